@@ -1,0 +1,51 @@
+import { readResources, toResourceList } from './resource-list.ts';
+import type { RawResources, ResourceList } from './resource-list.ts';
+import type { ResourceNames } from './resource-names.ts';
+
+export interface Taint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+}
+
+/** The scheduler's projection of a node. */
+export interface Node {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly unschedulable: boolean;
+  readonly allocatable: ResourceList;
+}
+
+interface RawNode {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: {
+    readonly unschedulable?: boolean;
+    readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+  };
+  readonly status?: { readonly allocatable?: RawResources; readonly capacity?: RawResources };
+}
+
+/** Throws (TypeError, QuantityError) for what is not a node; the message names the field. */
+export function projectNode(input: unknown, names: ResourceNames): Node {
+  const { metadata, spec, status } = input as RawNode;
+  for (const field of ['uid', 'name', 'resourceVersion'] as const) {
+    if (typeof metadata[field] !== 'string') throw new TypeError(`metadata.${field} is not a string`);
+  }
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    labels: metadata.labels ?? {},
+    taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({ key, value: value ?? '', effect })),
+    unschedulable: spec?.unschedulable ?? false,
+    allocatable: toResourceList(readResources(status?.allocatable ?? status?.capacity, names)),
+  };
+}

@@ -1,0 +1,226 @@
+import { podGroupNameOf } from './pod-group-membership.ts';
+import type { MembershipDisagreement } from './pod-group-membership.ts';
+import { podRequests } from './pod-requests.ts';
+import type { RawRequestSpec } from './pod-requests.ts';
+import { toResourceList } from './resource-list.ts';
+import type { ResourceList } from './resource-list.ts';
+import { podsId } from './resource-names.ts';
+import type { ResourceNames } from './resource-names.ts';
+import { WeakInterner } from '../base/weak-interner.ts';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+}
+
+export interface NodeSelectorRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly NodeSelectorRequirement[];
+  readonly matchFields?: readonly NodeSelectorRequirement[];
+}
+
+export interface NodeAffinityRules {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] };
+  readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+    readonly weight: number;
+    readonly preference: NodeSelectorTerm;
+  }[];
+}
+
+export interface HostPort {
+  readonly protocol: string;
+  readonly hostIP: string;
+  readonly port: number;
+}
+
+/**
+ * What identical pods have in common and node-local plugins read. Interned: pods made from one template share one object,
+ * so a gang of a thousand costs one.
+ */
+export interface PodTemplate {
+  /** The pod's own slot (pods: 1) included. */
+  readonly requests: ResourceList;
+  /** For scoring: containers without a request count 100m CPU and 200 MiB. */
+  readonly nonZeroMilliCpu: number;
+  readonly nonZeroMemory: number;
+  readonly nodeSelector: Readonly<Record<string, string>> | undefined;
+  readonly nodeAffinity: NodeAffinityRules | undefined;
+  readonly tolerations: readonly Toleration[];
+  readonly hostPorts: readonly HostPort[];
+}
+
+export interface PodScheduledCondition {
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The scheduler's projection of a pod: what it reads, nothing else. */
+export interface Pod {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** namespace/name */
+  readonly key: string;
+  readonly resourceVersion: string;
+  /** Milliseconds since the epoch. */
+  readonly creationTimestamp: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** namespace/name of the PodGroup it names, whether or not that exists. */
+  readonly podGroupKey: string | undefined;
+  /** Set when label and annotation name different groups (the label wins). */
+  readonly membershipDisagreement: MembershipDisagreement | undefined;
+  readonly schedulerName: string;
+  readonly priority: number;
+  /** Empty until bound. */
+  readonly nodeName: string;
+  readonly nominatedNodeName: string;
+  readonly phase: PodPhase;
+  readonly deleting: boolean;
+  readonly schedulingGates: readonly string[];
+  readonly podScheduled: PodScheduledCondition | undefined;
+  /** uid of the PodGroup whose plan bound it, as the Binding's annotation says. */
+  readonly plannedGroupUid: string | undefined;
+  readonly template: PodTemplate;
+}
+
+/** Annotations that a Binding leaves on the pod, so that the truth about a plan survives the scheduler. */
+export const planAnnotations = {
+  groupUid: 'tutti.dev/pod-group-uid',
+  /** Identifies the plan: all pods bound by one decision carry the same value. */
+  plan: 'tutti.dev/plan',
+  /** minMember when the plan was made. */
+  quorum: 'tutti.dev/quorum',
+} as const;
+
+export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
+  return pod.phase === 'Succeeded' || pod.phase === 'Failed';
+}
+
+type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {
+  readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
+};
+
+/** The parts of a v1 Pod that are read, as JSON gives them. */
+export interface RawPod {
+  readonly metadata: {
+    readonly uid: string;
+    readonly namespace: string;
+    readonly name: string;
+    readonly resourceVersion: string;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Omit<RawRequestSpec, 'containers' | 'initContainers'> & {
+    readonly containers?: readonly RawContainer[];
+    readonly initContainers?: readonly RawContainer[];
+    readonly schedulerName?: string;
+    readonly priority?: number;
+    readonly nodeName?: string;
+    readonly schedulingGates?: readonly { readonly name: string }[];
+    readonly nodeSelector?: Readonly<Record<string, string>>;
+    readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules };
+    readonly tolerations?: readonly Toleration[];
+  };
+  readonly status?: {
+    readonly phase?: string;
+    readonly nominatedNodeName?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+  };
+}
+
+const noLabels: Readonly<Record<string, string>> = Object.freeze({});
+const nothing: readonly never[] = Object.freeze([]);
+const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
+
+/** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
+export class PodProjector {
+  readonly #names: ResourceNames;
+  /** canonical text of a template -> the template */
+  readonly #templates = new WeakInterner<PodTemplate>();
+
+  constructor(names: ResourceNames) {
+    this.#names = names;
+  }
+
+  /** Throws (TypeError, QuantityError) for what is not a pod; the message names the field. */
+  project(input: unknown): Pod {
+    const raw = input as RawPod;
+    const { metadata, spec, status } = raw;
+    for (const field of ['uid', 'namespace', 'name', 'resourceVersion'] as const) {
+      if (typeof metadata[field] !== 'string') throw new TypeError(`metadata.${field} is not a string`);
+    }
+    const group = podGroupNameOf(metadata.labels, metadata.annotations);
+    const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
+    return {
+      uid: metadata.uid,
+      namespace: metadata.namespace,
+      name: metadata.name,
+      key: `${metadata.namespace}/${metadata.name}`,
+      resourceVersion: metadata.resourceVersion,
+      creationTimestamp: metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp),
+      labels: metadata.labels ?? noLabels,
+      podGroupKey: group === undefined ? undefined : `${metadata.namespace}/${group.name}`,
+      membershipDisagreement: group?.disagreement,
+      schedulerName: spec.schedulerName ?? 'default-scheduler',
+      priority: spec.priority ?? 0,
+      nodeName: spec.nodeName ?? '',
+      nominatedNodeName: status?.nominatedNodeName ?? '',
+      phase: phases.includes(status?.phase ?? '') ? (status!.phase as PodPhase) : 'Pending',
+      deleting: metadata.deletionTimestamp !== undefined,
+      schedulingGates: spec.schedulingGates?.map((gate) => gate.name) ?? nothing,
+      podScheduled: scheduled && {
+        status: scheduled.status,
+        reason: scheduled.reason ?? '',
+        message: scheduled.message ?? '',
+      },
+      plannedGroupUid: metadata.annotations?.[planAnnotations.groupUid],
+      template: this.#template(raw),
+    };
+  }
+
+  #template({ spec }: RawPod): PodTemplate {
+    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names);
+    sum.set(podsId, 1);
+    const template: PodTemplate = {
+      requests: toResourceList(sum),
+      nonZeroMilliCpu,
+      nonZeroMemory,
+      nodeSelector: spec.nodeSelector,
+      nodeAffinity: spec.affinity?.nodeAffinity,
+      tolerations: spec.tolerations ?? nothing,
+      hostPorts: hostPortsOf(spec),
+    };
+    return this.#templates.intern(JSON.stringify(template), template);
+  }
+}
+
+/** The host ports of the containers that run as long as the pod: init containers only when they are sidecars. */
+function hostPortsOf(spec: RawPod['spec']): readonly HostPort[] {
+  const sidecars = spec.initContainers?.filter((container) => container.restartPolicy === 'Always') ?? nothing;
+  const ports = [...sidecars, ...(spec.containers ?? nothing)]
+    .flatMap((container) => container.ports ?? nothing)
+    .filter((port) => (port.hostPort ?? 0) > 0);
+  if (ports.length === 0) return nothing;
+  return ports.map((port) => ({
+    protocol: port.protocol ?? 'TCP',
+    hostIP: port.hostIP === undefined || port.hostIP === '' ? '0.0.0.0' : port.hostIP,
+    port: port.hostPort!,
+  }));
+}

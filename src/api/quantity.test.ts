@@ -1,0 +1,271 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { kubectlPath } from '../../test/planes/kubectl.ts';
+import {
+  QuantityError,
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityToBigInteger,
+  quantityToBigMilli,
+  quantityToInteger,
+  quantityToMilli,
+  subtractQuantities,
+} from './quantity.ts';
+import type { Quantity } from './quantity.ts';
+
+const sign = fc.constantFrom('', '-', '+');
+const number = fc.oneof(
+  fc.nat().map(String),
+  fc.tuple(fc.nat(), fc.nat({ max: 999_999 })).map(([whole, part]) => `${whole}.${part}`),
+  fc.bigInt({ min: 0n, max: 10n ** 30n }).map(String),
+  fc.nat({ max: 99_999_999 }).map((part) => `.${String(part)}`),
+);
+const suffix = fc.constantFrom(
+  ...['', 'n', 'u', 'm', 'k', 'M', 'G', 'T', 'P', 'E', 'Ki', 'Mi', 'Gi', 'Ti', 'e3', 'E-4', 'e+2'],
+);
+const quantityText = fc.tuple(sign, number, suffix).map((parts) => parts.join(''));
+
+/** The value in billionths, computed from the text by BigInt alone; rounded away from zero. */
+function billionths(text: string): bigint {
+  const [, signText, whole = '', part = '', unit = ''] = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)$/.exec(text)!;
+  let numerator = BigInt(whole + part || '0') * 10n ** 9n;
+  let denominator = 10n ** BigInt(part.length);
+  const binary = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].indexOf(unit);
+  const decimal = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].indexOf(unit);
+  if (binary >= 0) numerator *= 1024n ** BigInt(binary + 1);
+  else {
+    const exponent = decimal >= 0 ? (decimal - 3) * 3 : Number(unit.slice(1));
+    if (exponent >= 0) numerator *= 10n ** BigInt(exponent);
+    else denominator *= 10n ** BigInt(-exponent);
+  }
+  let value = (numerator + denominator - 1n) / denominator;
+  const largest = (2n ** 63n - 1n) * 10n ** 9n;
+  if (binary >= 0 && value > largest) value = largest;
+  return signText === '-' ? -value : value;
+}
+
+function value(quantity: Quantity): bigint {
+  return BigInt(quantity.unscaled) * 10n ** BigInt(quantity.scale + 9);
+}
+
+describe('parseQuantity', () => {
+  it.each([
+    ['0', 0, 0],
+    ['1', 1, 1000],
+    ['100m', 1, 100],
+    ['0.1', 1, 100],
+    ['0.5', 1, 500],
+    ['1.5', 2, 1500],
+    ['128974848', 128974848, 128974848000],
+    ['129e6', 129000000, 129000000000],
+    ['129M', 129000000, 129000000000],
+    ['128974848000m', 128974848, 128974848000],
+    ['123Mi', 128974848, 128974848000],
+    ['400m', 1, 400],
+    ['1500m', 2, 1500],
+    ['64Mi', 67108864, 67108864000],
+    ['1Ki', 1024, 1024000],
+    ['1k', 1000, 1000000],
+    ['2E', 2e18, 2e21],
+    ['12e6', 12000000, 12000000000],
+    ['12E-3', 1, 12],
+    ['1.5Gi', 1610612736, 1610612736000],
+    ['.5', 1, 500],
+    ['5.', 5, 5000],
+    ['+7', 7, 7000],
+    ['-1500m', -2, -1500],
+    ['1n', 1, 1],
+    ['0.1n', 1, 1],
+    ['-1u', -1, -1],
+  ])('reads %s as %d units and %d thousandths, rounded away from zero', (text, units, thousandths) => {
+    const quantity = parseQuantity(text);
+    expect(quantityToInteger(quantity)).toBe(units);
+    expect(quantityToMilli(quantity)).toBe(thousandths);
+  });
+
+  it('takes JSON numbers', () => {
+    expect(formatQuantity(parseQuantity(4))).toBe('4');
+    expect(formatQuantity(parseQuantity(0.5))).toBe('500m');
+    expect(quantityToInteger(parseQuantity(1e21))).toBe(1e21);
+    expect(parseQuantity(-0)).toEqual(parseQuantity('0'));
+  });
+
+  it('keeps amounts exact that a double would round', () => {
+    expect(quantityToBigInteger(parseQuantity('9007199254740993'))).toBe(9007199254740993n);
+    expect(quantityToBigMilli(parseQuantity('9007199254740.993'))).toBe(9007199254740993n);
+    expect(quantityToBigInteger(parseQuantity('8191.999999999Ti'))).toBe(9007199254739893n);
+    expect(formatQuantity(addQuantities(parseQuantity('9007199254740992'), parseQuantity('1')))).toBe(
+      '9007199254740993',
+    );
+    // 9007199254740.991 + a little: the quotient is not a double's to round.
+    expect(quantityToInteger(parseQuantity('9007199254740001m'))).toBe(9007199254741);
+  });
+
+  it('cuts binary amounts that do not fit 64 bits, as Kubernetes does', () => {
+    expect(quantityToBigInteger(parseQuantity('8Ei'))).toBe(2n ** 63n - 1n);
+    expect(quantityToBigInteger(parseQuantity('-8Ei'))).toBe(-(2n ** 63n - 1n));
+  });
+
+  it.each([
+    '',
+    ' ',
+    '1 ',
+    ' 1',
+    '.',
+    '+',
+    '-',
+    '--1',
+    '+-1',
+    '1.1.1',
+    '1.1.M',
+    '1+1.0M',
+    '0.1mi',
+    '0.1am',
+    'aoeu',
+    '.5i',
+    '1i',
+    '-3.01i',
+    '-3.01e-',
+    '1e',
+    '1e1.5',
+    '1K',
+    '1ki',
+    '1KI',
+    '1mm',
+    '1Kib',
+    '1,5',
+    '0x10',
+    '1_000',
+    '∞',
+    'NaN',
+    'constructor',
+    '1toString',
+    '1e400',
+  ])('refuses %j and says what would be right', (text) => {
+    expect(() => parseQuantity(text)).toThrow(QuantityError);
+    expect(() => parseQuantity(text)).toThrow(`${JSON.stringify(text)} is not a quantity: `);
+    expect(() => parseQuantity(text)).toThrow('for example "500m", "2" or "1.5Gi"');
+  });
+
+  it.each([[null], [undefined], [{}], [true], [NaN], [Infinity]])('refuses %s, which is no text', (input) => {
+    expect(() => parseQuantity(input)).toThrow(QuantityError);
+  });
+
+  it('reads exponents of any size in no time', () => {
+    expect(formatQuantity(parseQuantity('1e-999999999'))).toBe('1e-9');
+    expect(formatQuantity(parseQuantity('0e999999999'))).toBe('0');
+    expect(() => parseQuantity('1e999999999')).toThrow('it is too large');
+  });
+
+  it('agrees with rational arithmetic on every text', () => {
+    fc.assert(
+      fc.property(quantityText, (text) => {
+        expect(value(parseQuantity(text))).toBe(billionths(text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('formatQuantity', () => {
+  it.each([
+    ['0.5', '500m'],
+    ['1024Mi', '1Gi'],
+    ['0.0001', '100u'],
+    ['1.5Gi', '1536Mi'],
+    ['1000', '1k'],
+    ['1000m', '1'],
+    ['2000000', '2M'],
+    ['1100', '1100'],
+    ['100000000000000000000E', '100000000000000000000E'],
+    ['1023Ki', '1023Ki'],
+    ['1024Ki', '1Mi'],
+    ['0.5Ki', '512'],
+    ['-0.5Ki', '-512'],
+    ['0.1Ki', '102400m'],
+    ['2Ti', '2Ti'],
+    ['1e3', '1e3'],
+    ['10000e3', '10e6'],
+    ['1e2', '100'],
+    ['1e-1', '100e-3'],
+    ['0Gi', '0'],
+    ['-0', '0'],
+  ])('writes %s as %s', (text, canonical) => {
+    expect(formatQuantity(parseQuantity(text))).toBe(canonical);
+  });
+
+  it('writes what parses to the same value, and is its own canonical form', () => {
+    fc.assert(
+      fc.property(quantityText, (text) => {
+        const quantity = parseQuantity(text);
+        const canonical = formatQuantity(quantity);
+        expect(compareQuantities(parseQuantity(canonical), quantity)).toBe(0);
+        expect(formatQuantity(parseQuantity(canonical))).toBe(canonical);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('writes what kubectl writes', async () => {
+    const path = await kubectlPath();
+    const texts = fc.sample(quantityText, { numRuns: 200, seed: 7 }).filter((text) => /[0-9]/.test(text));
+    const fixed = [
+      '0.5',
+      '1024Mi',
+      '0.0001',
+      '1.5Gi',
+      '0.1Ki',
+      '-0.5Ki',
+      '8Ei',
+      '0.1n',
+      '1.00000000001Ki',
+      '1e40',
+      '9300000000000000000',
+    ];
+    const all = [...fixed, ...texts];
+    const hard = all.map((text, index) => `requests.example.com/r${index}=${text}`).join(',');
+    const { stdout } = await promisify(execFile)(path, [
+      ...['create', 'quota', 'q', `--hard=${hard}`, '--dry-run=client', '-o', 'json'],
+    ]);
+    const written = (JSON.parse(stdout) as { spec: { hard: Record<string, string> } }).spec.hard;
+    const pairs = all.map((text, index) => ({ text, theirs: written[`requests.example.com/r${index}`]! }));
+    // kubectl echoes some spellings that are not canonical ("1.5G", "+1"), so only what it has rewritten says something.
+    const rewritten = pairs.filter(({ text, theirs }) => theirs !== text);
+    expect(rewritten.length).toBeGreaterThan(60);
+    expect(rewritten.map(({ text }) => ({ text, theirs: formatQuantity(parseQuantity(text)) }))).toEqual(rewritten);
+  });
+});
+
+describe('arithmetic', () => {
+  it('orders by value, whatever the suffix', () => {
+    fc.assert(
+      fc.property(quantityText, quantityText, (a, b) => {
+        const expected = billionths(a) - billionths(b);
+        expect(compareQuantities(parseQuantity(a), parseQuantity(b))).toBe(expected < 0n ? -1 : expected > 0n ? 1 : 0);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('adds and subtracts exactly', () => {
+    fc.assert(
+      fc.property(quantityText, quantityText, (a, b) => {
+        const left = parseQuantity(a);
+        const right = parseQuantity(b);
+        expect(value(addQuantities(left, right))).toBe(billionths(a) + billionths(b));
+        expect(value(subtractQuantities(left, right))).toBe(billionths(a) - billionths(b));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('writes a sum in the format of its left operand, or of the right one when the left is zero', () => {
+    expect(formatQuantity(addQuantities(parseQuantity('1Gi'), parseQuantity('1073741824')))).toBe('2Gi');
+    expect(formatQuantity(addQuantities(parseQuantity('0'), parseQuantity('1Gi')))).toBe('1Gi');
+    expect(formatQuantity(subtractQuantities(parseQuantity('2'), parseQuantity('500m')))).toBe('1500m');
+  });
+});

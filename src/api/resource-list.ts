@@ -1,0 +1,41 @@
+import { parseQuantity, quantityToInteger, quantityToMilli } from './quantity.ts';
+import { cpuId } from './resource-names.ts';
+import type { ResourceId, ResourceNames } from './resource-names.ts';
+
+/** A sparse list of amounts, ids ascending, zero amounts left out. Units as `ResourceNames` states. */
+export interface ResourceList {
+  readonly ids: readonly ResourceId[];
+  readonly amounts: readonly number[];
+}
+
+/** A mutable sum of resource amounts, used while a pod or node is projected. id -> amount */
+export type ResourceSum = Map<ResourceId, number>;
+
+/** Kubernetes' JSON form of amounts: resource name -> quantity. */
+export type RawResources = Readonly<Record<string, string | number>>;
+
+/** Reads a Kubernetes resource map, rounding up as Kubernetes does. Throws QuantityError for what is not a quantity. */
+export function readResources(raw: RawResources | undefined, names: ResourceNames): ResourceSum {
+  const sum: ResourceSum = new Map();
+  if (raw === undefined) return sum;
+  for (const name in raw) {
+    const id = names.idOf(name);
+    const quantity = parseQuantity(raw[name]!);
+    sum.set(id, id === cpuId ? quantityToMilli(quantity) : quantityToInteger(quantity));
+  }
+  return sum;
+}
+
+export function addInto(target: ResourceSum, more: ResourceSum): void {
+  for (const [id, amount] of more) target.set(id, (target.get(id) ?? 0) + amount);
+}
+
+/** Raises each amount of `target` to that of `other` where `other` has more. */
+export function maxInto(target: ResourceSum, other: ResourceSum): void {
+  for (const [id, amount] of other) if (amount > (target.get(id) ?? 0)) target.set(id, amount);
+}
+
+export function toResourceList(sum: ResourceSum): ResourceList {
+  const ids = [...sum.keys()].filter((id) => sum.get(id) !== 0).sort((a, b) => a - b);
+  return { ids, amounts: ids.map((id) => sum.get(id)!) };
+}

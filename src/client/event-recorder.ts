@@ -1,0 +1,241 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../base/clock.ts';
+import { NotFoundError } from './api-errors.ts';
+import type { KubeClient } from './kube-client.ts';
+
+/** The object an Event is about. */
+export interface EventRegarding {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Absent for cluster-scoped objects; their Events go to namespace default. */
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface EventToRecord {
+  readonly regarding: EventRegarding;
+  readonly type: 'Normal' | 'Warning';
+  /** Why, in CamelCase: `Scheduled`, `FailedScheduling`. At most 128 characters. */
+  readonly reason: string;
+  /** What was being done, in CamelCase: `Binding`, `Scheduling`. */
+  readonly action: string;
+  /** For people; cut at 1024 bytes of UTF-8, the API's limit. */
+  readonly note: string;
+}
+
+export interface EventRecorderOptions {
+  readonly client: Pick<KubeClient, 'create' | 'patch'>;
+  readonly clock: Clock;
+  /** `tutti-scheduler`: shown as the source. */
+  readonly reportingController: string;
+  /** Tells the instances of one controller apart: the host or pod name. */
+  readonly reportingInstance: string;
+  /** Writes that may wait; beyond it the oldest is dropped. Default 1000. */
+  readonly queueLimit?: number;
+  /** How long a repeat still counts into the same Event, in milliseconds. Default 6 minutes, as in client-go. */
+  readonly seriesWindowMs?: number;
+  /** Told of each write that failed; Events are never written again after a failure. */
+  readonly onError?: (error: unknown) => void;
+}
+
+interface Series {
+  readonly event: EventToRecord;
+  readonly namespace: string;
+  readonly name: string;
+  readonly firstSeen: number;
+  count: number;
+  lastSeen: number;
+  lastSeenMonotonic: number;
+  /** waiting: a write is queued and takes up further repeats; written: the API has it, with fewer counts maybe. */
+  state: 'waiting-to-create' | 'waiting-to-patch' | 'written';
+}
+
+const noteLimitBytes = 1024;
+const nameLimit = 253;
+const seriesLimit = 4096;
+
+/**
+ * Writes events.k8s.io/v1 Events in the event lane, one at a time, in order. The same (object, reason, action, note)
+ * again within the window raises the count of the first Event's series; repeats that come faster than writes share one.
+ * `record` never throws and never waits: Events are a courtesy, losing one loses nothing else.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #queueLimit: number;
+  readonly #windowMs: number;
+  /** identity of the Event (regarding uid, type, reason, action, note) -> its series; in order of last occurrence */
+  readonly #series = new Map<string, Series>();
+  readonly #queue = new Set<Series>();
+  readonly #stop = new AbortController();
+  #names = 0;
+  #writing: Promise<void> | undefined;
+  #dropped = 0;
+  #failed = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#queueLimit = options.queueLimit ?? 1000;
+    this.#windowMs = options.seriesWindowMs ?? 360_000;
+  }
+
+  /** Writes given up because the queue was full. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Writes that the API server refused or that got no answer. */
+  get failed(): number {
+    return this.#failed;
+  }
+
+  record(event: EventToRecord): void {
+    if (this.#stop.signal.aborted) return;
+    const { clock } = this.#options;
+    const { regarding, type, reason, action, note } = event;
+    const key = JSON.stringify([regarding.uid, type, reason, action, note]);
+    const known = this.#series.get(key);
+    this.#series.delete(key);
+    const now = clock.monotonic();
+    if (known !== undefined && now - known.lastSeenMonotonic <= this.#windowMs) {
+      known.count++;
+      known.lastSeen = clock.now();
+      known.lastSeenMonotonic = now;
+      this.#series.set(key, known);
+      if (known.state === 'written') {
+        known.state = 'waiting-to-patch';
+        this.#enqueue(known);
+      }
+      return;
+    }
+    const series: Series = {
+      event,
+      namespace: regarding.namespace ?? 'default',
+      name: this.#nextName(regarding.name),
+      firstSeen: clock.now(),
+      count: 1,
+      lastSeen: clock.now(),
+      lastSeenMonotonic: now,
+      state: 'waiting-to-create',
+    };
+    this.#series.set(key, series);
+    this.#forgetOldSeries(now);
+    this.#enqueue(series);
+  }
+
+  /** Resolves when nothing waits to be written any more. */
+  async flushed(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** Gives up what waits; nothing is written afterwards. */
+  stop(): void {
+    this.#stop.abort(new Error('the event recorder is stopped'));
+    this.#queue.clear();
+  }
+
+  #enqueue(series: Series): void {
+    this.#queue.add(series);
+    if (this.#queue.size > this.#queueLimit) {
+      const [oldest] = this.#queue;
+      this.#queue.delete(oldest!);
+      this.#forget(oldest!);
+      this.#dropped++;
+    }
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let [next] = this.#queue; next !== undefined; [next] = this.#queue) {
+      this.#queue.delete(next);
+      try {
+        await this.#write(next);
+      } catch (error) {
+        this.#forget(next);
+        if (this.#stop.signal.aborted) return;
+        this.#failed++;
+        this.#options.onError?.(error);
+      }
+    }
+  }
+
+  async #write(series: Series): Promise<void> {
+    const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(series.namespace)}/events`;
+    const options = { rateLane: 'event', signal: this.#stop.signal } as const;
+    const isRepeat = series.state === 'waiting-to-patch';
+    series.state = 'written';
+    if (!isRepeat) {
+      await this.#options.client.create(path, this.#toWire(series), options);
+      return;
+    }
+    try {
+      const patch = { series: seriesToWire(series) };
+      await this.#options.client.patch(`${path}/${encodeURIComponent(series.name)}`, 'merge', patch, options);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      await this.#options.client.create(path, this.#toWire(series), options); // it expired meanwhile
+    }
+  }
+
+  #toWire(series: Series): object {
+    const { event } = series;
+    return {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: series.name, namespace: series.namespace },
+      eventTime: microTime(series.firstSeen),
+      type: event.type,
+      reason: event.reason.slice(0, 128),
+      action: event.action.slice(0, 128),
+      note: cutToBytes(event.note, noteLimitBytes),
+      regarding: event.regarding,
+      reportingController: this.#options.reportingController,
+      reportingInstance: this.#options.reportingInstance.slice(0, 128),
+      ...(series.count > 1 ? { series: seriesToWire(series) } : {}),
+    };
+  }
+
+  /** As client-go names them: the object's name, a dot, and hexadecimal digits that no other Event of ours has. */
+  #nextName(regardingName: string): string {
+    const unique = BigInt(Math.trunc(this.#options.clock.now())) * 1_000_000n + BigInt(this.#names++ % 1_000_000);
+    const suffix = `.${unique.toString(16)}`;
+    return regardingName.slice(0, nameLimit - suffix.length) + suffix;
+  }
+
+  #forget(series: Series): void {
+    for (const [key, value] of this.#series) {
+      if (value === series) {
+        this.#series.delete(key);
+        return;
+      }
+    }
+  }
+
+  #forgetOldSeries(now: number): void {
+    for (const [key, { lastSeenMonotonic }] of this.#series) {
+      if (now - lastSeenMonotonic <= this.#windowMs && this.#series.size <= seriesLimit) return;
+      this.#series.delete(key);
+    }
+  }
+}
+
+function seriesToWire(series: Series): object {
+  return { count: series.count, lastObservedTime: microTime(series.lastSeen) };
+}
+
+/** RFC 3339 with the six digits that MicroTime fields are written with. */
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
+/** The longest beginning of whole characters that fits, with an ellipsis when something was cut. */
+export function cutToBytes(text: string, limit: number): string {
+  const bytes = Buffer.from(text, 'utf8');
+  if (bytes.length <= limit) return text;
+  const ellipsis = '...';
+  let end = limit - ellipsis.length;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.toString('utf8', 0, end) + ellipsis;
+}

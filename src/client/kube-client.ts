@@ -1,0 +1,203 @@
+import type { Clock } from '../base/clock.ts';
+import { ApiError, MalformedAnswerError, TimeoutError } from './api-errors.ts';
+import { connectionFailure } from './connection-failure.ts';
+import { errorFromResponse } from './parse-status.ts';
+import type { RateLane, RateLimiter } from './rate-limiter.ts';
+import { readText } from './read-text.ts';
+import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { abortReason } from './wait.ts';
+
+export interface KubeClientOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** Absent: calls go as they come. */
+  readonly limiter?: RateLimiter;
+  /** Deadline of a call from being sent to the end of its answer, in milliseconds. Default 30 s. */
+  readonly timeoutMs?: number;
+  readonly userAgent?: string;
+}
+
+export interface CallOptions {
+  /** Default: read for a GET, else condition. */
+  readonly rateLane?: RateLane;
+  /** Milliseconds from being sent (waiting for the rate limit is not counted) to the end of the answer. */
+  readonly timeoutMs?: number;
+  /** Ends the call, whether it waits or is under way; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** strategic-merge: built-in kinds only, custom resources answer 415. */
+export type PatchKind = 'json' | 'merge' | 'strategic-merge';
+
+/** A successful answer, read to its end. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** One page of a list, as plain JSON that nobody has checked. */
+export interface ListPage {
+  readonly items: readonly unknown[];
+  readonly resourceVersion: string;
+  /** Absent on the last page. */
+  readonly continueToken?: string;
+}
+
+export interface ListOptions extends CallOptions {
+  readonly limit?: number;
+  readonly continueToken?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+const patchContentTypes: Readonly<Record<PatchKind, string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  'strategic-merge': 'application/strategic-merge-patch+json',
+};
+
+/**
+ * Plain JSON calls to an API server, for the paths where the generated classes cost too much. Every failure is a typed
+ * error of api-errors.ts; nothing is ever retried here, see retry.ts. Type arguments are the caller's word: answers are
+ * parsed, not checked.
+ */
+export class KubeClient {
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+  readonly #limiter: RateLimiter | undefined;
+  readonly #timeoutMs: number;
+  readonly #userAgent: string;
+
+  constructor(options: KubeClientOptions) {
+    this.#transport = options.transport;
+    this.#clock = options.clock;
+    this.#limiter = options.limiter;
+    this.#timeoutMs = options.timeoutMs ?? 30_000;
+    this.#userAgent = options.userAgent ?? 'tutti';
+  }
+
+  get<T = unknown>(path: string, options?: CallOptions): Promise<T> {
+    return this.#json<T>({ method: 'GET', path, headers: {} }, options);
+  }
+
+  /** One page; the caller follows `continueToken`. */
+  async list(path: string, options: ListOptions = {}): Promise<ListPage> {
+    const query = new URLSearchParams();
+    if (options.limit !== undefined) query.set('limit', String(options.limit));
+    if (options.continueToken !== undefined) query.set('continue', options.continueToken);
+    setSelectors(query, options);
+    const list = await this.get<WireList>(withQuery(path, query), options);
+    if (!Array.isArray(list?.items)) {
+      throw new MalformedAnswerError(`GET ${path} was answered with something that is not a list`);
+    }
+    const token = list.metadata?.continue;
+    return {
+      items: list.items,
+      resourceVersion: list.metadata?.resourceVersion ?? '',
+      ...(token === undefined || token === '' ? {} : { continueToken: token }),
+    };
+  }
+
+  create<T = unknown>(path: string, body: unknown, options?: CallOptions): Promise<T> {
+    const headers = { 'content-type': 'application/json' };
+    return this.#json<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, options);
+  }
+
+  patch<T = unknown>(path: string, kind: PatchKind, body: unknown, options?: CallOptions): Promise<T> {
+    const headers = { 'content-type': patchContentTypes[kind] };
+    return this.#json<T>({ method: 'PATCH', path, headers, body: JSON.stringify(body) }, options);
+  }
+
+  /** `body`: DeleteOptions, such as preconditions. */
+  delete<T = unknown>(path: string, body?: unknown, options?: CallOptions): Promise<T> {
+    if (body === undefined) return this.#json<T>({ method: 'DELETE', path, headers: {} }, options);
+    const headers = { 'content-type': 'application/json' };
+    return this.#json<T>({ method: 'DELETE', path, headers, body: JSON.stringify(body) }, options);
+  }
+
+  /**
+   * Opens a watch; resolves when the server has accepted it. No deadline and no rate limit: the signal ends it. The
+   * chunks are raw, and iterating them throws what the transport throws.
+   */
+  async watch(path: string, query: URLSearchParams, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    query.set('watch', 'true');
+    const request = this.#withHeaders({ method: 'GET', path: withQuery(path, query), headers: {}, lane: 'watch' });
+    try {
+      const response = await this.#transport.send(request, signal);
+      if (response.status < 300) return response.body;
+      throw await this.#errorOf(request, response);
+    } catch (error) {
+      throw this.#typed(request, error, signal);
+    }
+  }
+
+  /** Any call, its answer as text. Rejects with a typed error for every status that is not 2xx. */
+  async call(request: TransportRequest, options: CallOptions = {}): Promise<ApiAnswer> {
+    const rateLane = options.rateLane ?? (request.method === 'GET' ? 'read' : 'condition');
+    await this.#limiter?.acquire(rateLane, options.signal);
+    options.signal?.throwIfAborted();
+    const lane: Lane = request.lane ?? (rateLane === 'lease' ? 'lease' : 'call');
+    const complete = this.#withHeaders({ ...request, lane });
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort(options.signal!.reason);
+    options.signal?.addEventListener('abort', onAbort, { once: true });
+    const timer = this.#clock.setTimer(timeoutMs, () => {
+      const what = `${request.method} ${request.path} was not answered within ${timeoutMs} ms`;
+      controller.abort(new TimeoutError(what, { ambiguous: request.method !== 'GET' }));
+    });
+    try {
+      const response = await this.#transport.send(complete, controller.signal);
+      if (response.status >= 300) throw await this.#errorOf(complete, response);
+      return { status: response.status, headers: response.headers, text: await readText(response.body) };
+    } catch (error) {
+      throw this.#typed(complete, error, controller.signal);
+    } finally {
+      timer.cancel();
+      options.signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #json<T>(request: TransportRequest, options: CallOptions | undefined): Promise<T> {
+    const answer = await this.call(request, options);
+    try {
+      return JSON.parse(answer.text) as T;
+    } catch (cause) {
+      const what = `${request.method} ${request.path} was answered ${answer.status} with a body that is not JSON`;
+      throw new MalformedAnswerError(what, { cause });
+    }
+  }
+
+  async #errorOf(request: TransportRequest, response: TransportResponse): Promise<Error> {
+    const text = await readText(response.body);
+    const what = `${request.method} ${request.path}`;
+    return errorFromResponse(what, response.status, response.headers, text, this.#clock.now());
+  }
+
+  #typed(request: TransportRequest, error: unknown, signal: AbortSignal): Error {
+    if (error instanceof ApiError || error instanceof MalformedAnswerError) return error;
+    if (signal.aborted) return abortReason(signal);
+    return connectionFailure(request.method, request.path, error);
+  }
+
+  #withHeaders(request: TransportRequest): TransportRequest {
+    const own = { accept: 'application/json', 'user-agent': this.#userAgent };
+    return { ...request, headers: { ...own, ...request.headers } };
+  }
+}
+
+interface WireList {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: unknown;
+}
+
+function setSelectors(query: URLSearchParams, options: ListOptions): void {
+  if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector);
+  if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector);
+}
+
+function withQuery(path: string, query: URLSearchParams): string {
+  const text = query.toString();
+  return text === '' ? path : `${path}?${text}`;
+}

@@ -1,0 +1,4 @@
+/** There is no usable way to an API server. The message says which file or field, and what to do. */
+export class KubeconfigError extends Error {
+  override readonly name = 'KubeconfigError';
+}

@@ -1,0 +1,106 @@
+import {
+  AlreadyExistsError,
+  BadRequestError,
+  ConflictError,
+  ForbiddenError,
+  GoneError,
+  InvalidError,
+  NotFoundError,
+  ServerError,
+  TooManyRequestsError,
+  UnauthorizedError,
+} from './api-errors.ts';
+import type { ApiError, ApiErrorDetails, StatusCause } from './api-errors.ts';
+
+const longestQuotedBody = 300;
+
+/**
+ * The one place where an error answer becomes a typed error. `body` is the raw text: a Status when the API server wrote
+ * it, anything when a proxy did. `now` (wall clock, ms) is for a Retry-After that names a date.
+ */
+export function errorFromResponse(
+  request: string,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  now: number,
+): ApiError {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    parsed = undefined;
+  }
+  const fromHeader = parseRetryAfter(headers['retry-after'], now);
+  const fallback = body.trim().slice(0, longestQuotedBody) || 'no message';
+  return build(request, status, parsed, fallback, fromHeader);
+}
+
+/** The typed error for the Status object of an ERROR on a watch. */
+export function errorFromStatus(request: string, status: unknown): ApiError {
+  const code = isRecord(status) && typeof status.code === 'number' ? status.code : 500;
+  return build(request, code, status, 'no message', undefined);
+}
+
+/** Retry-After in milliseconds: seconds or an HTTP date; undefined when absent or unreadable. */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (value.trim() !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function build(
+  request: string,
+  code: number,
+  status: unknown,
+  fallback: string,
+  retryAfterHeaderMs: number | undefined,
+): ApiError {
+  const fields = isRecord(status) && status.kind === 'Status' ? status : {};
+  const reason = typeof fields.reason === 'string' ? fields.reason : '';
+  const said = typeof fields.message === 'string' && fields.message !== '' ? fields.message : fallback;
+  const details = isRecord(fields.details) ? fields.details : {};
+  const retryAfterMs =
+    retryAfterHeaderMs ??
+    (typeof details.retryAfterSeconds === 'number' ? details.retryAfterSeconds * 1000 : undefined);
+  const all: ApiErrorDetails = {
+    status: code,
+    reason,
+    request,
+    causes: Array.isArray(details.causes) ? details.causes.filter(isRecord).map(toCause) : [],
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  const message = `${request} was answered ${code}${reason === '' ? '' : ` ${reason}`}: ${said}`;
+  switch (code) {
+    case 401:
+      return new UnauthorizedError(message, all);
+    case 403:
+      return new ForbiddenError(message, all);
+    case 404:
+      return new NotFoundError(message, all);
+    case 409:
+      return reason === 'AlreadyExists' ? new AlreadyExistsError(message, all) : new ConflictError(message, all);
+    case 410:
+      return new GoneError(message, all);
+    case 422:
+      return new InvalidError(message, all);
+    case 429:
+      return new TooManyRequestsError(message, all);
+    default:
+      return code >= 500 ? new ServerError(message, all) : new BadRequestError(message, all);
+  }
+}
+
+function toCause(cause: Record<string, unknown>): StatusCause {
+  return {
+    ...(typeof cause.reason === 'string' ? { reason: cause.reason } : {}),
+    ...(typeof cause.message === 'string' ? { message: cause.message } : {}),
+    ...(typeof cause.field === 'string' ? { field: cause.field } : {}),
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

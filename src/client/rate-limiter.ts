@@ -1,0 +1,121 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { deferred } from '../base/deferred.ts';
+import type { Deferred } from '../base/deferred.ts';
+import { abortReason } from './wait.ts';
+
+/**
+ * What a call is for decides how large a share of the rate it gets when there is a queue:
+ * - `lease`: never waits and takes nothing from the others; losing the Lease would stop everything;
+ * - `bind`: bindings, and reading back what an ambiguous one did;
+ * - `verdict`: the first verdict of an entity;
+ * - `condition`: other conditions and status;
+ * - `read`: one-off reads and lists;
+ * - `event`: Events.
+ */
+export type RateLane = 'lease' | 'bind' | 'verdict' | 'condition' | 'read' | 'event';
+
+export interface RateLimiterOptions {
+  readonly clock: Clock;
+  /** Calls a second in the long run, as in client-go; 0 or less: no limit. */
+  readonly qps: number;
+  /** Calls that may go at once after a quiet time; at least 1. */
+  readonly burst: number;
+}
+
+type QueuedLane = Exclude<RateLane, 'lease'>;
+
+interface LaneQueue {
+  readonly weight: number;
+  readonly waiting: Set<Deferred>;
+  /** Shares this lane has used up: the waiting lane with the least goes next. */
+  used: number;
+}
+
+/**
+ * A token bucket shared by lanes. Each token goes to the waiting lane that has used least of its share (stride
+ * scheduling), so a lane alone gets the whole rate, under pressure binds get most of it, and no lane ever waits for
+ * another to run empty. Within a lane calls go in order.
+ */
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #perMs: number;
+  readonly #burst: number;
+  /** lane -> its queue and share */
+  readonly #lanes: Readonly<Record<QueuedLane, LaneQueue>> = {
+    bind: { weight: 16, waiting: new Set(), used: 0 },
+    verdict: { weight: 8, waiting: new Set(), used: 0 },
+    condition: { weight: 4, waiting: new Set(), used: 0 },
+    read: { weight: 4, waiting: new Set(), used: 0 },
+    event: { weight: 1, waiting: new Set(), used: 0 },
+  };
+  /** What the lane served last had used before it: where a lane that was idle starts, so that idling saves up nothing. */
+  #level = 0;
+  #tokens: number;
+  #filledAt: number;
+  #timer: Timer | undefined;
+
+  constructor(options: RateLimiterOptions) {
+    this.#clock = options.clock;
+    this.#perMs = options.qps / 1000;
+    this.#burst = Math.max(1, options.burst);
+    this.#tokens = this.#burst;
+    this.#filledAt = this.#clock.monotonic();
+  }
+
+  /** Calls waiting now, over all lanes. */
+  get waiting(): number {
+    return Object.values(this.#lanes).reduce((sum, lane) => sum + lane.waiting.size, 0);
+  }
+
+  /** Resolves when a call of this lane may go. Rejects with the signal's reason when that comes first; then no token is used. */
+  async acquire(lane: RateLane, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    if (lane === 'lease' || this.#perMs <= 0) return;
+    const queue = this.#lanes[lane];
+    const turn = deferred();
+    if (queue.waiting.size === 0) queue.used = Math.max(queue.used, this.#level);
+    queue.waiting.add(turn);
+    const onAbort = (): void => {
+      if (queue.waiting.delete(turn)) turn.reject(abortReason(signal!));
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#serve();
+    try {
+      await turn.promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #serve(): void {
+    this.#refill();
+    for (let queue = this.#next(); queue !== undefined && this.#tokens >= 1; queue = this.#next()) {
+      const [turn] = queue.waiting;
+      queue.waiting.delete(turn!);
+      this.#level = queue.used;
+      queue.used += 1 / queue.weight;
+      this.#tokens -= 1;
+      turn!.resolve();
+    }
+    if (this.#timer === undefined && this.#next() !== undefined) {
+      this.#timer = this.#clock.setTimer(Math.ceil((1 - this.#tokens) / this.#perMs), () => {
+        this.#timer = undefined;
+        this.#serve();
+      });
+    }
+  }
+
+  #next(): LaneQueue | undefined {
+    let next: LaneQueue | undefined;
+    for (const queue of Object.values(this.#lanes)) {
+      if (queue.waiting.size > 0 && (next === undefined || queue.used < next.used)) next = queue;
+    }
+    return next;
+  }
+
+  #refill(): void {
+    const now = this.#clock.monotonic();
+    this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#filledAt) * this.#perMs);
+    this.#filledAt = now;
+  }
+}

@@ -1,0 +1,9 @@
+import { Buffer } from 'node:buffer';
+
+/** The whole body as text, decoded from UTF-8 at the end, so that a character cut in two by chunks survives. */
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const only = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return Buffer.from(only.buffer, only.byteOffset, only.byteLength).toString('utf8');
+}

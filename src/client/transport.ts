@@ -1,0 +1,38 @@
+/** What kind of call it is decides which connections carry it, so that no kind can starve another. */
+export type Lane = 'watch' | 'lease' | 'call';
+
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Path and query, percent-encoded, beginning with a slash: `/api/v1/pods?watch=true`. */
+  readonly path: string;
+  /** Header names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Default: call. */
+  readonly lane?: Lane;
+}
+
+export interface TransportResponse {
+  readonly status: number;
+  /** Header names in lower case; a header sent more than once is joined with ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * The body as it arrives. Ends when the server ends it; throws when the connection is lost or the signal aborts.
+   * Must be read to its end or given up with the iterator's `return`, else its connection stays taken.
+   */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The seam under everything that talks to an API server. One implementation carries requests over HTTP, another hands
+ * them to the embedded plane in the same process.
+ */
+export interface Transport {
+  /**
+   * Sends one request and answers as soon as the response's head is there. Any status is an answer; it rejects only when
+   * there is none (connection refused or lost, aborted). Never retries.
+   */
+  send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse>;
+  /** Ends all connections, watches included; calls under way reject. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,252 @@
+import type { Node } from '../api/node.ts';
+import { isTerminal } from '../api/pod.ts';
+import type { Pod } from '../api/pod.ts';
+import type { ResourceNames } from '../api/resource-names.ts';
+import { Gang } from './gang.ts';
+import type { GangSpec } from './gang.ts';
+import { NodeInfo } from './node-info.ts';
+import { Transaction } from './transaction.ts';
+import type { TransactionTarget } from './transaction.ts';
+
+/** What became of an assumption when the API spoke about its pod. */
+export type AssumptionOutcome = 'none' | 'kept' | 'confirmed' | 'contradicted';
+
+const unknownNode: Node = {
+  name: '',
+  uid: '',
+  resourceVersion: '',
+  labels: {},
+  taints: [],
+  unschedulable: true,
+  allocatable: { ids: [], amounts: [] },
+};
+
+/**
+ * The scheduler's picture of the cluster. The watch handlers write what the API says; the scheduling cycle alone assumes
+ * and forgets, within a transaction. Not for concurrent use: everything here is synchronous.
+ */
+export class Cluster {
+  readonly resources: ResourceNames;
+  /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
+  readonly #nodes: NodeInfo[] = [];
+  /** node name -> node; also nodes that only pods name so far */
+  readonly #nodesByName = new Map<string, NodeInfo>();
+  /** uid -> pod that is not terminal, or is a member of a group */
+  readonly #pods = new Map<string, Pod>();
+  /** uid -> node that an unbound pod is assumed on */
+  readonly #assumed = new Map<string, NodeInfo>();
+  /** namespace/name -> group */
+  readonly #gangs = new Map<string, Gang>();
+  #generation = 0;
+  #openTransaction = false;
+
+  constructor(resources: ResourceNames) {
+    this.resources = resources;
+  }
+
+  // Nodes
+
+  get nodes(): readonly NodeInfo[] {
+    return this.#nodes;
+  }
+
+  /** The node, if the API has shown it. */
+  node(name: string): NodeInfo | undefined {
+    const info = this.#nodesByName.get(name);
+    return info !== undefined && info.index >= 0 ? info : undefined;
+  }
+
+  setNode(node: Node): void {
+    const info = this.#nodeNamed(node.name);
+    if (info.index < 0) info.index = this.#nodes.push(info) - 1;
+    info.setNode(node);
+    this.#touch(info);
+  }
+
+  removeNode(name: string): void {
+    const info = this.node(name);
+    if (info === undefined) return;
+    const last = this.#nodes.pop()!;
+    if (last !== info) {
+      this.#nodes[info.index] = last;
+      last.index = info.index;
+    }
+    info.index = -1;
+    info.setNode(unknownNode);
+    this.#touch(info);
+    this.#dropIfUnused(info);
+  }
+
+  // Pods
+
+  pod(uid: string): Pod | undefined {
+    return this.#pods.get(uid);
+  }
+
+  get podCount(): number {
+    return this.#pods.size;
+  }
+
+  get assumedCount(): number {
+    return this.#assumed.size;
+  }
+
+  /** The node that the pod is bound to or assumed on, whether or not that node is known. */
+  nodeOf(pod: Pod): NodeInfo | undefined {
+    return this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
+  }
+
+  isAssumed(uid: string): boolean {
+    return this.#assumed.has(uid);
+  }
+
+  /**
+   * Applies what the API says about a pod. Only another nodeName, a terminal phase or (by `removePod`) deletion
+   * contradicts an assumption; an event that is merely older than our Binding does not.
+   */
+  setPod(pod: Pod): AssumptionOutcome {
+    const known = this.#pods.get(pod.uid);
+    const assumedOn = this.#assumed.get(pod.uid);
+    const outcome = assumptionOutcome(pod, assumedOn);
+    const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
+    const unmoved = occupies && !isTerminal(pod) && known !== undefined && known.template === pod.template;
+    if (known !== undefined && !unmoved) this.#takeOffNode(known);
+    if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
+    if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
+    else this.#pods.set(pod.uid, pod);
+    if (unmoved) this.nodeOf(pod)?.pods.set(pod.uid, pod);
+    else this.#putOnNode(pod);
+    if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
+    if (pod.podGroupKey !== undefined) this.#joinGang(pod);
+    return outcome;
+  }
+
+  removePod(uid: string): AssumptionOutcome {
+    const known = this.#pods.get(uid);
+    if (known === undefined) return 'none';
+    const assumed = this.#assumed.has(uid);
+    this.#takeOffNode(known);
+    this.#assumed.delete(uid);
+    this.#pods.delete(uid);
+    this.#leaveGang(known);
+    return assumed ? 'contradicted' : 'none';
+  }
+
+  // Groups
+
+  gang(key: string): Gang | undefined {
+    return this.#gangs.get(key);
+  }
+
+  gangs(): Iterable<Gang> {
+    return this.#gangs.values();
+  }
+
+  setGang(spec: GangSpec): void {
+    this.#gangNamed(spec.key).setSpec(spec);
+  }
+
+  removeGang(key: string): void {
+    const gang = this.#gangs.get(key);
+    if (gang === undefined) return;
+    gang.setSpec(undefined);
+    if (gang.isEmpty) this.#gangs.delete(key);
+  }
+
+  // Assumptions
+
+  /**
+   * Opens the transaction of one cycle; one at a time. Between its opening and its commit or rollback no change from the
+   * API may be applied (the cycle is synchronous, so none can be).
+   */
+  begin(): Transaction {
+    if (this.#openTransaction) throw new Error('a transaction is already open');
+    this.#openTransaction = true;
+    const target: TransactionTarget = {
+      assume: (pod, node) => {
+        if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
+        this.#assumed.set(pod.uid, node);
+        this.#putOnNode(pod);
+        if (pod.podGroupKey !== undefined) this.#joinGang(pod);
+      },
+      forget: (pod) => this.forget(pod),
+      takeOut: (pod) => this.#takeOffNode(pod),
+      putBack: (pod) => this.#putOnNode(pod),
+      closed: () => {
+        this.#openTransaction = false;
+      },
+    };
+    return new Transaction(target);
+  }
+
+  /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
+  forget(pod: Pod): void {
+    const current = this.#pods.get(pod.uid) ?? pod;
+    if (!this.#assumed.has(pod.uid)) return;
+    this.#takeOffNode(current);
+    this.#assumed.delete(pod.uid);
+    if (current.podGroupKey !== undefined) this.#joinGang(current);
+  }
+
+  #putOnNode(pod: Pod): void {
+    if (isTerminal(pod)) return;
+    const info = this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodeNamed(pod.nodeName));
+    if (info === undefined) return;
+    info.addPod(pod);
+    this.#touch(info);
+  }
+
+  #takeOffNode(pod: Pod): void {
+    const info = this.nodeOf(pod);
+    const onNode = info?.pods.get(pod.uid);
+    if (info === undefined || onNode === undefined) return;
+    info.removePod(onNode);
+    this.#touch(info);
+    this.#dropIfUnused(info);
+  }
+
+  #nodeNamed(name: string): NodeInfo {
+    let info = this.#nodesByName.get(name);
+    if (info === undefined) {
+      info = new NodeInfo(name, unknownNode);
+      this.#nodesByName.set(name, info);
+    }
+    return info;
+  }
+
+  #dropIfUnused(info: NodeInfo): void {
+    if (info.index < 0 && info.pods.size === 0) this.#nodesByName.delete(info.name);
+  }
+
+  #touch(info: NodeInfo): void {
+    info.generation = ++this.#generation;
+  }
+
+  #gangNamed(key: string): Gang {
+    let gang = this.#gangs.get(key);
+    if (gang === undefined) {
+      gang = new Gang(key);
+      this.#gangs.set(key, gang);
+    }
+    return gang;
+  }
+
+  #joinGang(pod: Pod): void {
+    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.has(pod.uid));
+  }
+
+  #leaveGang(pod: Pod): void {
+    if (pod.podGroupKey === undefined) return;
+    const gang = this.#gangs.get(pod.podGroupKey);
+    if (gang === undefined) return;
+    gang.removeMember(pod.uid);
+    if (gang.isEmpty) this.#gangs.delete(gang.key);
+  }
+}
+
+function assumptionOutcome(pod: Pod, assumedOn: NodeInfo | undefined): AssumptionOutcome {
+  if (assumedOn === undefined) return 'none';
+  if (isTerminal(pod)) return 'contradicted';
+  if (pod.nodeName === '') return 'kept';
+  return pod.nodeName === assumedOn.name ? 'confirmed' : 'contradicted';
+}

@@ -1,0 +1,124 @@
+import { isTerminal } from '../api/pod.ts';
+import type { Pod } from '../api/pod.ts';
+import type { ResourceList } from '../api/resource-list.ts';
+
+/** What the scheduler reads of a pod group, whichever API it came from. */
+export interface GangSpec {
+  readonly uid: string;
+  /** namespace/name */
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly creationTimestamp: number;
+  /** The quorum; at least 1. */
+  readonly minMember: number;
+  /** Total for the quorum; undefined switches the check off. */
+  readonly minResources: ResourceList | undefined;
+  /** How long a member may wait on Permit; undefined leaves it to the plugin's argument. */
+  readonly scheduleTimeoutSeconds: number | undefined;
+  /** The sticky condition: quorum was once bound. */
+  readonly started: boolean;
+}
+
+type MemberState = 'pending' | 'gated' | 'planned' | 'bound' | 'succeeded' | 'failed' | 'leaving';
+
+/**
+ * The core's view of a pod group: its members, counted by state as they change.
+ *
+ * Member states: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
+ * confirmed; `bound` runs or will run on its node; `succeeded`, `failed` have ended; `leaving` is being deleted.
+ */
+export class Gang {
+  /** namespace/name */
+  readonly key: string;
+  /** Undefined while the group object is absent. */
+  spec: GangSpec | undefined;
+  /** uid -> member */
+  readonly members = new Map<string, Pod>();
+  /** uid -> member that may be scheduled now */
+  readonly pending = new Map<string, Pod>();
+  /** Quorum was once bound. Never goes back while the group object is the same. */
+  started = false;
+  /** uid -> state, for members */
+  readonly #states = new Map<string, MemberState>();
+  readonly #counts: Record<MemberState, number> = {
+    pending: 0,
+    gated: 0,
+    planned: 0,
+    bound: 0,
+    succeeded: 0,
+    failed: 0,
+    leaving: 0,
+  };
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  /** Members in one state. */
+  count(state: MemberState): number {
+    return this.#counts[state];
+  }
+
+  /** Members that count towards quorum: bound or planned ones, and succeeded ones once the group has started. */
+  get counted(): number {
+    return this.#counts.bound + this.#counts.planned + (this.started ? this.#counts.succeeded : 0);
+  }
+
+  /** How many more members must be placed together; 0 when quorum is reached. */
+  get missing(): number {
+    return Math.max(0, (this.spec?.minMember ?? 0) - this.counted);
+  }
+
+  /** Some members are bound although the group never started: it must be completed before anything new begins. */
+  get incomplete(): boolean {
+    return !this.started && this.#counts.bound > 0 && this.missing > 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.spec === undefined && this.members.size === 0;
+  }
+
+  setSpec(spec: GangSpec | undefined): void {
+    if (spec?.uid !== this.spec?.uid) this.started = false;
+    this.spec = spec;
+    this.#noteStart();
+  }
+
+  /** Adds the member or replaces what is known of it. */
+  setMember(pod: Pod, assumed: boolean): void {
+    this.#leaveState(pod.uid);
+    const state = stateOf(pod, assumed);
+    this.members.set(pod.uid, pod);
+    this.#states.set(pod.uid, state);
+    this.#counts[state]++;
+    if (state === 'pending') this.pending.set(pod.uid, pod);
+    this.#noteStart();
+  }
+
+  removeMember(uid: string): void {
+    this.#leaveState(uid);
+    this.members.delete(uid);
+    this.#states.delete(uid);
+  }
+
+  #leaveState(uid: string): void {
+    const state = this.#states.get(uid);
+    if (state === undefined) return;
+    this.#counts[state]--;
+    if (state === 'pending') this.pending.delete(uid);
+  }
+
+  /** Only what the API confirms starts a group; a plan does not. */
+  #noteStart(): void {
+    if (this.started || this.spec === undefined) return;
+    this.started = this.spec.started || this.#counts.bound + this.#counts.succeeded >= this.spec.minMember;
+  }
+}
+
+function stateOf(pod: Pod, assumed: boolean): MemberState {
+  if (isTerminal(pod)) return pod.phase === 'Succeeded' ? 'succeeded' : 'failed';
+  if (pod.deleting) return 'leaving';
+  if (pod.nodeName !== '') return 'bound';
+  if (assumed) return 'planned';
+  return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
+}

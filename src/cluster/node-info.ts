@@ -1,0 +1,76 @@
+import type { Node } from '../api/node.ts';
+import type { HostPort, Pod } from '../api/pod.ts';
+import type { ResourceId } from '../api/resource-names.ts';
+
+/**
+ * A node with what runs or is assumed on it: what Filter and Score read. Plugins must not change it. Vectors are indexed by
+ * resource id; an id beyond a vector's end means 0.
+ */
+export class NodeInfo {
+  readonly name: string;
+  /** Position in the cluster's node list; -1 while the node itself is unknown and only pods name it. */
+  index = -1;
+  node: Node;
+  /** Changes with everything that a node-local verdict may read; never the same for two different states. */
+  generation = 0;
+  readonly allocatable: number[] = [];
+  readonly requested: number[] = [];
+  /** As `requested`, but containers without a request count 100m CPU and 200 MiB: for scoring. */
+  nonZeroMilliCpu = 0;
+  nonZeroMemory = 0;
+  /** uid -> pod, in order of arrival */
+  readonly pods = new Map<string, Pod>();
+  /** Host ports in use, one entry a port of a pod. */
+  readonly hostPorts: HostPort[] = [];
+
+  constructor(name: string, node: Node) {
+    this.name = name;
+    this.node = node;
+  }
+
+  setNode(node: Node): void {
+    this.node = node;
+    this.allocatable.length = 0;
+    fillTo(this.allocatable, node.allocatable.ids);
+    for (let i = 0; i < node.allocatable.ids.length; i++) {
+      this.allocatable[node.allocatable.ids[i]!] = node.allocatable.amounts[i]!;
+    }
+  }
+
+  /** Free amount; negative when over-committed. */
+  free(id: ResourceId): number {
+    return (this.allocatable[id] ?? 0) - (this.requested[id] ?? 0);
+  }
+
+  addPod(pod: Pod): void {
+    this.pods.set(pod.uid, pod);
+    this.#account(pod, 1);
+    for (const port of pod.template.hostPorts) this.hostPorts.push(port);
+  }
+
+  removePod(pod: Pod): void {
+    this.pods.delete(pod.uid);
+    this.#account(pod, -1);
+    for (const port of pod.template.hostPorts) {
+      // From the end, so that undoing the latest addition restores the order as well.
+      const index = this.hostPorts.findLastIndex(
+        (used) => used.port === port.port && used.protocol === port.protocol && used.hostIP === port.hostIP,
+      );
+      if (index >= 0) this.hostPorts.splice(index, 1);
+    }
+  }
+
+  #account({ template }: Pod, sign: 1 | -1): void {
+    const { ids, amounts } = template.requests;
+    fillTo(this.requested, ids);
+    for (let i = 0; i < ids.length; i++) this.requested[ids[i]!]! += sign * amounts[i]!;
+    this.nonZeroMilliCpu += sign * template.nonZeroMilliCpu;
+    this.nonZeroMemory += sign * template.nonZeroMemory;
+  }
+}
+
+/** Extends a vector with zeros so that it covers the ids (ascending). */
+function fillTo(vector: number[], ids: readonly ResourceId[]): void {
+  const last = ids.at(-1) ?? -1;
+  while (vector.length <= last) vector.push(0);
+}

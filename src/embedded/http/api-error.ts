@@ -1,0 +1,200 @@
+import type { JsonObject, JsonValue } from '../json.ts';
+
+/** One reason of an error, tied to a field where there is one. */
+export interface StatusCause {
+  /** The field path, such as `spec.containers[0].image`. */
+  readonly field?: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The resource, or the kind, that an error is about. */
+export interface ResourceReference {
+  readonly group: string;
+  readonly plural: string;
+}
+
+interface ApiErrorInit {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly details?: JsonObject;
+  /** Header names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An answer other than success: becomes the Status object that Kubernetes clients parse. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: number;
+  readonly reason: string;
+  readonly details: JsonObject | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(init: ApiErrorInit) {
+    super(init.message);
+    this.code = init.code;
+    this.reason = init.reason;
+    this.details = init.details;
+    this.headers = init.headers ?? {};
+  }
+
+  toStatus(): JsonObject {
+    return {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: this.message,
+      reason: this.reason,
+      ...(this.details && { details: this.details }),
+      code: this.code,
+    };
+  }
+}
+
+export function badRequest(message: string): ApiError {
+  return new ApiError({ code: 400, reason: 'BadRequest', message });
+}
+
+/** `podgroups.scheduling.x-k8s.io`; the core group has no suffix. */
+export function qualifiedResource(resource: ResourceReference): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+function resourceDetails(resource: ResourceReference, name: string): JsonObject {
+  return { ...(name !== '' && { name }), ...(resource.group !== '' && { group: resource.group }), kind: resource.plural };
+}
+
+export function forbidden(resource: ResourceReference, name: string, why: string, causes?: StatusCause[]): ApiError {
+  const subject = name === '' ? qualifiedResource(resource) : `${qualifiedResource(resource)} ${JSON.stringify(name)}`;
+  return new ApiError({
+    code: 403,
+    reason: 'Forbidden',
+    message: `${subject} is forbidden: ${why}`,
+    details: { ...resourceDetails(resource, name), ...(causes && { causes: causesJson(causes) }) },
+  });
+}
+
+export function notFound(resource: ResourceReference, name: string): ApiError {
+  return new ApiError({
+    code: 404,
+    reason: 'NotFound',
+    message: `${qualifiedResource(resource)} ${JSON.stringify(name)} not found`,
+    details: resourceDetails(resource, name),
+  });
+}
+
+/** The path names no resource that is served. */
+export function unknownPath(): ApiError {
+  return new ApiError({
+    code: 404,
+    reason: 'NotFound',
+    message: 'the server could not find the requested resource',
+    details: {},
+  });
+}
+
+export function methodNotAllowed(resource: ResourceReference, what: string): ApiError {
+  return new ApiError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: `${what} is not supported on resources of kind "${qualifiedResource(resource)}"`,
+    details: { ...(resource.group !== '' && { group: resource.group }), kind: resource.plural },
+  });
+}
+
+export function notAcceptable(supported: readonly string[]): ApiError {
+  return new ApiError({
+    code: 406,
+    reason: 'NotAcceptable',
+    message: `only the following media types are accepted: ${supported.join(', ')}`,
+  });
+}
+
+export function alreadyExists(resource: ResourceReference, name: string): ApiError {
+  return new ApiError({
+    code: 409,
+    reason: 'AlreadyExists',
+    message: `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`,
+    details: resourceDetails(resource, name),
+  });
+}
+
+export function conflict(resource: ResourceReference, name: string, why: string): ApiError {
+  return new ApiError({
+    code: 409,
+    reason: 'Conflict',
+    message: `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${JSON.stringify(name)}: ${why}`,
+    details: resourceDetails(resource, name),
+  });
+}
+
+/** The write names another resource version than the stored one. */
+export function modifiedMeanwhile(resource: ResourceReference, name: string): ApiError {
+  return conflict(
+    resource,
+    name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
+}
+
+export function expired(message: string): ApiError {
+  return new ApiError({ code: 410, reason: 'Expired', message });
+}
+
+export function unsupportedMediaType(message: string): ApiError {
+  return new ApiError({ code: 415, reason: 'UnsupportedMediaType', message });
+}
+
+/** The content is understood and refused: one cause for each field. `kind` is qualified: `PodGroup.scheduling.x-k8s.io`. */
+export function invalid(kind: string, group: string, name: string, causes: readonly StatusCause[]): ApiError {
+  const lines = causes.map((cause) => `${cause.field ?? '<nil>'}: ${cause.message}`);
+  const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
+  return new ApiError({
+    code: 422,
+    reason: 'Invalid',
+    message: `${qualifiedKind} ${JSON.stringify(name)} is invalid: ${lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`}`,
+    details: { ...(name !== '' && { name }), ...(group !== '' && { group }), kind, causes: causesJson(causes) },
+  });
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError({
+    code: 429,
+    reason: 'TooManyRequests',
+    message,
+    details: { retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
+}
+
+export function internalError(message: string): ApiError {
+  return new ApiError({ code: 500, reason: 'InternalError', message: `Internal error occurred: ${message}` });
+}
+
+export function notImplemented(message: string): ApiError {
+  return new ApiError({ code: 501, reason: 'NotImplemented', message });
+}
+
+/** The client asks for a resource version that this server has not reached. */
+export function resourceVersionTooLarge(asked: number, current: number): ApiError {
+  return new ApiError({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+    headers: { 'retry-after': '1' },
+  });
+}
+
+function causesJson(causes: readonly StatusCause[]): JsonValue[] {
+  return causes.map((cause) => ({
+    reason: cause.reason,
+    message: cause.message,
+    ...(cause.field !== undefined && { field: cause.field }),
+  }));
+}

@@ -1,0 +1,63 @@
+import { notAcceptable } from './api-error.ts';
+
+/** What the client wants an object or a list as. */
+export type ObjectForm = 'object' | 'table' | 'partial';
+
+/** One entry of an Accept header. */
+export interface AcceptEntry {
+  /** `application/json`, `application/*`, …; in lower case. */
+  readonly mediaType: string;
+  /** parameter name -> value */
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+/** The entries in the client's order of preference (order of appearance; quality values are not weighed). */
+export function parseAccept(header: string | undefined): AcceptEntry[] {
+  const entries: AcceptEntry[] = [];
+  for (const part of (header ?? '').split(',')) {
+    const [mediaType, ...rest] = part.split(';').map((piece) => piece.trim());
+    if (mediaType === undefined || mediaType === '') continue;
+    const parameters = new Map<string, string>();
+    for (const piece of rest) {
+      const equals = piece.indexOf('=');
+      if (equals > 0) parameters.set(piece.slice(0, equals).trim(), piece.slice(equals + 1).trim());
+    }
+    entries.push({ mediaType: mediaType.toLowerCase(), parameters });
+  }
+  return entries.length === 0 ? [{ mediaType: '*/*', parameters: new Map() }] : entries;
+}
+
+/** Whether JSON satisfies the entry. */
+export function acceptsJson(entry: AcceptEntry): boolean {
+  return entry.mediaType === 'application/json' || entry.mediaType === '*/*' || entry.mediaType === 'application/*';
+}
+
+/**
+ * The first form in the client's list that can be given. Throws 406 when there is none: such as protobuf asked for
+ * without JSON as an alternative.
+ */
+export function negotiateForm(header: string | undefined): { form: ObjectForm; version: string } {
+  for (const entry of parseAccept(header)) {
+    if (!acceptsJson(entry)) continue;
+    const as = entry.parameters.get('as');
+    if (as === undefined) return { form: 'object', version: 'v1' };
+    const version = entry.parameters.get('v') ?? 'v1';
+    if (entry.parameters.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) continue;
+    if (as === 'Table') return { form: 'table', version };
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return { form: 'partial', version };
+  }
+  throw notAcceptable(['application/json']);
+}
+
+/** The discovery format to answer in: the first of the client's list that is known. */
+export function negotiateDiscovery(header: string | undefined): 'v2' | 'v2beta1' | 'legacy' {
+  for (const entry of parseAccept(header)) {
+    if (!acceptsJson(entry)) continue;
+    const as = entry.parameters.get('as');
+    if (as === undefined) return 'legacy';
+    if (as !== 'APIGroupDiscoveryList' || entry.parameters.get('g') !== 'apidiscovery.k8s.io') continue;
+    const version = entry.parameters.get('v');
+    if (version === 'v2' || version === 'v2beta1') return version;
+  }
+  throw notAcceptable(['application/json']);
+}

@@ -1,0 +1,107 @@
+import type { JsonObject } from '../json.ts';
+import { badRequest } from './api-error.ts';
+
+/** Whether an object is selected. */
+export type ObjectPredicate = (object: JsonObject) => boolean;
+
+interface LabelRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Greater' | 'Less';
+  readonly values: readonly string[];
+}
+
+const labelKey = /^([a-z0-9A-Z]([-a-z0-9A-Z.]*[a-z0-9A-Z])?\/)?[a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?$/;
+
+/**
+ * Parses a label selector (`a=b,c!=d,e in (f,g),h notin (i),j,!k`). Undefined selects everything. Throws 400 naming the
+ * part that cannot be read.
+ */
+export function parseLabelSelector(text: string | undefined): ObjectPredicate | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const requirements = splitOutsideParentheses(text).map(parseLabelRequirement);
+  return (object) => {
+    const labels = ((object.metadata as JsonObject).labels ?? {}) as Record<string, string>;
+    return requirements.every((requirement) => labelMatches(labels, requirement));
+  };
+}
+
+function parseLabelRequirement(text: string): LabelRequirement {
+  const part = text.trim();
+  const fail = (): never => {
+    throw badRequest(
+      `unable to parse requirement ${JSON.stringify(part)}: want KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A,B) or KEY notin (A,B)`,
+    );
+  };
+  let requirement: LabelRequirement | undefined;
+  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(part);
+  const equality = /^([^=!<>\s]+)\s*(==|=|!=|<|>)\s*([^=!<>]*)$/.exec(part);
+  if (set) {
+    const values = set[3]!.split(',').map((value) => value.trim());
+    requirement = { key: set[1]!, operator: set[2] === 'in' ? 'In' : 'NotIn', values };
+  } else if (equality) {
+    const operators = { '=': 'In', '==': 'In', '!=': 'NotIn', '>': 'Greater', '<': 'Less' } as const;
+    const value = equality[3]!.trim();
+    requirement = { key: equality[1]!, operator: operators[equality[2] as keyof typeof operators], values: [value] };
+  } else if (part.startsWith('!')) {
+    requirement = { key: part.slice(1).trim(), operator: 'DoesNotExist', values: [] };
+  } else {
+    requirement = { key: part, operator: 'Exists', values: [] };
+  }
+  return labelKey.test(requirement.key) ? requirement : fail();
+}
+
+function labelMatches(labels: Record<string, string>, requirement: LabelRequirement): boolean {
+  const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
+  switch (requirement.operator) {
+    case 'In':
+      return value !== undefined && requirement.values.includes(value);
+    case 'NotIn':
+      return value === undefined || !requirement.values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Greater':
+      return value !== undefined && Number(value) > Number(requirement.values[0]);
+    case 'Less':
+      return value !== undefined && Number(value) < Number(requirement.values[0]);
+  }
+}
+
+function splitOutsideParentheses(text: string): string[] {
+  return text.split(/,(?![^(]*\))/);
+}
+
+/** Field label -> its value in an object, as text. */
+export type SelectableFields = Readonly<Record<string, (object: JsonObject) => string>>;
+
+/** A parsed field selector: the predicate, and the terms that must be equal (which an index may serve). */
+export interface FieldSelector {
+  readonly matches: ObjectPredicate;
+  /** field label -> required value */
+  readonly equals: ReadonlyMap<string, string>;
+}
+
+/** Parses a field selector (`a=b,c!=d`). Undefined selects everything. Throws 400 on a field that is not in `fields`. */
+export function parseFieldSelector(text: string | undefined, fields: SelectableFields): FieldSelector | undefined {
+  if (text === undefined || text.trim() === '') return undefined;
+  const equals = new Map<string, string>();
+  const terms = text.split(',').map((term) => {
+    const parsed = /^([^=!]+)(==|=|!=)(.*)$/.exec(term.trim());
+    if (!parsed) {
+      throw badRequest(
+        `invalid field selector ${JSON.stringify(text)}: ${JSON.stringify(term)} is not FIELD=VALUE or FIELD!=VALUE`,
+      );
+    }
+    const [, field, operator, value] = parsed as unknown as [string, string, string, string];
+    if (!Object.hasOwn(fields, field)) {
+      throw badRequest(`field label not supported: ${field} (supported: ${Object.keys(fields).join(', ')})`);
+    }
+    if (operator !== '!=') equals.set(field, value);
+    return { valueOf: fields[field]!, equal: operator !== '!=', value };
+  });
+  return {
+    equals,
+    matches: (object) => terms.every((term) => (term.valueOf(object) === term.value) === term.equal),
+  };
+}

@@ -1,0 +1,88 @@
+import * as clientNode from '@kubernetes/client-node';
+
+/** The shape of a value in a built-in API object, as the client library's models describe it. */
+export type ValueType =
+  | { readonly kind: 'model'; readonly name: string }
+  | { readonly kind: 'list'; readonly element: ValueType }
+  | { readonly kind: 'map'; readonly element: ValueType }
+  | { readonly kind: 'string' | 'boolean' | 'any' | 'intOrString' | 'quantity' | 'byte' }
+  | { readonly kind: 'number'; readonly format: 'int32' | 'int64' | 'double' }
+  | { readonly kind: 'time'; readonly format: 'date-time' | 'date-time-micro' };
+
+interface Attribute {
+  readonly baseName: string;
+  readonly type: string;
+  readonly format: string;
+}
+
+/** Fields of type Quantity, which the models call plain strings: `Model.field`, for lists and maps their elements. */
+const quantityFields: ReadonlySet<string> = new Set([
+  'V1ContainerStatus.allocatedResources',
+  'V1EmptyDirVolumeSource.sizeLimit',
+  'V1NodeStatus.allocatable',
+  'V1NodeStatus.capacity',
+  'V1PodSpec.overhead',
+  'V1PodStatus.allocatedResources',
+  'V1ResourceFieldSelector.divisor',
+  'V1ResourceRequirements.limits',
+  'V1ResourceRequirements.requests',
+  'V1VolumeResourceRequirements.limits',
+  'V1VolumeResourceRequirements.requests',
+]);
+
+/** Model name, such as "V1PodSpec" -> JSON field name -> type of its value. */
+const models: ReadonlyMap<string, ReadonlyMap<string, ValueType>> = readModels();
+
+/**
+ * The fields of a model of the client library ("V1Pod"): JSON field name -> type of its value. Undefined for a name that
+ * is not a model.
+ */
+export function modelFields(model: string): ReadonlyMap<string, ValueType> | undefined {
+  return models.get(model);
+}
+
+function readModels(): ReadonlyMap<string, ReadonlyMap<string, ValueType>> {
+  const found = new Map<string, ReadonlyMap<string, ValueType>>();
+  for (const [name, exported] of Object.entries<unknown>(clientNode as Record<string, unknown>)) {
+    if (!isModel(exported)) continue;
+    const attributes = exported.getAttributeTypeMap();
+    found.set(name, new Map(attributes.map((attribute) => [attribute.baseName, fieldType(name, attribute)])));
+  }
+  return found;
+}
+
+function isModel(exported: unknown): exported is { getAttributeTypeMap(): readonly Attribute[] } {
+  return typeof exported === 'function' && 'getAttributeTypeMap' in exported;
+}
+
+function fieldType(model: string, attribute: Attribute): ValueType {
+  const quantity = quantityFields.has(`${model}.${attribute.baseName}`);
+  return parseType(attribute.type, quantity ? 'quantity' : attribute.format);
+}
+
+/** Reads the models' notation: `Array<T>`, `{ [key: string]: T; }`, a scalar or a model's name; `format` is the innermost's. */
+function parseType(notation: string, format: string): ValueType {
+  const list = /^Array<(.*)>$/.exec(notation);
+  if (list) return { kind: 'list', element: parseType(list[1]!, format) };
+  const map = /^\{ \[key: string\]: (.*); \}$/.exec(notation);
+  if (map) return { kind: 'map', element: parseType(map[1]!, format) };
+  switch (notation) {
+    case 'string':
+      if (format === 'quantity') return { kind: 'quantity' };
+      return format === 'byte' ? { kind: 'byte' } : { kind: 'string' };
+    case 'number':
+      return { kind: 'number', format: format === 'int32' || format === 'int64' ? format : 'double' };
+    case 'boolean':
+      return { kind: 'boolean' };
+    case 'Date':
+      return { kind: 'time', format: 'date-time' };
+    case 'V1MicroTime':
+      return { kind: 'time', format: 'date-time-micro' };
+    case 'IntOrString':
+      return { kind: 'intOrString' };
+    case 'any':
+      return { kind: 'any' };
+    default:
+      return { kind: 'model', name: notation };
+  }
+}

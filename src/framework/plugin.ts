@@ -1,0 +1,114 @@
+import type { Pod } from '../api/pod.ts';
+import type { Gang } from '../cluster/gang.ts';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { EventRegistration } from './cluster-event.ts';
+import type { CycleState } from './cycle-state.ts';
+import type { Diagnosis } from './diagnosis.ts';
+import type { PluginHandle } from './plugin-handle.ts';
+import type { Status } from './status.ts';
+
+/** What QueueSort compares. Frozen while the entity is queued. */
+export interface QueueKey {
+  readonly priority: number;
+  /** Milliseconds since the epoch at which the entity became ready. */
+  readonly readySince: number;
+  /** uid of the pod or of the group object; makes the order total. */
+  readonly uid: string;
+  /** A group that never started but has members bound: completed before anything new begins. */
+  readonly incomplete: boolean;
+}
+
+/** What PreEnqueue is asked about: a lone pod, or a whole gang. */
+export type Candidate =
+  { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'gang'; readonly gang: Gang };
+
+/** PreFilter's way to say that only these nodes are worth looking at. */
+export interface NodeNames {
+  readonly nodeNames: ReadonlySet<string>;
+}
+
+/** Permit's way to say that the pod has to wait for somebody's Allow, at most this long. */
+export interface Wait {
+  readonly waitMs: number;
+}
+
+/** What a group-level or pod-level PostFilter did about an entity that does not fit. */
+export interface PostFilterResult {
+  /** Appended to the verdict. */
+  readonly message: string;
+}
+
+/**
+ * A scheduler plugin: any of kube-scheduler's extension points, as optional methods. The points from PreEnqueue to Permit
+ * are synchronous and run inside one scheduling cycle, on a picture that does not change meanwhile; PreBind, Bind and
+ * PostBind belong to the binding cycle. Everywhere `undefined` means Success. A plugin that throws fails its entity with
+ * an Error status that names it; it never stops the loop.
+ */
+export interface Plugin {
+  readonly name: string;
+
+  /**
+   * True when Filter or Score read anything but the pod and the one node they are given (other pods, other nodes): their
+   * answers are then never reused. Default false: answers are reused while the pod's signature and the node's generation
+   * stay the same.
+   */
+  readonly readsOtherNodes?: boolean;
+
+  /**
+   * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore and Score read: equal
+   * texts, equal answers. `undefined`: not reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
+   */
+  sign?(pod: Pod): string | undefined;
+
+  /** May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes. Must be cheap. */
+  preEnqueue?(candidate: Candidate): Status | undefined;
+
+  /** QueueSort: negative when `a` goes first. Exactly one enabled plugin has it. Must be a total order. */
+  compare?(a: QueueKey, b: QueueKey): number;
+
+  /** Once a pod and attempt. `Skip` switches this plugin's Filter off for the attempt. Any rejection ends the attempt. */
+  preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;
+  /** What if `added` were on `node`? Brings what PreFilter computed up to date; used by preemption and what-if. */
+  preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeInfo): Status | undefined;
+  preFilterRemovePod?(state: CycleState, pod: Pod, removed: Pod, node: NodeInfo): Status | undefined;
+
+  /** May the pod run on this node? Must not allocate on success; return constants on failure. */
+  filter?(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;
+
+  /** Once, after the entity failed. The first plugin that returns a result ends the point. */
+  postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
+
+  /** Once before Score, with the nodes that passed Filter. `Skip` switches this plugin's Score off for the attempt. */
+  preScore?(state: CycleState, pod: Pod, feasible: readonly NodeInfo[]): Status | undefined;
+
+  /** Any finite number; 0 to 100 where the plugin has no NormalizeScore. Higher is better. */
+  score?(state: CycleState, pod: Pod, node: NodeInfo): number;
+
+  /**
+   * Turns the raw scores of all feasible nodes into 0 to 100, in place. Each result may depend only on its own raw score
+   * and on the least and the greatest of them (as with all of kube-scheduler's), because a gang's next member reuses the
+   * normalised scores while those two stand.
+   */
+  normalizeScore?(state: CycleState, pod: Pod, scores: Float64Array): void;
+
+  /** Told that the pod is assumed on the node. A refusal undoes the placement. */
+  reserve?(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;
+  /** Undoes Reserve, in reverse plugin order; also called for pods that this plugin never reserved. Idempotent. */
+  unreserve?(state: CycleState, pod: Pod, nodeName: string): void;
+
+  /** The gate before binding: `undefined` passes, `Wait` parks the pod until Allow or Reject, a Status rejects. */
+  permit?(state: CycleState, pod: Pod, nodeName: string): Status | Wait | undefined;
+
+  /** Work that must be done before the pod is bound (volumes). For a gang, every member's runs before any Bind. */
+  preBind?(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined>;
+  /** Binds the pod, or answers `Skip`. The first plugin that does not skip decides. */
+  bind?(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined>;
+  /** For information, after Bind. */
+  postBind?(state: CycleState, pod: Pod, nodeName: string): void;
+
+  /** Which events may help a pod that this plugin turned away. Read once at start; none means that only the flush retries it. */
+  eventsToRegister?(): readonly EventRegistration[];
+}
+
+/** Makes a plugin of one profile. `args` is what the configuration gives it, already decoded from JSON; throws when it is not valid. */
+export type PluginFactory = (args: unknown, handle: PluginHandle) => Plugin;
