@@ -20,6 +20,12 @@ it('moves the transition time only when the status changes, not with reason or m
 });
 
 it('keeps the conditions of other writers, after its own', () => {
-  const foreign: Condition = { type: 'Admitted', status: 'True', reason: 'Quota', message: '', lastTransitionTime: 'x' };
+  const foreign: Condition = {
+    type: 'Admitted',
+    status: 'True',
+    reason: 'Quota',
+    message: '',
+    lastTransitionTime: 'x',
+  };
   expect(mergeConditions([foreign], [ready], noon).map((condition) => condition.type)).toEqual(['Ready', 'Admitted']);
 });

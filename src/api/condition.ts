@@ -32,8 +32,7 @@ export function mergeConditions(
 ): readonly Condition[] {
   const merged = states.map((state): Condition => {
     const before = previous.find((condition) => condition.type === state.type);
-    const lastTransitionTime =
-      before?.status === state.status ? before.lastTransitionTime : toKubernetesTime(now);
+    const lastTransitionTime = before?.status === state.status ? before.lastTransitionTime : toKubernetesTime(now);
     return { ...state, lastTransitionTime };
   });
   const foreign = previous.filter((condition) => !states.some((state) => state.type === condition.type));

@@ -27,6 +27,14 @@ export function podGroupPath(namespace?: string, name?: string): string {
 export const podGroupPhases = ['Pending', 'Scheduling', 'Running', 'Finished', 'Failed', 'Unknown'] as const;
 export type PodGroupPhase = (typeof podGroupPhases)[number];
 
+/**
+ * The types of `status.conditions`:
+ * - Scheduled: members that count for the quorum are on nodes. When False, reason and message are a member's verdict.
+ * - Started: the quorum was once on nodes. Never goes back to False while the object lives.
+ * - Ready: the quorum's containers are ready now.
+ */
+export const podGroupConditions = { scheduled: 'Scheduled', started: 'Started', ready: 'Ready' } as const;
+
 /** minMember when the field is absent. The older implementation reads 0, which calls a group finished that has no pods. */
 export const defaultMinMember = 1;
 
@@ -88,8 +96,8 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function projectPodGroup(input: unknown): PodGroup {
   const raw = asObject(input) ?? {};
-  const metadata = asObject(raw['metadata']) ?? {};
-  const keyParts = [metadata['namespace'], metadata['name']].filter((part) => typeof part === 'string');
+  const metadata = asObject(raw.metadata) ?? {};
+  const keyParts = [metadata.namespace, metadata.name].filter((part) => typeof part === 'string');
   const fail: Fail = (path, problem, cause) => {
     throw new MalformedObjectError('PodGroup', keyParts.join('/'), path, problem, { cause });
   };
@@ -100,12 +108,12 @@ export function projectPodGroup(input: unknown): PodGroup {
   const uid = required('uid');
   const namespace = required('namespace');
   const name = required('name');
-  const created = metadata['creationTimestamp'];
+  const created = metadata.creationTimestamp;
   const creationTimestamp = typeof created === 'string' ? Date.parse(created) : 0;
   if (Number.isNaN(creationTimestamp)) fail('metadata.creationTimestamp', 'must be an RFC 3339 time');
-  const spec = raw['spec'] === undefined || raw['spec'] === null ? {} : asObject(raw['spec']);
+  const spec = raw.spec === undefined || raw.spec === null ? {} : asObject(raw.spec);
   if (spec === undefined) return fail('spec', 'must be an object');
-  const generation = metadata['generation'];
+  const generation = metadata.generation;
   return {
     uid,
     namespace,
@@ -114,10 +122,10 @@ export function projectPodGroup(input: unknown): PodGroup {
     generation: typeof generation === 'number' ? generation : 0,
     resourceVersion: required('resourceVersion'),
     creationTimestamp,
-    minMember: int32(spec['minMember'], 1, 'spec.minMember', fail) ?? defaultMinMember,
-    minResources: resources(spec['minResources'], fail),
-    scheduleTimeoutSeconds: int32(spec['scheduleTimeoutSeconds'], -(2 ** 31), 'spec.scheduleTimeoutSeconds', fail),
-    status: asObject(raw['status']) ?? {},
+    minMember: int32(spec.minMember, 1, 'spec.minMember', fail) ?? defaultMinMember,
+    minResources: resources(spec.minResources, fail),
+    scheduleTimeoutSeconds: int32(spec.scheduleTimeoutSeconds, -(2 ** 31), 'spec.scheduleTimeoutSeconds', fail),
+    status: asObject(raw.status) ?? {},
   };
 }
 
@@ -126,6 +134,16 @@ export function podGroupPhaseOf(status: PodGroupStatus): PodGroupPhase | undefin
   const phase: unknown = status.phase;
   if (phase === undefined || phase === null || phase === '') return undefined;
   return podGroupPhases.find((known) => known === phase) ?? 'Unknown';
+}
+
+/** Whether the Started condition says that the quorum was once on nodes. */
+export function hasStarted(status: PodGroupStatus): boolean {
+  const conditions: unknown = status.conditions;
+  if (!Array.isArray(conditions)) return false;
+  return conditions.some(
+    (condition: Partial<Condition> | null) =>
+      condition?.type === podGroupConditions.started && condition.status === 'True',
+  );
 }
 
 type Fail = (path: string, problem: string, cause?: unknown) => never;

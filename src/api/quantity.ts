@@ -69,12 +69,9 @@ export function parseQuantity(input: unknown): Quantity {
     if (Number.isSafeInteger(input) && !Object.is(input, -0)) return { unscaled: input, scale: 0, format: 'decimal' };
     return parseText(String(input));
   }
-  if (typeof input !== 'string') throw new QuantityError(describe(input), 'it must be a string or a number');
+  if (typeof input !== 'string')
+    throw new QuantityError(JSON.stringify(input) ?? 'undefined', 'it must be a string or a number');
   return parseText(input);
-}
-
-function describe(input: unknown): string {
-  return typeof input === 'object' ? JSON.stringify(input) : String(input);
 }
 
 function parseText(text: string): Quantity {

@@ -7,9 +7,11 @@ const certificateCode = /CERT|UNABLE_TO_|HOSTNAME_MISMATCH/;
 
 /**
  * A transport's failure as a typed error. Ambiguous unless the call only reads or the connection was never made: a reset
- * may come before, during or after the server's work, and nothing on this side can tell which.
+ * may come before, during or after the server's work, and nothing on this side can tell which. A transport that knows
+ * better throws a ConnectionError itself, which is kept.
  */
 export function connectionFailure(method: string, path: string, error: unknown): ConnectionError {
+  if (error instanceof ConnectionError) return error;
   const ambiguous = method !== 'GET' && !wasNeverSent(error);
   const said = error instanceof Error ? rootMessage(error) : String(error);
   const outcome = ambiguous ? '; it may have been carried out' : '';

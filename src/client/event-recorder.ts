@@ -40,6 +40,7 @@ export interface EventRecorderOptions {
 }
 
 interface Series {
+  readonly key: string;
   readonly event: EventToRecord;
   readonly namespace: string;
   readonly name: string;
@@ -109,6 +110,7 @@ export class EventRecorder {
       return;
     }
     const series: Series = {
+      key,
       event,
       namespace: regarding.namespace ?? 'default',
       name: this.#nextName(regarding.name),
@@ -205,12 +207,7 @@ export class EventRecorder {
   }
 
   #forget(series: Series): void {
-    for (const [key, value] of this.#series) {
-      if (value === series) {
-        this.#series.delete(key);
-        return;
-      }
-    }
+    if (this.#series.get(series.key) === series) this.#series.delete(series.key);
   }
 
   #forgetOldSeries(now: number): void {

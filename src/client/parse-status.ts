@@ -43,7 +43,7 @@ export function errorFromStatus(request: string, status: unknown): ApiError {
 }
 
 /** Retry-After in milliseconds: seconds or an HTTP date; undefined when absent or unreadable. */
-export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const seconds = Number(value);
   if (value.trim() !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1000);

@@ -26,7 +26,7 @@ type QueuedLane = Exclude<RateLane, 'lease'>;
 
 interface LaneQueue {
   readonly weight: number;
-  readonly waiting: Set<Deferred>;
+  readonly waiting: Set<Deferred<void>>;
   /** Shares this lane has used up: the waiting lane with the least goes next. */
   used: number;
 }

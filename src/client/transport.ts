@@ -30,7 +30,9 @@ export interface TransportResponse {
 export interface Transport {
   /**
    * Sends one request and answers as soon as the response's head is there. Any status is an answer; it rejects only when
-   * there is none (connection refused or lost, aborted). Never retries.
+   * there is none (connection refused or lost, aborted). Never retries. A ConnectionError that it rejects with is taken
+   * at its word; after any other error a call that writes counts as ambiguous, unless it is plain that the connection was
+   * never made.
    */
   send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse>;
   /** Ends all connections, watches included; calls under way reject. */

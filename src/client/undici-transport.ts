@@ -1,5 +1,6 @@
 import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
+import { ConnectionError } from './api-errors.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
@@ -50,7 +51,7 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    const credentials = await this.#endpoint.credentials();
+    const credentials = await this.#credentials();
     signal?.throwIfAborted();
     const dispatcher = this.#dispatchersFor(credentials).byLane[request.lane ?? 'call'];
     const response = await dispatcher.request({
@@ -74,8 +75,16 @@ export class UndiciTransport implements Transport {
     this.#open.clear();
   }
 
+  async #credentials(): Promise<Credentials> {
+    try {
+      return await this.#endpoint.credentials();
+    } catch (cause) {
+      throw nothingSent(cause instanceof Error ? cause.message : String(cause), cause);
+    }
+  }
+
   #dispatchersFor(credentials: Credentials): Dispatchers {
-    if (this.#closed) throw new Error('the transport is closed');
+    if (this.#closed) throw nothingSent('the transport is closed');
     const current = this.#current;
     if (current?.tlsKey === credentials.tlsKey) return current;
     const next: Dispatchers = {
@@ -100,7 +109,7 @@ export class UndiciTransport implements Transport {
       keepAliveMaxTimeout: this.#idleTimeoutMs,
       ...(responseTimeoutMs === undefined ? {} : { headersTimeout: responseTimeoutMs, bodyTimeout: responseTimeoutMs }),
     };
-    const tls = tlsForUndici(credentials.tls);
+    const { tls } = credentials;
     const proxyUrl = this.#endpoint.proxyUrl;
     const dispatcher =
       proxyUrl === undefined
@@ -126,17 +135,13 @@ export class UndiciTransport implements Transport {
   }
 }
 
+function nothingSent(message: string, cause?: unknown): ConnectionError {
+  return new ConnectionError(message, { ambiguous: false, cause });
+}
+
 function ignore(): void {
   // deliberately nothing
 }
-
-type UndiciTls = NonNullable<Exclude<Pool.Options['connect'], (...args: never[]) => unknown>>;
-
-function tlsForUndici(tls: TlsOptionsOf): Partial<UndiciTls> {
-  return tls as Partial<UndiciTls>;
-}
-
-type TlsOptionsOf = Credentials['tls'];
 
 function joinHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const joined: Record<string, string> = {};

@@ -38,6 +38,8 @@ export class Gang {
   readonly pending = new Map<string, Pod>();
   /** Quorum was once bound. Never goes back while the group object is the same. */
   started = false;
+  /** schedulerName -> how many pending members name it */
+  readonly pendingBySchedulerName = new Map<string, number>();
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
   readonly #counts: Record<MemberState, number> = {
@@ -91,7 +93,7 @@ export class Gang {
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
     this.#counts[state]++;
-    if (state === 'pending') this.pending.set(pod.uid, pod);
+    if (state === 'pending') this.#setPending(pod);
     this.#noteStart();
   }
 
@@ -105,7 +107,21 @@ export class Gang {
     const state = this.#states.get(uid);
     if (state === undefined) return;
     this.#counts[state]--;
-    if (state === 'pending') this.pending.delete(uid);
+    const pending = this.pending.get(uid);
+    if (pending === undefined) return;
+    this.pending.delete(uid);
+    this.#countScheduler(pending.schedulerName, -1);
+  }
+
+  #setPending(pod: Pod): void {
+    this.pending.set(pod.uid, pod);
+    this.#countScheduler(pod.schedulerName, 1);
+  }
+
+  #countScheduler(name: string, change: 1 | -1): void {
+    const count = (this.pendingBySchedulerName.get(name) ?? 0) + change;
+    if (count === 0) this.pendingBySchedulerName.delete(name);
+    else this.pendingBySchedulerName.set(name, count);
   }
 
   /** Only what the API confirms starts a group; a plan does not. */

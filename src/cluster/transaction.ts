@@ -70,6 +70,11 @@ export class Transaction {
     this.#close();
   }
 
+  /** Rolls back if it is still open: for the way out after an error. */
+  abandon(): void {
+    if (this.#open) this.rollback();
+  }
+
   #undo(step: Step): void {
     if (step.kind === 'assumed') this.#target.forget(step.pod);
     else this.#target.putBack(step.pod);

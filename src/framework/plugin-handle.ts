@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Pod } from '../api/pod.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { Gang } from '../cluster/gang.ts';
@@ -23,11 +24,15 @@ export interface ClusterLister {
   readonly nodes: readonly NodeInfo[];
   readonly resources: Cluster['resources'];
   node(name: string): NodeInfo | undefined;
+  /** The node that the pod is bound to or assumed on. */
+  nodeOf(pod: Pod): NodeInfo | undefined;
   gang(key: string): Gang | undefined;
 }
 
 /** What a plugin may use beside its arguments. */
 export interface PluginHandle {
+  /** The profile's name: pods of other schedulers are not ours to place. */
+  readonly schedulerName: string;
   readonly clock: Clock;
   readonly cluster: ClusterLister;
   readonly waitingPods: WaitingPods;

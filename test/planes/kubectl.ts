@@ -64,7 +64,7 @@ async function readZipEntry(archive: string, name: string): Promise<Buffer> {
     while (end >= 0 && tail.readUInt32LE(end) !== endOfCentralDirectory) end--;
     if (end < 0) throw new Error(`${archive} is not a zip archive: no central directory`);
     const directory = await readAt(file, tail.readUInt32LE(end + 16), tail.readUInt32LE(end + 12));
-    for (let offset = 0; offset < directory.length; ) {
+    for (let offset = 0; offset < directory.length;) {
       const nameLength = directory.readUInt16LE(offset + 28);
       if (directory.toString('utf8', offset + 46, offset + 46 + nameLength) === name) {
         const method = directory.readUInt16LE(offset + 10);

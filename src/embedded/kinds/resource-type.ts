@@ -50,6 +50,10 @@ export interface Behaviour {
   readonly validateUpdate?: (object: JsonObject, previous: JsonObject, context: KindContext) => StatusCause[];
   /** Changes an update in place before it is checked; `previous` must not be changed. */
   readonly prepareUpdate?: (object: JsonObject, previous: JsonObject) => void;
+  /** Changes a write of the status subresource in place; the rest of the object is as it was. */
+  readonly prepareStatusUpdate?: (object: JsonObject, previous: JsonObject) => void;
+  /** Whether an object that is being deleted must stay although it has no finalizers. */
+  readonly heldBy?: (object: JsonObject) => boolean;
   /** Refuses a deletion by throwing ApiError. */
   readonly admitDelete?: (object: JsonObject) => void;
   /** Seconds an object lives on after DELETE; undefined: it goes at once (finalizers permitting). */
@@ -69,7 +73,12 @@ export interface ShapeConversion {
 /** The validation, defaulting and pruning of a custom resource, or of a built-in by its model. */
 export type ContentSchema =
   | { readonly type: 'model'; readonly model: string }
-  | { readonly type: 'structural'; readonly schema: JsonObject };
+  | {
+      readonly type: 'structural';
+      readonly schema: JsonObject;
+      /** What of an object breaks the schema. */
+      readonly validate: (object: JsonObject) => StatusCause[];
+    };
 
 /** One version of one resource as the API serves it. */
 export interface ResourceType {

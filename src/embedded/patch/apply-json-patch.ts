@@ -9,7 +9,7 @@ type Operation =
 
 /**
  * Applies a JSON patch (RFC 6902): all of its operations in order, or none. As in Kubernetes, a `test` for null holds where
- * the key is absent. Never changes its arguments.
+ * the key is absent, and `replace` adds a key that is absent. Never changes its arguments.
  *
  * @throws PatchError malformed, when the operations cannot be read; testFailed; unprocessable, when a path does not exist.
  */
@@ -66,7 +66,6 @@ function apply(document: JsonValue, operation: Operation, index: number): JsonVa
     case 'add':
       return put(document, operation.path, operation.value, true);
     case 'replace':
-      present(operation.path);
       return put(document, operation.path, operation.value, false);
     case 'remove':
       present(operation.path);

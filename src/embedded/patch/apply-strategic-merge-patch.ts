@@ -25,12 +25,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: JsonObject
   return mergeObject(document, patch, { kind: 'model', name: kind }, '');
 }
 
-function mergeObject(
-  original: JsonObject,
-  patch: JsonObject,
-  type: ValueType | undefined,
-  path: string,
-): JsonObject {
+function mergeObject(original: JsonObject, patch: JsonObject, type: ValueType | undefined, path: string): JsonObject {
   const directive = patch[patchDirective];
   if (directive !== undefined) return replaceOrDelete(directive, patch, path);
   // Maps, because assigning to a key such as "__proto__" of an object is not what it seems.
@@ -56,7 +51,7 @@ function replaceOrDelete(directive: JsonValue, patch: JsonObject, path: string):
   if (directive === 'delete') return {};
   if (directive === 'replace') {
     const rest = Object.entries(patch).filter(([key]) => key !== patchDirective);
-    return withoutDirectives(Object.fromEntries(rest)) as JsonObject;
+    return withoutNulls(Object.fromEntries(rest)) as JsonObject;
   }
   throw malformed(path, `${patchDirective} must be replace or delete, not ${JSON.stringify(directive)}`);
 }
@@ -70,11 +65,11 @@ function mergeField(
 ): JsonValue | undefined {
   if (isObject(original) && isObject(change)) return mergeObject(original, change, field.type, path);
   if (Array.isArray(original) && Array.isArray(change)) return mergeList(original, change, field, path);
-  return withoutDirectives(change);
+  return withoutDirectives(withoutNulls(change));
 }
 
 function mergeList(original: JsonValue[], change: JsonValue[], field: PatchField, path: string): JsonValue[] {
-  if (!field.mergeList) return withoutDirectives(change) as JsonValue[];
+  if (!field.mergeList) return withoutNulls(change) as JsonValue[];
   if (original.length === 0 && change.length === 0) return original;
   if (!sameShape([...original, ...change])) {
     throw unprocessable(path, 'the elements of the document and of the patch are not all of one type');
@@ -92,7 +87,7 @@ function mergeObjectList(
   mergeKey: string,
   path: string,
 ): JsonValue[] {
-  if (!isObject((original[0] ?? change[0])!)) throw unprocessable(path, 'the elements must be objects');
+  if (!isObject(original[0] ?? change[0])) throw unprocessable(path, 'the elements must be objects');
   for (const element of [...change, ...original]) {
     if (element[mergeKey] === undefined && element[patchDirective] !== 'replace') {
       throw unprocessable(path, `the element ${JSON.stringify(element)} does not have the merge key "${mergeKey}"`);
@@ -109,13 +104,13 @@ function mergeObjectList(
       throw malformed(path, `${patchDirective} must be replace or delete, not ${JSON.stringify(directive)}`);
     }
   }
-  if (replace) return withoutDirectives([...ordinary]) as JsonValue[];
+  if (replace) return withoutNulls([...ordinary]) as JsonValue[];
   const kept = original.filter((element) => !deleted.has(element[mergeKey]!));
   const elementType = field.type?.kind === 'list' ? field.type.element : undefined;
   const merged: JsonObject[] = [...kept];
   for (const element of ordinary) {
     const index = merged.findIndex((candidate) => candidate[mergeKey] === element[mergeKey]);
-    if (index < 0) merged.push(withoutDirectives(element) as JsonObject);
+    if (index < 0) merged.push(withoutNulls(element) as JsonObject);
     else merged[index] = mergeObject(merged[index]!, element, elementType, `${path}[${index}]`);
   }
   return orderElements(merged, ordinary, kept, mergeKey);
@@ -158,7 +153,8 @@ function orderLists(
       if (elementKey(element, field.mergeKey) !== undefined) continue;
       throw unprocessable(`${path}.${name}`, `${JSON.stringify(element)} does not have the merge key`);
     }
-    result.set(name, orderElements(merged, order, original ?? [], field.mergeKey));
+    const documentOrder = orderAfterDeletions(original ?? [], change ?? [], field.mergeKey);
+    result.set(name, orderElements(merged, order, documentOrder, field.mergeKey));
     changes.delete(name);
   }
 }
@@ -170,19 +166,49 @@ function mergeOrTake(
   path: string,
 ): JsonValue[] {
   if (change === undefined) return original ?? [];
-  return original === undefined ? (withoutDirectives(change) as JsonValue[]) : mergeList(original, change, field, path);
+  return original === undefined ? (withoutNulls(change) as JsonValue[]) : mergeList(original, change, field, path);
+}
+
+/**
+ * The document's order as `$setElementOrder` sees it. Upstream merges in place, so that elements new to the document take the
+ * places that deletions have freed at the list's end, and are then ordered as if they had been there.
+ */
+function orderAfterDeletions(
+  original: readonly JsonValue[],
+  change: readonly JsonValue[],
+  mergeKey: string | undefined,
+): readonly JsonValue[] {
+  if (mergeKey === undefined) return original;
+  const keys = (elements: readonly JsonValue[], deleted: boolean): Set<JsonValue | undefined> =>
+    new Set(
+      elements
+        .filter((element) => isObject(element) && (element[patchDirective] === 'delete') === deleted)
+        .map((element) => elementKey(element, mergeKey)),
+    );
+  const gone = keys(change, true);
+  const kept = original.filter((element) => !gone.has(elementKey(element, mergeKey)));
+  const known = keys(kept, false);
+  const fresh = change.filter((element) => {
+    const key = elementKey(element, mergeKey);
+    return isObject(element) && !(patchDirective in element) && !known.has(key);
+  });
+  return [...kept, ...fresh].slice(0, original.length);
 }
 
 /** The elements of a list in a patch must stand in its `$setElementOrder`, in the same order; deletions need not. */
 function checkOrder(change: JsonValue[], order: JsonValue[], mergeKey: string | undefined, path: string): void {
   if (order.length === 0) return;
-  const named = change.filter((element) => !(isObject(element) && patchDirective in element));
+  const named = change.filter((element) => !(isObject(element) && element[patchDirective] === 'delete'));
   let next = 0;
-  for (const element of order) {
-    const expected = named[next];
-    if (expected === undefined) return;
-    const [left, right] = [elementKey(expected, mergeKey), elementKey(element, mergeKey)];
+  for (let place = 0; place < order.length && next < named.length;) {
+    const expected = named[next]!;
+    if (isObject(expected) && patchDirective in expected) {
+      next++;
+      continue;
+    }
+    const [left, right] = [elementKey(expected, mergeKey), elementKey(order[place]!, mergeKey)];
     if (left !== undefined && right !== undefined && jsonEqual(left, right)) next++;
+    place++;
   }
   if (next < named.length) {
     throw malformed(path, `the order of the list in the patch does not match its ${elementOrderPrefix} list`);
@@ -214,7 +240,18 @@ function isListDirective(key: string): boolean {
   return key.startsWith(elementOrderPrefix) || key.startsWith(deleteFromListPrefix);
 }
 
-/** A part of a patch that is taken as it is: without nulls, directives, and the objects that only carry a `$patch`. */
+/** A part of a patch that is taken as it is; a null in it means an absent field. */
+function withoutNulls(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((element) => withoutNulls(element));
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, child]) => child !== null);
+  return Object.fromEntries(kept.map(([key, child]) => [key, withoutNulls(child)]));
+}
+
+/**
+ * Without the objects that carry a `$patch`, which say how to change something that is not there. Directives anywhere else
+ * in a part that is taken as it is stay, as they do upstream, for strict decoding to report.
+ */
 function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (Array.isArray(value)) {
     return value.map((element) => withoutDirectives(element)).filter((element) => element !== undefined);
@@ -223,7 +260,6 @@ function withoutDirectives(value: JsonValue): JsonValue | undefined {
   if (patchDirective in value) return undefined;
   const kept: [string, JsonValue][] = [];
   for (const [key, child] of Object.entries(value)) {
-    if (child === null || key === retainKeysDirective || isListDirective(key)) continue;
     const cleaned = withoutDirectives(child);
     if (cleaned !== undefined) kept.push([key, cleaned]);
   }

@@ -5,7 +5,8 @@ export type ValueType =
   | { readonly kind: 'model'; readonly name: string }
   | { readonly kind: 'list'; readonly element: ValueType }
   | { readonly kind: 'map'; readonly element: ValueType }
-  | { readonly kind: 'string' | 'boolean' | 'any' | 'intOrString' | 'quantity' | 'byte' }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'string' | 'boolean' | 'intOrString' | 'quantity' | 'byte' }
   | { readonly kind: 'number'; readonly format: 'int32' | 'int64' | 'double' }
   | { readonly kind: 'time'; readonly format: 'date-time' | 'date-time-micro' };
 

@@ -1,0 +1,173 @@
+import type { NodeSelectorRequirement, NodeSelectorTerm } from './pod.ts';
+
+/** Label key -> value. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface LabelSelectorRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+/** Kubernetes' metav1.LabelSelector: all of matchLabels and all of matchExpressions must hold. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly LabelSelectorRequirement[];
+}
+
+export type LabelPredicate = (labels: Labels | undefined) => boolean;
+
+/** What a node selector term looks at. */
+export interface SelectableNode {
+  readonly name: string;
+  readonly labels: Labels;
+}
+
+export type NodePredicate = (node: SelectableNode) => boolean;
+
+/** A selector that cannot be understood. The message names the field path below the selector. */
+export class SelectorError extends Error {
+  override readonly name = 'SelectorError';
+  /** For example matchExpressions[0].operator. */
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(`${path} ${problem}`);
+    this.path = path;
+  }
+}
+
+/**
+ * Compiles a label selector once for many tests. As in Kubernetes, an absent selector matches nothing and an empty one
+ * everything; NotIn also matches where the key is absent. Throws SelectorError for a malformed one.
+ */
+export function compileLabelSelector(selector: LabelSelector | null | undefined): LabelPredicate {
+  if (selector === null || selector === undefined) return () => false;
+  const tests: LabelPredicate[] = [];
+  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
+    checkKey(key, 'matchLabels');
+    if (typeof value !== 'string') throw new SelectorError(`matchLabels[${JSON.stringify(key)}]`, 'must be a string');
+    tests.push((labels) => labels?.[key] === value);
+  }
+  for (const [index, requirement] of listOf(selector.matchExpressions, 'matchExpressions').entries()) {
+    tests.push(compileRequirement(requirement, `matchExpressions[${index}]`, labelOperators));
+  }
+  return allOf(tests);
+}
+
+/**
+ * Compiles one term of a node selector: all its expressions over labels and all its fields (metadata.name only) must hold.
+ * As in Kubernetes, a term without any matches nothing. Throws SelectorError for a malformed one.
+ */
+export function compileNodeSelectorTerm(term: NodeSelectorTerm): NodePredicate {
+  const labelTests = listOf(term.matchExpressions, 'matchExpressions').map((requirement, index) =>
+    compileRequirement(requirement, `matchExpressions[${index}]`, nodeOperators),
+  );
+  const fieldTests = listOf(term.matchFields, 'matchFields').map((requirement, index) =>
+    compileField(requirement, `matchFields[${index}]`),
+  );
+  if (labelTests.length === 0 && fieldTests.length === 0) return () => false;
+  const labelsMatch = allOf(labelTests);
+  return (node) => fieldTests.every((test) => test(node)) && labelsMatch(node.labels);
+}
+
+const labelOperators: readonly string[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
+const nodeOperators: readonly string[] = [...labelOperators, 'Gt', 'Lt'];
+
+/** Labels come from JSON: a key such as "constructor" must not find what every object has. */
+function valueOf(labels: Labels | undefined, key: string): string | undefined {
+  const value: unknown = labels?.[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function allOf(tests: readonly LabelPredicate[]): LabelPredicate {
+  if (tests.length === 0) return () => true;
+  if (tests.length === 1) return tests[0]!;
+  return (labels) => tests.every((test) => test(labels));
+}
+
+function listOf<T>(value: readonly T[] | null | undefined, path: string): readonly T[] {
+  const given: unknown = value;
+  if (!Array.isArray(given ?? [])) throw new SelectorError(path, 'must be a list');
+  return value ?? [];
+}
+
+function compileRequirement(
+  requirement: LabelSelectorRequirement,
+  path: string,
+  operators: readonly string[],
+): LabelPredicate {
+  const { key, operator } = requirement;
+  checkKey(key, `${path}.key`);
+  const values = listOf(requirement.values, `${path}.values`);
+  if (!values.every((value) => typeof value === 'string')) throw new SelectorError(`${path}.values`, 'must be strings');
+  if (!operators.includes(operator)) {
+    throw new SelectorError(
+      `${path}.operator`,
+      `must be one of ${operators.join(', ')}, not ${JSON.stringify(operator)}`,
+    );
+  }
+  switch (operator) {
+    case 'In':
+    case 'NotIn': {
+      if (values.length === 0) throw new SelectorError(`${path}.values`, `must not be empty for ${operator}`);
+      const wanted = new Set(values);
+      if (operator === 'In') {
+        return (labels) => {
+          const value = valueOf(labels, key);
+          return value !== undefined && wanted.has(value);
+        };
+      }
+      return (labels) => {
+        const value = valueOf(labels, key);
+        return value === undefined || !wanted.has(value);
+      };
+    }
+    case 'Exists':
+    case 'DoesNotExist': {
+      if (values.length > 0) throw new SelectorError(`${path}.values`, `must be empty for ${operator}`);
+      const wanted = operator === 'Exists';
+      return (labels) => (valueOf(labels, key) !== undefined) === wanted;
+    }
+    default: {
+      const bound = values.length === 1 ? parseInteger(values[0]!) : undefined;
+      if (bound === undefined) throw new SelectorError(`${path}.values`, `must be one whole number for ${operator}`);
+      const greater = operator === 'Gt';
+      return (labels) => {
+        const value = parseInteger(valueOf(labels, key) ?? '');
+        return value !== undefined && (greater ? value > bound : value < bound);
+      };
+    }
+  }
+}
+
+function compileField(requirement: NodeSelectorRequirement, path: string): NodePredicate {
+  const { key, operator, values } = requirement;
+  if (key !== 'metadata.name') {
+    throw new SelectorError(`${path}.key`, `must be metadata.name, not ${JSON.stringify(key)}`);
+  }
+  if (operator !== 'In' && operator !== 'NotIn') {
+    throw new SelectorError(`${path}.operator`, `must be In or NotIn, not ${JSON.stringify(operator)}`);
+  }
+  if (values?.length !== 1) throw new SelectorError(`${path}.values`, 'must hold exactly one node name');
+  const [name] = values;
+  return operator === 'In' ? (node) => node.name === name : (node) => node.name !== name;
+}
+
+/** A 64-bit decimal integer as Kubernetes parses one, in BigInt; undefined for anything else. */
+function parseInteger(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]{1,19}$/.test(text)) return undefined;
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+const keyPattern = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+function checkKey(key: unknown, path: string): void {
+  if (typeof key !== 'string' || !keyPattern.test(key)) {
+    throw new SelectorError(
+      path,
+      `must be a label key such as "app" or "example.com/tier", not ${JSON.stringify(key)}`,
+    );
+  }
+}

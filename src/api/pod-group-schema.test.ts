@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { podGroupDefinition } from './pod-group-schema.ts';
+
+const version = podGroupDefinition.spec.versions[0];
+const schema = version.schema.openAPIV3Schema;
+
+describe('the PodGroup CustomResourceDefinition', () => {
+  it('is the checked-in file', async () => {
+    const file = new URL('../../crds/scheduling.x-k8s.io_podgroups.yaml', import.meta.url);
+    expect(parse(await readFile(file, 'utf8'))).toEqual(podGroupDefinition);
+  });
+
+  it('has the names, columns and subresource that users of scheduler-plugins know', () => {
+    expect(podGroupDefinition.metadata.name).toBe('podgroups.scheduling.x-k8s.io');
+    expect(podGroupDefinition.spec.names.shortNames).toEqual(['pg', 'pgs']);
+    expect(podGroupDefinition.spec.scope).toBe('Namespaced');
+    expect(podGroupDefinition.metadata.annotations['api-approved.kubernetes.io']).toMatch(
+      /\/scheduler-plugins\/pull\/50$/,
+    );
+    expect(version).toMatchObject({ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } });
+    expect(version.additionalPrinterColumns.map(({ name, jsonPath, type }) => `${name} ${jsonPath} ${type}`)).toEqual([
+      'Phase .status.phase string',
+      'MinMember .spec.minMember integer',
+      'Running .status.running integer',
+      'Succeeded .status.succeeded integer',
+      'Failed .status.failed integer',
+      'Age .metadata.creationTimestamp date',
+    ]);
+  });
+
+  it('has the drop-in fields with their types, none of them required', () => {
+    expect(Object.keys(schema.properties.spec.properties!)).toEqual([
+      'minMember',
+      'minResources',
+      'scheduleTimeoutSeconds',
+    ]);
+    expect(Object.keys(schema.properties.status.properties!)).toEqual(
+      expect.arrayContaining(['phase', 'occupiedBy', 'running', 'succeeded', 'failed', 'scheduleStartTime']),
+    );
+    expect(schema.properties.spec.required).toBeUndefined();
+    expect(schema.properties.status.required).toBeUndefined();
+    expect(schema.properties.status.properties!.phase!.enum).toBeUndefined();
+  });
+
+  it.each<[string, unknown, boolean]>([
+    ['no spec', {}, true],
+    ['minMember 1', { spec: { minMember: 1 } }, true],
+    ['minMember 0', { spec: { minMember: 0 } }, false],
+    ['minMember negative', { spec: { minMember: -1 } }, false],
+    ['minMember text', { spec: { minMember: '3' } }, false],
+    ['amounts as texts and integers', { spec: { minResources: { cpu: '1500m', memory: 1024 } } }, true],
+    ['an amount that is no quantity', { spec: { minResources: { cpu: '1 core' } } }, false],
+    ['a negative time-out', { spec: { scheduleTimeoutSeconds: -1 } }, true],
+    ['a phase of another implementation', { status: { phase: 'PreScheduling' } }, true],
+    ['a condition without a reason', { status: { conditions: [{ type: 'Ready', status: 'True' }] } }, false],
+  ])('judges %s', (_name, object, valid) => {
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    expect(validate(object)).toBe(valid);
+  });
+});

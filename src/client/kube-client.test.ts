@@ -1,0 +1,216 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  answerJson,
+  answerStatus,
+  answerText,
+  cutsAfter,
+  MisbehavingServer,
+  resetsConnection,
+  saysNothing,
+} from '../../test/planes/misbehaving-server.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import {
+  AlreadyExistsError,
+  BadRequestError,
+  ConflictError,
+  ConnectionError,
+  ForbiddenError,
+  GoneError,
+  InvalidError,
+  isAmbiguous,
+  MalformedAnswerError,
+  NotFoundError,
+  ServerError,
+  TimeoutError,
+  TooManyRequestsError,
+  UnauthorizedError,
+} from './api-errors.ts';
+import type { ApiError } from './api-errors.ts';
+import { fixedEndpoint } from './endpoint.ts';
+import { KubeClient } from './kube-client.ts';
+import { UndiciTransport } from './undici-transport.ts';
+
+let server: MisbehavingServer;
+let transport: UndiciTransport;
+let clock: VirtualClock;
+let client: KubeClient;
+
+beforeEach(async () => {
+  server = await MisbehavingServer.start();
+  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  clock = new VirtualClock();
+  client = new KubeClient({ transport, clock, timeoutMs: 5_000 });
+});
+
+afterEach(async () => {
+  await transport.close();
+  await server.close();
+});
+
+function failure(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => {
+      throw new Error('the call succeeded');
+    },
+    (error: unknown) => error,
+  );
+}
+
+describe('calls', () => {
+  test('create sends JSON and answers the parsed object', async () => {
+    server.otherwise(answerJson({ metadata: { name: 'a' } }, 201));
+    expect(await client.create('/api/v1/nodes', { kind: 'Node' })).toEqual({ metadata: { name: 'a' } });
+    expect(server.requests[0]).toMatchObject({ method: 'POST', body: '{"kind":"Node"}' });
+    expect(server.requests[0]!.headers).toMatchObject({
+      'content-type': 'application/json',
+      accept: 'application/json',
+    });
+  });
+
+  test.each([
+    ['json', 'application/json-patch+json'],
+    ['merge', 'application/merge-patch+json'],
+    ['strategic-merge', 'application/strategic-merge-patch+json'],
+  ] as const)('a %s patch has content type %s', async (kind, contentType) => {
+    server.otherwise(answerJson({}));
+    await client.patch('/api/v1/nodes/a', kind, {});
+    expect(server.requests[0]!.headers['content-type']).toBe(contentType);
+  });
+
+  test('delete sends its options only when there are any', async () => {
+    server.otherwise(answerJson({}));
+    await client.delete('/api/v1/nodes/a');
+    await client.delete('/api/v1/nodes/a', { preconditions: { uid: 'u' } });
+    expect(server.requests.map((request) => request.body)).toEqual(['', '{"preconditions":{"uid":"u"}}']);
+  });
+
+  test('list answers one page and where the next begins', async () => {
+    server.next(answerJson({ metadata: { resourceVersion: '7', continue: 'more' }, items: [1, 2] }));
+    server.next(answerJson({ metadata: { resourceVersion: '7', continue: '' }, items: [3] }));
+    const first = await client.list('/api/v1/pods', { limit: 2, fieldSelector: 'status.phase!=Failed' });
+    expect(first).toEqual({ items: [1, 2], resourceVersion: '7', continueToken: 'more' });
+    const second = await client.list('/api/v1/pods', { limit: 2, continueToken: 'more' });
+    expect(second).toEqual({ items: [3], resourceVersion: '7' });
+    expect(server.requests[0]!.query.get('fieldSelector')).toBe('status.phase!=Failed');
+    expect(server.requests[1]!.query.get('continue')).toBe('more');
+  });
+});
+
+describe('errors', () => {
+  test.each([
+    [400, 'BadRequest', BadRequestError],
+    [415, 'UnsupportedMediaType', BadRequestError],
+    [401, 'Unauthorized', UnauthorizedError],
+    [403, 'Forbidden', ForbiddenError],
+    [404, 'NotFound', NotFoundError],
+    [409, 'Conflict', ConflictError],
+    [409, 'AlreadyExists', AlreadyExistsError],
+    [410, 'Expired', GoneError],
+    [422, 'Invalid', InvalidError],
+    [429, 'TooManyRequests', TooManyRequestsError],
+    [500, 'InternalError', ServerError],
+    [504, 'Timeout', ServerError],
+  ] as const)('%i %s has its own class', async (code, reason, ErrorClass) => {
+    server.otherwise(answerStatus(code, reason, 'the reason why'));
+    const error = await failure(client.get('/api/v1/nodes/a'));
+    expect(error).toBeInstanceOf(ErrorClass);
+    expect(error).toMatchObject({ status: code, reason, name: ErrorClass.name });
+    expect((error as Error).message).toBe(`GET /api/v1/nodes/a was answered ${code} ${reason}: the reason why`);
+  });
+
+  test('a validation error names its fields', async () => {
+    const causes = [{ reason: 'FieldValueInvalid', message: 'must be positive', field: 'spec.minMember' }];
+    server.otherwise(answerStatus(422, 'Invalid', 'invalid', { details: { causes } }));
+    expect(await failure(client.create('/p', {}))).toMatchObject({ causes });
+  });
+
+  test.each([
+    ['seconds in the header', { headers: { 'retry-after': '3' } }, 3_000],
+    ['a date in the header', { headers: { 'retry-after': 'Thu, 01 Jan 2026 00:00:10 GMT' } }, 10_000],
+    ['seconds in the Status', { details: { retryAfterSeconds: 2 } }, 2_000],
+    ['nothing', {}, undefined],
+  ] as const)('Retry-After is read from %s', async (_, extra, expected) => {
+    server.otherwise(answerStatus(429, 'TooManyRequests', 'slow down', extra));
+    expect(((await failure(client.get('/p'))) as ApiError).retryAfterMs).toBe(expected);
+  });
+
+  test('an error page of a proxy is quoted', async () => {
+    server.otherwise(answerText('<h1>Bad Gateway</h1>', 502));
+    const error = await failure(client.get('/p'));
+    expect(error).toBeInstanceOf(ServerError);
+    expect((error as Error).message).toContain('<h1>Bad Gateway</h1>');
+  });
+
+  test('a good answer with truncated JSON is malformed', async () => {
+    server.otherwise(answerText('{"metadata":{"na'));
+    expect(await failure(client.get('/p'))).toBeInstanceOf(MalformedAnswerError);
+  });
+
+  test('a list without items is malformed', async () => {
+    server.otherwise(answerJson({ kind: 'Status' }));
+    expect(await failure(client.list('/p'))).toBeInstanceOf(MalformedAnswerError);
+  });
+});
+
+describe('ambiguity', () => {
+  test('a reset during a POST is ambiguous, during a GET it is not', async () => {
+    server.otherwise(resetsConnection);
+    const post = await failure(client.create('/p', {}));
+    const get = await failure(client.get('/p'));
+    expect(post).toBeInstanceOf(ConnectionError);
+    expect(isAmbiguous(post)).toBe(true);
+    expect((post as Error).cause).toBeInstanceOf(Error);
+    expect((post as Error).message).toContain('it may have been carried out');
+    expect(get).toBeInstanceOf(ConnectionError);
+    expect(isAmbiguous(get)).toBe(false);
+  });
+
+  test('an answer cut in the middle is ambiguous too', async () => {
+    server.otherwise(cutsAfter('{"half":'));
+    expect(isAmbiguous(await failure(client.create('/p', {})))).toBe(true);
+  });
+
+  test('a connection that was never made is not', async () => {
+    await server.close();
+    const error = await failure(client.create('/p', {}));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(isAmbiguous(error)).toBe(false);
+    expect((error as Error).message).toContain('ECONNREFUSED');
+    server = await MisbehavingServer.start();
+  });
+});
+
+describe('deadlines', () => {
+  test.each([
+    ['nothing', saysNothing],
+    [
+      'half an answer',
+      ((response) => void response.writeHead(200).write('{"a":')) satisfies Parameters<typeof server.next>[0],
+    ],
+  ])('a POST that gets %s times out at its deadline, ambiguously', async (_, behaviour) => {
+    server.otherwise(behaviour);
+    const call = failure(client.create('/p', {}, { timeoutMs: 1_000 }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    clock.advance(1_000);
+    const error = await call;
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(isAmbiguous(error)).toBe(true);
+    expect((error as Error).message).toBe('POST /p was not answered within 1000 ms');
+  });
+
+  test("the caller's signal ends the call with its reason", async () => {
+    server.otherwise(saysNothing);
+    const controller = new AbortController();
+    const call = failure(client.get('/p', { signal: controller.signal }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    controller.abort(new Error('leadership lost'));
+    expect(await call).toEqual(new Error('leadership lost'));
+    expect(clock.untilNextTimer()).toBeUndefined();
+  });
+
+  test('a signal that has aborted already sends nothing', async () => {
+    const signal = AbortSignal.abort(new Error('leadership lost'));
+    await expect(client.create('/p', {}, { signal })).rejects.toThrow('leadership lost');
+    expect(server.requests).toHaveLength(0);
+  });
+});

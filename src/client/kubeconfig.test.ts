@@ -1,0 +1,197 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+import type { KubeconfigEndpoint } from './kubeconfig.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
+
+let folder: string;
+let clock: VirtualClock;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+  clock = new VirtualClock();
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+interface Parts {
+  readonly server?: string;
+  readonly cluster?: object;
+  readonly user?: object;
+  readonly name?: string;
+}
+
+function kubeconfig({ server = 'https://10.0.0.1:6443', cluster = {}, user = {}, name = 'main' }: Parts = {}): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
+    clusters: [{ name, cluster: { server, ...cluster } }],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: `namespace-of-${name}` } }],
+  };
+}
+
+function load(path: string): Promise<KubeconfigEndpoint> {
+  return loadKubeconfig({ clock, path });
+}
+
+describe('finding the kubeconfig', () => {
+  const nowhere = { environment: {}, homeDirectory: '/nonexistent' };
+
+  test('a file that is named must exist', async () => {
+    const path = join(folder, 'absent');
+    await expect(load(path)).rejects.toThrow(KubeconfigError);
+    await expect(load(path)).rejects.toThrow(
+      `kubeconfig ${path} does not exist: give an existing file with --kubeconfig`,
+    );
+  });
+
+  test('KUBECONFIG comes before the home directory; missing files in it are passed over and the first entry wins', async () => {
+    const first = write('first', kubeconfig({ server: 'https://first:1' }));
+    const second = write('second', kubeconfig({ server: 'https://second:1' }));
+    const KUBECONFIG = [join(folder, 'absent'), first, second].join(delimiter);
+    const endpoint = await loadKubeconfig({ clock, environment: { KUBECONFIG }, homeDirectory: folder });
+    expect(endpoint.server).toBe('https://first:1');
+  });
+
+  test('KUBECONFIG that names no existing file is an error that says so', async () => {
+    const KUBECONFIG = join(folder, 'absent');
+    await expect(loadKubeconfig({ clock, ...nowhere, environment: { KUBECONFIG } })).rejects.toThrow(
+      `KUBECONFIG names ${KUBECONFIG}, which does not exist`,
+    );
+  });
+
+  test('the home directory is the default', async () => {
+    mkdirSync(join(folder, '.kube'));
+    const path = write('.kube/config', kubeconfig());
+    const endpoint = await loadKubeconfig({ clock, environment: {}, homeDirectory: folder });
+    expect(endpoint.source).toBe(path);
+    expect(endpoint.namespace).toBe('namespace-of-main');
+  });
+
+  test('with no file anywhere the error tells where it looked', async () => {
+    await expect(loadKubeconfig({ clock, ...nowhere })).rejects.toThrow(
+      /KUBECONFIG is not set, .*\.kube.config does not exist.*--kubeconfig/,
+    );
+  });
+});
+
+describe('a bad kubeconfig', () => {
+  test.each([
+    ['is empty', '', 'it is empty'],
+    ['is no YAML', '{"a": [', 'is not a kubeconfig'],
+    ['has no current-context', { ...kubeconfig(), 'current-context': undefined }, 'has no current-context'],
+    ['names a context that is absent', { ...kubeconfig(), 'current-context': 'x' }, 'has no context "x": it has main'],
+    ['names a cluster that is absent', { ...kubeconfig(), clusters: [] }, 'names cluster "main", which is not there'],
+    ['names a user that is absent', { ...kubeconfig(), users: [] }, 'names user "main", which is not there'],
+    ['has no URL as server', kubeconfig({ server: '10.0.0.1:6443' }), 'has server "10.0.0.1:6443"; expected a URL'],
+    ['has an odd proxy', kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }), 'has proxy-url "ftp://p"; only'],
+  ])('that %s is told by its path and what is wrong', async (_, content, message) => {
+    const path = write('config', content);
+    const error: unknown = await load(path).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect((error as Error).message).toContain(path);
+    expect((error as Error).message).toContain(message);
+  });
+});
+
+describe('credentials', () => {
+  test('of plain http are allowed, a user is not needed', async () => {
+    const bare = kubeconfig({ server: 'http://127.0.0.1:8080' });
+    const path = write('config', { ...bare, users: [], contexts: [{ name: 'main', context: { cluster: 'main' } }] });
+    const endpoint = await load(path);
+    expect(endpoint.server).toBe('http://127.0.0.1:8080');
+    expect((await endpoint.credentials()).headers).toEqual({});
+  });
+
+  test('hold token, authority, client certificate and server name', async () => {
+    const caFile = write('ca.crt', 'CA');
+    const cluster = { 'certificate-authority': 'ca.crt', 'tls-server-name': 'kubernetes' };
+    const user = { token: 'secret', 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') };
+    const endpoint = await load(write('config', kubeconfig({ cluster, user })));
+    const { headers, tls } = await endpoint.credentials();
+    expect(headers).toEqual({ authorization: 'Bearer secret' });
+    expect(String(tls.ca)).toBe(readFileSync(caFile, 'utf8'));
+    expect(String(tls.cert)).toBe('CERT');
+    expect(String(tls.key)).toBe('KEY');
+    expect(tls.servername).toBe('kubernetes');
+  });
+
+  test('with user name and password are sent as basic authentication', async () => {
+    const endpoint = await load(write('config', kubeconfig({ user: { username: 'a', password: 'b' } })));
+    expect((await endpoint.credentials()).headers).toEqual({ authorization: `Basic ${btoa('a:b')}` });
+  });
+
+  test('are read from their files again after a minute, and the TLS key changes with the authority only', async () => {
+    write('ca.crt', 'OLD');
+    write('token', 'old');
+    const cluster = { 'certificate-authority': 'ca.crt' };
+    const user = { tokenFile: join(folder, 'token') };
+    const endpoint = await load(write('config', kubeconfig({ cluster, user })));
+    const old = await endpoint.credentials();
+    write('token', 'new');
+    expect(await endpoint.credentials()).toBe(old);
+    clock.advance(60_000);
+    await expect.poll(() => endpoint.credentials()).toMatchObject({ headers: { authorization: 'Bearer new' } });
+    expect((await endpoint.credentials()).tlsKey).toBe(old.tlsKey);
+    write('ca.crt', 'NEW');
+    clock.advance(60_000);
+    await expect.poll(async () => (await endpoint.credentials()).tlsKey).not.toBe(old.tlsKey);
+  });
+
+  test('that cannot be read are an error that names the user', async () => {
+    const endpoint = await load(write('config', kubeconfig({ user: { 'client-certificate': 'absent' } })));
+    await expect(endpoint.credentials()).rejects.toThrow(/no credentials for user "main".*absent/);
+  });
+});
+
+describe('a credential plug-in', () => {
+  async function withPlugin(script: string): Promise<KubeconfigEndpoint> {
+    const command = write('plugin', `#!/bin/sh\n${script}\n`);
+    chmodSync(command, 0o700);
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command };
+    return load(write('config', kubeconfig({ user: { exec } })));
+  }
+
+  /** Each run answers another token: token-1, token-2, … */
+  function countingPlugin(): Promise<KubeconfigEndpoint> {
+    const runs = join(folder, 'runs');
+    return withPlugin(`echo run >> ${runs}
+n=$(wc -l < ${runs} | tr -d ' ')
+echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$n\\"}}"`);
+  }
+
+  test('runs once, however many calls wait for it', async () => {
+    const endpoint = await countingPlugin();
+    const all = await Promise.all(Array.from({ length: 10 }, () => endpoint.credentials()));
+    expect(new Set(all.map((each) => each.headers.authorization))).toEqual(new Set(['Bearer token-1']));
+  });
+
+  test('runs again after a refusal, but not for every refusal of a storm', async () => {
+    const endpoint = await countingPlugin();
+    const first = await endpoint.credentials();
+    endpoint.refused(first);
+    expect(await endpoint.credentials()).toBe(first);
+    clock.advance(5_000);
+    const second = await endpoint.credentials();
+    expect(second.headers.authorization).toBe('Bearer token-2');
+    endpoint.refused(first); // a late answer to an old call
+    clock.advance(5_000);
+    expect(await endpoint.credentials()).toBe(second);
+  });
+
+  test('that fails is told with what it wrote', async () => {
+    const endpoint = await withPlugin('echo "log in first" >&2; exit 1');
+    await expect(endpoint.credentials()).rejects.toThrow(/its credential plug-in.*log in first/);
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { ConflictError, ConnectionError, ServerError, TimeoutError, TooManyRequestsError } from './api-errors.ts';
+import { isRetryable, retry } from './retry.ts';
+
+const details = { status: 0, reason: '', request: 'POST /p', causes: [] };
+const tooMany = new TooManyRequestsError('slow down', { ...details, retryAfterMs: 4_000 });
+const serverError = new ServerError('broken', details);
+const comeAgain = new ServerError('starting', { ...details, retryAfterMs: 1_000 });
+const conflict = new ConflictError('changed', details);
+const reset = new ConnectionError('reset', { ambiguous: true, cause: undefined });
+const neverSent = new ConnectionError('refused', { ambiguous: false, cause: undefined });
+const timeout = new TimeoutError('slow', { ambiguous: true });
+
+describe('what may be sent again', () => {
+  test.each([
+    ['429', tooMany, true, true],
+    ['a server error that names a time to come again', comeAgain, true, true],
+    ['a server error', serverError, true, false],
+    ['a connection that was never made', neverSent, true, true],
+    ['a reset', reset, true, false],
+    ['a time-out', timeout, true, false],
+    ['a conflict', conflict, false, false],
+    ['anything else', new Error('bug'), false, false],
+  ])('%s', (_, error, ifIdempotent, ifNot) => {
+    expect(isRetryable(error, true)).toBe(ifIdempotent);
+    expect(isRetryable(error, false)).toBe(ifNot);
+  });
+});
+
+/** Runs a call that fails with `errors` one after the other, then succeeds; answers when each attempt was made. */
+async function attemptsAt(errors: Error[], maxAttempts = 5): Promise<{ times: number[]; outcome: unknown }> {
+  const clock = new VirtualClock();
+  const times: number[] = [];
+  const remaining = [...errors];
+  let isDone = false;
+  const outcome = retry(
+    async () => {
+      times.push(clock.monotonic());
+      const error = remaining.shift();
+      if (error !== undefined) throw error;
+      return 'done';
+    },
+    { clock, random: () => 1, idempotent: true, maxAttempts },
+  )
+    .catch((error: unknown) => error)
+    .finally(() => {
+      isDone = true;
+    });
+  for (;;) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (isDone) return { times, outcome: await outcome };
+    clock.advance(clock.untilNextTimer()!);
+  }
+}
+
+test('retries wait longer each time, and as long as the server asks', async () => {
+  expect(await attemptsAt([serverError, reset, tooMany, timeout])).toEqual({
+    times: [0, 100, 300, 4_300, 5_100],
+    outcome: 'done',
+  });
+});
+
+test('gives up with the last error after the last attempt', async () => {
+  expect(await attemptsAt([serverError, serverError, reset], 3)).toEqual({ times: [0, 100, 300], outcome: reset });
+});
+
+test('a cause that trying again cannot mend ends it at once', async () => {
+  expect(await attemptsAt([conflict])).toEqual({ times: [0], outcome: conflict });
+});
+
+test('its signal ends the waiting', async () => {
+  const controller = new AbortController();
+  const call = retry(() => Promise.reject(serverError), {
+    clock: new VirtualClock(),
+    random: () => 0,
+    idempotent: true,
+    signal: controller.signal,
+  });
+  controller.abort(new Error('stopping'));
+  await expect(call).rejects.toThrow('stopping');
+});

@@ -1,0 +1,79 @@
+import { MalformedObjectError } from '../api/malformed-object-error.ts';
+import { podGroupNameOf } from '../api/pod-group-membership.ts';
+import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
+
+/** What the controller keeps of a pod: what a PodGroup's status is derived from, nothing else. */
+export interface MemberPod {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** namespace/name of the PodGroup it names, whether or not that exists; undefined for a pod of its own. */
+  readonly groupKey: string | undefined;
+  readonly phase: PodPhase;
+  /** Empty until bound. */
+  readonly nodeName: string;
+  /** Its Ready condition is True. */
+  readonly ready: boolean;
+  /** Deletion has begun: it may still run for its grace period, but it is leaving. */
+  readonly deleting: boolean;
+  /** It has scheduling gates: it exists, but may not be scheduled yet. */
+  readonly gated: boolean;
+  readonly podScheduled: PodScheduledCondition | undefined;
+  /** namespace/name of its owners, sorted. */
+  readonly owners: readonly string[];
+}
+
+type RawMemberPod = Pick<RawPod, 'spec' | 'status'> & {
+  readonly metadata: RawPod['metadata'] & { readonly ownerReferences?: readonly { readonly name: string }[] };
+};
+
+const none: readonly never[] = Object.freeze([]);
+const phases: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+
+/** Reads a pod as JSON gives it. Throws MalformedObjectError, naming the field, for what is not a pod. */
+export function projectMemberPod(input: unknown): MemberPod {
+  const { metadata, spec, status } = input as Partial<RawMemberPod>;
+  for (const field of ['uid', 'namespace', 'name'] as const) {
+    const key = metadata?.namespace === undefined ? '' : `${metadata.namespace}/${metadata.name}`;
+    if (typeof metadata?.[field] !== 'string') {
+      throw new MalformedObjectError('Pod', key, `metadata.${field}`, 'must be a string');
+    }
+  }
+  const { uid, namespace, name, labels, annotations, ownerReferences, deletionTimestamp } = metadata!;
+  const group = podGroupNameOf(labels, annotations);
+  const conditionOf = (type: string): PodScheduledCondition | undefined => {
+    const condition = status?.conditions?.find((candidate) => candidate.type === type);
+    return condition && { status: condition.status, reason: condition.reason ?? '', message: condition.message ?? '' };
+  };
+  return {
+    uid,
+    namespace,
+    name,
+    groupKey: group === undefined ? undefined : `${namespace}/${group.name}`,
+    phase: phases.find((phase) => phase === status?.phase) ?? 'Pending',
+    nodeName: spec?.nodeName ?? '',
+    ready: conditionOf('Ready')?.status === 'True',
+    deleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
+    gated: (spec?.schedulingGates ?? none).length > 0,
+    podScheduled: group === undefined ? undefined : conditionOf('PodScheduled'),
+    owners: ownerReferences === undefined ? none : ownerReferences.map((owner) => `${namespace}/${owner.name}`).sort(),
+  };
+}
+
+/** Whether nothing that a status is derived from differs. */
+export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
+  if (a.groupKey === undefined && b.groupKey === undefined) return true;
+  return (
+    a.uid === b.uid &&
+    a.groupKey === b.groupKey &&
+    a.phase === b.phase &&
+    a.nodeName === b.nodeName &&
+    a.ready === b.ready &&
+    a.deleting === b.deleting &&
+    a.gated === b.gated &&
+    a.podScheduled?.status === b.podScheduled?.status &&
+    a.podScheduled?.reason === b.podScheduled?.reason &&
+    a.podScheduled?.message === b.podScheduled?.message &&
+    a.owners.join() === b.owners.join()
+  );
+}

@@ -1,0 +1,45 @@
+import { Counter, Gauge } from 'prom-client';
+import { podGroupPhaseOf, podGroupPhases } from '../api/pod-group.ts';
+import type { PodGroup } from '../api/pod-group.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
+import { WorkQueueMetrics } from './work-queue-metrics.ts';
+
+/**
+ * - unchanged: the status said it already, nothing was written.
+ * - patched: it was written.
+ * - conflict: the group changed meanwhile; it is derived again.
+ * - gone: the group does not exist any more.
+ * - error: the write failed; it is tried again after a back-off.
+ */
+export type ReconcileResult = 'unchanged' | 'patched' | 'conflict' | 'gone' | 'error';
+
+export class PodGroupControllerMetrics {
+  readonly queue: WorkQueueMetrics;
+  readonly reconciles: Counter<'result'>;
+
+  /** `groups` is read when metrics are collected. */
+  constructor(registry: MetricRegistry, groups: () => Iterable<PodGroup>) {
+    this.queue = new WorkQueueMetrics(registry);
+    this.reconciles = new Counter({
+      name: 'tutti_podgroup_reconciles_total',
+      help: 'Times that the status of a PodGroup was derived from its members, by what came of it.',
+      labelNames: ['result'],
+      registers: [registry],
+    });
+    new Gauge({
+      name: 'tutti_podgroups',
+      help: 'PodGroups by the phase in their status.',
+      labelNames: ['phase'],
+      registers: [registry],
+      collect(): void {
+        // phase -> groups
+        const counts = new Map<string, number>(podGroupPhases.map((phase) => [phase, 0]));
+        for (const group of groups()) {
+          const phase = podGroupPhaseOf(group.status) ?? 'Unknown';
+          counts.set(phase, counts.get(phase)! + 1);
+        }
+        for (const [phase, count] of counts) this.set({ phase }, count);
+      },
+    });
+  }
+}

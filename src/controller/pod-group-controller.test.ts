@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import type { PodGroup } from '../api/pod-group.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { ConflictError, NotFoundError } from '../client/api-errors.ts';
+import { createMetricRegistry } from '../observability/metric-registry.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import type { MemberPod } from './member-pod.ts';
+import { PodGroupControllerMetrics } from './pod-group-controller-metrics.ts';
+import { PodGroupController } from './pod-group-controller.ts';
+import type { StatusPatch } from './status-patch.ts';
+import { creation, memberPod, memberPods, podGroup } from './test-objects.ts';
+
+const settleMs = 100;
+
+/** What an API server and two caches are to the controller: writes are versioned, and are seen when `deliver` is called. */
+class TestPlane {
+  readonly clock = new VirtualClock(creation);
+  readonly registry: MetricRegistry = createMetricRegistry({ processMetrics: false });
+  readonly controller: PodGroupController;
+  readonly patches: { readonly key: string; readonly patch: StatusPatch }[] = [];
+  /** Thrown by the next writes, one each. */
+  readonly failures: Error[] = [];
+  /** group key -> as the server has it */
+  readonly #stored = new Map<string, PodGroup>();
+  /** group key -> as the controller's cache has it */
+  readonly #cached = new Map<string, PodGroup>();
+  /** pod uid -> pod */
+  readonly #members = new Map<string, MemberPod>();
+  #version = 1;
+
+  constructor() {
+    this.controller = new PodGroupController({
+      lookup: {
+        group: (key) => this.#cached.get(key),
+        membersOf: (key) => [...this.#members.values()].filter((member) => member.groupKey === key),
+      },
+      writer: { patchStatus: (group, patch) => this.#patch(group, patch) },
+      clock: this.clock,
+      random: () => 1,
+      logger: silentLogger,
+      metrics: new PodGroupControllerMetrics(this.registry, () => this.#cached.values()),
+      settleMs,
+    });
+    this.controller.start();
+  }
+
+  sync(): void {
+    this.controller.groupHandler.onSynced!();
+    this.controller.memberHandler.onSynced!();
+  }
+
+  add(group: PodGroup): void {
+    this.#stored.set(group.key, group);
+    this.#cached.set(group.key, group);
+    this.controller.groupHandler.onAdd(group);
+  }
+
+  delete(key: string): void {
+    this.#stored.delete(key);
+    const last = this.#cached.get(key)!;
+    this.#cached.delete(key);
+    this.controller.groupHandler.onDelete(last, false);
+  }
+
+  set(...members: readonly MemberPod[]): void {
+    for (const member of members) {
+      const previous = this.#members.get(member.uid);
+      this.#members.set(member.uid, member);
+      if (previous === undefined) this.controller.memberHandler.onAdd(member);
+      else this.controller.memberHandler.onUpdate(previous, member);
+    }
+  }
+
+  remove(member: MemberPod): void {
+    this.#members.delete(member.uid);
+    this.controller.memberHandler.onDelete(member, false);
+  }
+
+  /** The group changes on the server, unseen. */
+  touch(key: string, change: Partial<PodGroup> = {}): void {
+    this.#stored.set(key, { ...this.#stored.get(key)!, ...change, resourceVersion: String(++this.#version) });
+  }
+
+  /** The controller's cache catches up with the server. */
+  deliver(): void {
+    for (const [key, group] of this.#stored) {
+      const previous = this.#cached.get(key)!;
+      if (previous.resourceVersion === group.resourceVersion) continue;
+      this.#cached.set(key, group);
+      this.controller.groupHandler.onUpdate(previous, group);
+    }
+  }
+
+  status(key = 'default/group'): PodGroup['status'] {
+    return this.#stored.get(key)!.status;
+  }
+
+  /** Time passes until all that is due has been done. */
+  async pass(ms = settleMs): Promise<void> {
+    this.clock.advance(ms);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #patch(group: PodGroup, patch: StatusPatch): Promise<PodGroup> {
+    this.patches.push({ key: group.key, patch });
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    const stored = this.#stored.get(group.key);
+    const details = { status: 409, reason: 'Conflict', request: 'PATCH', causes: [] };
+    if (stored === undefined) throw new NotFoundError('gone', { ...details, status: 404 });
+    if (stored.resourceVersion !== group.resourceVersion) throw new ConflictError('changed', details);
+    const after = {
+      ...stored,
+      resourceVersion: String(++this.#version),
+      status: { ...stored.status, ...patch },
+    };
+    this.#stored.set(group.key, after);
+    return after;
+  }
+}
+
+async function synced(...groups: readonly PodGroup[]): Promise<TestPlane> {
+  const plane = new TestPlane();
+  for (const group of groups) plane.add(group);
+  plane.sync();
+  await plane.pass();
+  plane.deliver();
+  await plane.pass();
+  plane.patches.length = 0;
+  return plane;
+}
+
+describe('PodGroupController', () => {
+  it('writes nothing before it knows all groups and all pods', async () => {
+    const plane = new TestPlane();
+    plane.add(podGroup({ minMember: 2, status: { phase: 'Running', running: 2 } }));
+    plane.controller.groupHandler.onSynced!();
+    await plane.pass(10_000);
+    expect(plane.patches).toEqual([]);
+    expect(plane.controller.isWorking).toBe(false);
+    plane.set(...memberPods(2, { phase: 'Running' }));
+    plane.controller.memberHandler.onSynced!();
+    await plane.pass();
+    expect(plane.status()).toMatchObject({ phase: 'Running', running: 2 });
+  });
+
+  it('follows the pods: pending, running, done', async () => {
+    const plane = await synced(podGroup({ minMember: 3 }));
+    expect(plane.status()).toMatchObject({ phase: 'Pending', running: 0, succeeded: 0, failed: 0 });
+    for (const [phase, expected] of [
+      ['Pending', { phase: 'Scheduling', running: 0 }],
+      ['Running', { phase: 'Running', running: 3 }],
+      ['Succeeded', { phase: 'Finished', running: 0, succeeded: 3 }],
+    ] as const) {
+      plane.set(...memberPods(3, { phase, uid: 'pod' }));
+      await plane.pass();
+      plane.deliver();
+      expect(plane.status()).toMatchObject(expected);
+    }
+  });
+
+  it('writes only when something differs, and only that', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    const members = memberPods(2, { phase: 'Running' });
+    plane.set(...members);
+    await plane.pass();
+    plane.deliver();
+    await plane.pass();
+    expect(plane.patches).toHaveLength(1);
+    plane.set(...members);
+    await plane.pass(60_000);
+    expect(plane.patches).toHaveLength(1);
+    plane.set(memberPod({ uid: 'Running-0', phase: 'Running', ready: true }));
+    await plane.pass();
+    expect(Object.keys(plane.patches[1]!.patch)).toEqual(['ready', 'conditions']);
+  });
+
+  it('gathers the changes of a group into one write', async () => {
+    const plane = await synced(podGroup({ minMember: 50 }));
+    for (const member of memberPods(50, { phase: 'Running' })) {
+      plane.set(member);
+      await plane.pass(1);
+    }
+    await plane.pass();
+    expect(plane.patches.map(({ patch }) => patch.running)).toEqual([50]);
+  });
+
+  it('keeps groups of one name in two namespaces apart', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }), podGroup({ minMember: 2, namespace: 'other' }));
+    plane.set(memberPod({ uid: 'a' }), memberPod({ uid: 'b', namespace: 'other' }));
+    await plane.pass();
+    expect(plane.status()).toMatchObject({ phase: 'Pending', members: 1 });
+    expect(plane.status('other/group')).toMatchObject({ phase: 'Pending', members: 1 });
+  });
+
+  it('looks at both groups when a pod changes its group, and at the group of a pod that is deleted', async () => {
+    const plane = await synced(podGroup({ name: 'red' }), podGroup({ name: 'blue' }));
+    plane.set(memberPod({ group: 'red' }));
+    await plane.pass();
+    expect(plane.status('default/red')).toMatchObject({ members: 1 });
+    const moved = memberPod({ group: 'blue' });
+    plane.set(moved);
+    await plane.pass();
+    expect([plane.status('default/red').members, plane.status('default/blue').members]).toEqual([0, 1]);
+    plane.remove(moved);
+    await plane.pass();
+    expect(plane.status('default/blue')).toMatchObject({ members: 0 });
+  });
+
+  it('derives anew from the spec when it changes', async () => {
+    const plane = await synced(podGroup({ minMember: 3 }));
+    plane.set(...memberPods(2, { phase: 'Running' }));
+    await plane.pass();
+    plane.touch('default/group', { minMember: 2, generation: 2 });
+    plane.deliver();
+    await plane.pass();
+    expect(plane.status()).toMatchObject({ phase: 'Running', observedGeneration: 2 });
+  });
+
+  it('goes on from what it wrote itself while its cache does not show it yet', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    plane.set(...memberPods(2, { uid: 'pod' }));
+    await plane.pass();
+    plane.set(...memberPods(2, { uid: 'pod', phase: 'Running' }));
+    await plane.pass();
+    plane.set(...memberPods(2, { uid: 'pod', phase: 'Succeeded' }));
+    await plane.pass();
+    expect(plane.status().phase).toBe('Finished');
+    plane.deliver();
+    await plane.pass(60_000);
+    expect(plane.patches).toHaveLength(3);
+    expect(await plane.registry.metrics()).not.toContain('result="conflict"');
+  });
+
+  it('looks again when somebody else changed the group meanwhile', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    plane.touch('default/group', { minMember: 1, generation: 2 });
+    plane.set(memberPod({ phase: 'Running' }));
+    await plane.pass();
+    expect(plane.status().phase).toBe('Pending');
+    plane.deliver();
+    await plane.pass();
+    await plane.pass();
+    expect(plane.status()).toMatchObject({ phase: 'Running', observedGeneration: 2 });
+    expect(await plane.registry.metrics()).toContain('tutti_podgroup_reconciles_total{result="conflict"} 1');
+  });
+
+  it('tries again with growing delays when a write fails', async () => {
+    const plane = await synced(podGroup());
+    plane.failures.push(new Error('down'), new Error('down'));
+    plane.set(memberPod({ phase: 'Running' }));
+    await plane.pass();
+    await plane.pass(100);
+    expect(plane.patches).toHaveLength(2);
+    await plane.pass(199);
+    expect(plane.patches).toHaveLength(2);
+    await plane.pass(1);
+    expect(plane.status().phase).toBe('Running');
+  });
+
+  it('has nothing to do for a group that does not exist, is gone, or has come anew', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    plane.set(memberPod({ group: 'nobody' }), ...memberPods(2, { phase: 'Running' }));
+    await plane.pass();
+    plane.delete('default/group');
+    plane.set(memberPod({ uid: 'Running-0', phase: 'Succeeded' }));
+    await plane.pass(60_000);
+    expect(plane.patches.map(({ patch }) => patch.phase)).toEqual(['Running']);
+    plane.add(podGroup({ minMember: 1, resourceVersion: '900' }));
+    await plane.pass();
+    expect(plane.status()).toMatchObject({ phase: 'Finished', succeeded: 1, running: 1 });
+  });
+
+  it('writes nothing any more once it is stopped', async () => {
+    const plane = await synced(podGroup());
+    plane.set(memberPod({ phase: 'Running' }));
+    await plane.controller.stop();
+    await plane.pass(60_000);
+    expect(plane.patches).toEqual([]);
+  });
+
+  it('tells how many groups are in which phase', async () => {
+    const plane = await synced(podGroup({ name: 'red' }), podGroup({ name: 'blue' }));
+    plane.set(memberPod({ group: 'red', phase: 'Running' }));
+    await plane.pass();
+    plane.deliver();
+    const text = await plane.registry.metrics();
+    expect(text).toContain('tutti_podgroups{phase="Running"} 1');
+    expect(text).toContain('tutti_podgroups{phase="Pending"} 1');
+    expect(text).toContain('tutti_podgroups{phase="Failed"} 0');
+  });
+});

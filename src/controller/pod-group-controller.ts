@@ -1,0 +1,172 @@
+import type { PodGroup } from '../api/pod-group.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { ConflictError, NotFoundError } from '../client/api-errors.ts';
+import type { InformerHandler } from '../informer/informer-handler.ts';
+import { describeError } from '../observability/logger.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { MemberPod } from './member-pod.ts';
+import type { PodGroupControllerMetrics, ReconcileResult } from './pod-group-controller-metrics.ts';
+import { derivePodGroupStatus } from './pod-group-status.ts';
+import { statusPatch } from './status-patch.ts';
+import type { StatusPatch } from './status-patch.ts';
+import { WorkQueue } from './work-queue.ts';
+
+/** Everything known of the groups and their members; keys are namespace/name. */
+export interface PodGroupLookup {
+  group(key: string): PodGroup | undefined;
+  /** The pods that name the group, in any order. */
+  membersOf(key: string): Iterable<MemberPod>;
+}
+
+export interface PodGroupStatusWriter {
+  /**
+   * Writes the fields to the group's status, only if nobody has changed the group since `group` was read; gives the group
+   * as it is then. Rejects with ConflictError when somebody has, with NotFoundError when the group is gone.
+   */
+  patchStatus(group: PodGroup, patch: StatusPatch, signal: AbortSignal): Promise<PodGroup>;
+}
+
+export interface PodGroupControllerOptions {
+  readonly lookup: PodGroupLookup;
+  readonly writer: PodGroupStatusWriter;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: PodGroupControllerMetrics;
+  /** Groups whose status is written at the same time, at most. Default 4. */
+  readonly workers?: number;
+  /** How long changes of one group are gathered before its status is derived, in milliseconds. Default 100. */
+  readonly settleMs?: number;
+}
+
+/**
+ * Keeps the status of every PodGroup what `derivePodGroupStatus` makes of its members. Told of changes through its two
+ * handlers, it looks at the group and all its members anew each time and writes only what differs. It begins when it has
+ * been started and both handlers are synced, because half a list would look like lost members.
+ */
+export class PodGroupController {
+  readonly #options: PodGroupControllerOptions;
+  readonly #queue: WorkQueue;
+  readonly #settleMs: number;
+  /**
+   * group key -> the group as our last write left it; used while the lookup still gives a version that our writes have
+   * replaced, so that no status is derived from one of those
+   */
+  readonly #written = new Map<string, { readonly replaced: Set<string>; readonly group: PodGroup }>();
+  #started = false;
+  #groupsSynced = false;
+  #membersSynced = false;
+
+  readonly groupHandler: InformerHandler<PodGroup> = {
+    onAdd: (group) => this.#changed(group.key),
+    onUpdate: (_previous, group) => this.#changed(group.key),
+    onDelete: (last) => {
+      this.#written.delete(last.key);
+    },
+    onSynced: () => {
+      this.#groupsSynced = true;
+      this.#begin();
+    },
+  };
+
+  readonly memberHandler: InformerHandler<MemberPod> = {
+    onAdd: (member) => this.#changed(member.groupKey),
+    onUpdate: (previous, member) => {
+      this.#changed(previous.groupKey);
+      this.#changed(member.groupKey);
+    },
+    onDelete: (last) => this.#changed(last.groupKey),
+    onSynced: () => {
+      this.#membersSynced = true;
+      this.#begin();
+    },
+  };
+
+  constructor(options: PodGroupControllerOptions) {
+    this.#options = options;
+    this.#settleMs = options.settleMs ?? 100;
+    this.#queue = new WorkQueue({
+      name: 'podgroup',
+      clock: options.clock,
+      random: options.random,
+      workers: options.workers ?? 4,
+      backoff: { initialMs: 100, maxMs: 30_000 },
+      process: (key, signal) => this.#process(key, signal),
+      onRetry: ({ key, error, failures, delayMs }) => {
+        const fields = { podGroup: key, failures, delayMs, error: describeError(error) };
+        // A conflict is how a stale cache shows; the next look at the group settles it.
+        if (error instanceof ConflictError)
+          options.logger.debug('PodGroup changed while its status was written', fields);
+        else options.logger.warn('writing the status of a PodGroup failed', fields);
+      },
+      metrics: options.metrics.queue,
+    });
+  }
+
+  /** True once both caches are synced and the workers run. */
+  get isWorking(): boolean {
+    return this.#started && this.#groupsSynced && this.#membersSynced;
+  }
+
+  start(): void {
+    this.#started = true;
+    this.#begin();
+  }
+
+  /** Resolves when no write is under way any more; nothing is written after. */
+  stop(): Promise<void> {
+    return this.#queue.stop();
+  }
+
+  #begin(): void {
+    if (this.isWorking) this.#queue.start();
+  }
+
+  #changed(groupKey: string | undefined): void {
+    if (groupKey !== undefined) this.#queue.add(groupKey, this.#settleMs);
+  }
+
+  async #process(key: string, signal: AbortSignal): Promise<void> {
+    const { reconciles } = this.#options.metrics;
+    let result: ReconcileResult = 'error';
+    try {
+      result = await this.#reconcile(key, signal);
+    } catch (error) {
+      if (error instanceof NotFoundError) result = 'gone';
+      else {
+        if (error instanceof ConflictError) result = 'conflict';
+        throw error;
+      }
+    } finally {
+      reconciles.inc({ result });
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const { clock, logger, lookup, writer } = this.#options;
+    const known = lookup.group(key);
+    if (known === undefined) return 'gone';
+    const group = this.#newest(known);
+    const derived = derivePodGroupStatus(group, [...lookup.membersOf(key)], clock.now());
+    const patch = statusPatch(group.status, derived);
+    if (patch === undefined) return 'unchanged';
+    const after = await writer.patchStatus(group, patch, signal);
+    const replaced = this.#written.get(key)?.replaced ?? new Set();
+    this.#written.set(key, { replaced: replaced.add(group.resourceVersion), group: after });
+    // Its deletion may have been seen meanwhile; then there is nothing to remember.
+    const current = lookup.group(key);
+    if (current === undefined || !replaced.has(current.resourceVersion)) this.#written.delete(key);
+    if (patch.phase !== undefined) {
+      logger.info('PodGroup changed its phase', { podGroup: key, from: group.status.phase ?? '', to: patch.phase });
+    }
+    return 'patched';
+  }
+
+  #newest(known: PodGroup): PodGroup {
+    const written = this.#written.get(known.key);
+    if (written?.replaced.has(known.resourceVersion)) return written.group;
+    this.#written.delete(known.key);
+    return known;
+  }
+}

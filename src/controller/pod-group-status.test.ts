@@ -1,0 +1,323 @@
+import { Ajv } from 'ajv';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Condition } from '../api/condition.ts';
+import { podGroupPhases } from '../api/pod-group.ts';
+import type { PodGroupStatus } from '../api/pod-group.ts';
+import { podGroupDefinition } from '../api/pod-group-schema.ts';
+import type { MemberPod } from './member-pod.ts';
+import { derivePodGroupStatus } from './pod-group-status.ts';
+import type { DerivedStatus } from './pod-group-status.ts';
+import { statusPatch } from './status-patch.ts';
+import { creation, memberPod, memberPods, podGroup } from './test-objects.ts';
+import type { TestMember } from './test-objects.ts';
+
+const now = creation + 60_000;
+
+function derive(minMember: number, members: readonly MemberPod[], status?: PodGroupStatus, at = now): DerivedStatus {
+  return derivePodGroupStatus(podGroup({ minMember, ...(status && { status }) }), members, at);
+}
+
+function counters({ phase, running, succeeded, failed }: DerivedStatus): string {
+  return `${phase} ${running}/${succeeded}/${failed}`;
+}
+
+function conditionOf(status: DerivedStatus, type: string): Condition {
+  return status.conditions.find((condition) => condition.type === type)!;
+}
+
+const pending = (count: number, options: TestMember = {}): MemberPod[] =>
+  memberPods(count, { phase: 'Pending', ...options });
+const running = (count: number, options: TestMember = {}): MemberPod[] =>
+  memberPods(count, { phase: 'Running', ...options });
+const succeeded = (count: number): MemberPod[] => memberPods(count, { phase: 'Succeeded' });
+const failed = (count: number): MemberPod[] => memberPods(count, { phase: 'Failed' });
+
+describe('the phase of a PodGroup', () => {
+  it('C1 two of two run: Running', () => {
+    expect(counters(derive(2, running(2), { phase: 'Scheduling' }))).toBe('Running 2/0/0');
+  });
+
+  it('C2 four run where two are needed: Running', () => {
+    expect(counters(derive(2, running(4), { phase: 'Scheduling' }))).toBe('Running 4/0/0');
+  });
+
+  it('C3 two of two failed: Failed', () => {
+    expect(counters(derive(2, failed(2), { phase: 'Scheduling' }))).toBe('Failed 0/0/2');
+  });
+
+  it('C4 two of two succeeded: Finished', () => {
+    expect(counters(derive(2, succeeded(2), { phase: 'Scheduling' }))).toBe('Finished 0/2/0');
+  });
+
+  it('C5 two pending pods of two: Scheduling', () => {
+    expect(counters(derive(2, pending(2), { phase: 'Pending' }))).toBe('Scheduling 0/0/0');
+  });
+
+  it('C6 two pending pods, both then succeed: Finished', () => {
+    const before = derive(2, pending(2), { phase: 'Scheduling' });
+    expect(counters(before)).toBe('Scheduling 0/0/0');
+    expect(counters(derive(2, [...pending(1), ...succeeded(1)], before))).toBe('Scheduling 0/1/0');
+    expect(counters(derive(2, succeeded(2), before))).toBe('Finished 0/2/0');
+  });
+
+  it('C7 two run where three are needed: Pending', () => {
+    expect(counters(derive(3, running(2), { phase: 'Pending' }))).toBe('Pending 2/0/0');
+  });
+
+  it('C8 a Pending group whose two members succeed goes through Scheduling to Finished', () => {
+    const first = derive(2, pending(2), { phase: 'Pending' });
+    expect(first.phase).toBe('Scheduling');
+    expect(counters(derive(2, succeeded(2), first))).toBe('Finished 0/2/0');
+  });
+
+  // The older controller stops looking at a group that has not started for 48 hours, and then says Pending while its pods
+  // run. The status here never stops following the pods; since when a group waits is told by the Scheduled condition.
+  it('C9 two of two run in a group created three days ago: Running, because age does not change what the pods do', () => {
+    const createdAt = now - 72 * 3_600_000;
+    const status = { phase: 'Pending', scheduleStartTime: new Date(now).toISOString() };
+    const derived = derivePodGroupStatus(podGroup({ minMember: 2, createdAt, status }), running(2), now);
+    expect(counters(derived)).toBe('Running 2/0/0');
+  });
+
+  it('C10 two pending pods of three: Pending', () => {
+    expect(counters(derive(3, pending(2), { phase: 'Pending' }))).toBe('Pending 0/0/0');
+  });
+
+  it('C11 a group that ran and has two pending pods of four left: Pending', () => {
+    expect(counters(derive(4, pending(2), { phase: 'Running' }))).toBe('Pending 0/0/0');
+  });
+
+  it.each<[string, number, MemberPod[], string]>([
+    ['three run', 3, running(3), 'Running 3/0/0'],
+    ['two run, one is done', 3, [...running(2), ...succeeded(1)], 'Running 2/1/0'],
+    ['three are done', 3, succeeded(3), 'Finished 0/3/0'],
+    ['three are done, a fourth failed', 3, [...succeeded(3), ...failed(1)], 'Finished 0/3/1'],
+    ['two of three run, the third failed and nobody replaced it', 3, [...running(2), ...failed(1)], 'Failed 2/0/1'],
+    ['one runs, one is pending', 2, [...running(1), ...pending(1)], 'Scheduling 1/0/0'],
+    ['no pod exists', 1, [], 'Pending 0/0/0'],
+  ])('follows the counts: %s', (_name, minMember, members, expected) => {
+    expect(counters(derive(minMember, members))).toBe(expected);
+  });
+
+  // The older controller calls the next two Failed: any failed pod was enough.
+  it('is Running while the quorum runs, though a member beyond it failed', () => {
+    expect(counters(derive(3, [...running(3), ...failed(1)]))).toBe('Running 3/0/1');
+  });
+
+  it('is Scheduling while a replacement for a failed member is on its way', () => {
+    expect(counters(derive(3, [...running(2), ...failed(1), ...pending(1)]))).toBe('Scheduling 2/0/1');
+  });
+
+  it('recovers from Failed when a replacement runs', () => {
+    const lost = derive(3, [...running(2), ...failed(1)]);
+    expect(lost.phase).toBe('Failed');
+    expect(counters(derive(3, [...running(3), ...failed(1)], lost))).toBe('Running 3/0/1');
+  });
+
+  it('does not take gated or leaving members for ones that can run', () => {
+    expect(derive(2, [...pending(1), ...pending(1, { uid: 'gated', gated: true })]).phase).toBe('Pending');
+    expect(counters(derive(2, [...running(1), ...running(1, { uid: 'leaving', deleting: true })]))).toBe(
+      'Pending 2/0/0',
+    );
+  });
+
+  it.each<[string, MemberPod[]]>([
+    ['Finished', succeeded(2)],
+    ['Failed', failed(2)],
+  ])('keeps %s and its counts when the pods are cleaned up, until new members come', (phase, members) => {
+    const settled = derive(2, members);
+    expect(settled.phase).toBe(phase);
+    const swept = derive(2, [], settled);
+    expect(swept).toMatchObject({ phase, succeeded: settled.succeeded, failed: settled.failed, members: 0 });
+    expect(derive(2, members.slice(1), swept)).toMatchObject({
+      phase,
+      succeeded: settled.succeeded,
+      failed: settled.failed,
+    });
+    expect(counters(derive(2, pending(2), swept))).toBe('Scheduling 0/0/0');
+    expect(counters(derive(2, running(2), swept))).toBe('Running 2/0/0');
+  });
+
+  it('takes a status that another controller wrote for no reason to stop', () => {
+    const foreign = { phase: 'PreScheduling', conditions: 'none' } as unknown as PodGroupStatus;
+    expect(derive(2, running(2), foreign).phase).toBe('Running');
+  });
+});
+
+describe('occupiedBy', () => {
+  const owned = (uid: string, ...owners: string[]): MemberPod => memberPod({ uid, owners });
+
+  it('O1 names the owner of the members once enough exist', () => {
+    const members = [owned('a', 'new-occupied'), owned('b', 'new-occupied')];
+    expect(derive(2, members, { phase: 'Pending' }).occupiedBy).toBe('default/new-occupied');
+    expect(derive(3, members, { phase: 'Pending' }).occupiedBy).toBe('');
+  });
+
+  it('O2 names both owners of a member, sorted and joined by a comma', () => {
+    const members = ['a', 'b'].map((uid) => owned(uid, 'new-occupied-2', 'new-occupied-1'));
+    expect(derive(2, members, { phase: 'Pending' }).occupiedBy).toBe('default/new-occupied-1,default/new-occupied-2');
+  });
+
+  it('is empty when no member has an owner', () => {
+    expect(derive(2, pending(2), { phase: 'Pending' }).occupiedBy).toBe('');
+  });
+
+  it('keeps to one owner whatever the order of the pods, and follows when that owner has no members left', () => {
+    const [first, second] = [owned('a', 'job-1'), owned('b', 'job-2')];
+    const status = derive(2, [second, first]);
+    expect(status.occupiedBy).toBe('default/job-1');
+    expect(derive(2, [second, owned('c', 'job-1')], status).occupiedBy).toBe('default/job-1');
+    expect(derive(2, [second, owned('c', 'job-3')], status).occupiedBy).toBe('default/job-2');
+    expect(derive(2, [], status).occupiedBy).toBe('default/job-1');
+  });
+});
+
+describe('the counts', () => {
+  it('count bound members as scheduled, and succeeded ones once the group has started', () => {
+    const bound = pending(2, { uid: 'bound', nodeName: 'node-a' });
+    expect(derive(4, [...bound, ...pending(1), ...succeeded(1)])).toMatchObject({ members: 4, scheduled: 2, ready: 0 });
+    expect(derive(3, [...bound, ...pending(1), ...succeeded(1)])).toMatchObject({ members: 4, scheduled: 3 });
+  });
+
+  it('count running members that are ready', () => {
+    expect(derive(3, [...running(2, { uid: 'r', ready: true }), ...running(1)])).toMatchObject({
+      running: 3,
+      ready: 2,
+    });
+  });
+
+  it('count no failed or leaving member as scheduled', () => {
+    expect(derive(3, [...running(1), ...failed(1), ...running(1, { uid: 'l', deleting: true })]).scheduled).toBe(1);
+  });
+});
+
+describe('the Scheduled condition', () => {
+  const verdict = (message: string, reason = 'Unschedulable'): TestMember['verdict'] => ({ reason, message });
+
+  it('is True when the quorum is on nodes', () => {
+    expect(conditionOf(derive(2, running(2)), 'Scheduled')).toEqual({
+      type: 'Scheduled',
+      status: 'True',
+      reason: 'QuorumScheduled',
+      message: '2 members are scheduled, 2 are needed',
+      lastTransitionTime: '2026-01-01T00:01:00Z',
+      observedGeneration: 1,
+    });
+  });
+
+  it('copies the verdict of the unbound member with the lowest uid', () => {
+    const members = [
+      memberPod({ uid: 'c', verdict: verdict('of c') }),
+      memberPod({ uid: 'b', verdict: verdict('of b') }),
+      memberPod({ uid: 'a', nodeName: 'node-a', verdict: verdict('of a, out of date') }),
+      memberPod({ uid: '0', deleting: true, verdict: verdict('of one that leaves') }),
+    ];
+    expect(conditionOf(derive(3, members), 'Scheduled')).toMatchObject({
+      status: 'False',
+      reason: 'Unschedulable',
+      message: 'of b',
+    });
+  });
+
+  it('prefers a member that may be scheduled to a gated one', () => {
+    const gated = memberPod({ uid: 'a', gated: true, verdict: verdict('gated', 'SchedulingGated') });
+    const ungated = memberPod({ uid: 'b', verdict: verdict('1 of 2 members exist', 'WaitingForGang') });
+    expect(conditionOf(derive(2, [gated, ungated]), 'Scheduled').reason).toBe('WaitingForGang');
+    expect(conditionOf(derive(2, [gated]), 'Scheduled').reason).toBe('SchedulingGated');
+  });
+
+  it('says what is missing while there is no verdict', () => {
+    expect(conditionOf(derive(3, pending(1)), 'Scheduled')).toMatchObject({
+      reason: 'WaitingForGang',
+      message: '1 member is able to run, 3 are needed',
+    });
+    expect(conditionOf(derive(1, pending(1)), 'Scheduled').reason).toBe('WaitingForScheduler');
+  });
+
+  it('makes a reason of any text that another scheduler wrote fit the syntax', () => {
+    const odd = memberPod({ verdict: verdict('x'.repeat(40_000), 'not a reason!') });
+    const condition = conditionOf(derive(1, [odd]), 'Scheduled');
+    expect(condition.reason).toBe('UnknownReason');
+    expect(condition.message).toHaveLength(32_768);
+  });
+});
+
+describe('the Started and Ready conditions', () => {
+  it('stay Started when the quorum is lost again', () => {
+    const started = derive(2, running(2));
+    expect(conditionOf(started, 'Started')).toMatchObject({ status: 'True', reason: 'QuorumReached' });
+    const lost = derive(2, pending(1), started, now + 60_000);
+    expect(conditionOf(lost, 'Started')).toEqual(conditionOf(started, 'Started'));
+    expect(conditionOf(lost, 'Scheduled')).toMatchObject({
+      status: 'False',
+      lastTransitionTime: '2026-01-01T00:02:00Z',
+    });
+  });
+
+  it('are not Started while part of the quorum is on nodes, nor by failed members, which a node may have refused', () => {
+    expect(conditionOf(derive(3, [...running(2), ...pending(1), ...failed(1)]), 'Started')).toMatchObject({
+      status: 'False',
+      reason: 'QuorumNotReached',
+      message: '2 members are scheduled, 3 are needed',
+    });
+  });
+
+  it('are Ready when the quorum is, and not any more when it has finished', () => {
+    expect(conditionOf(derive(2, running(2, { ready: true })), 'Ready')).toMatchObject({
+      status: 'True',
+      reason: 'QuorumReady',
+    });
+    expect(conditionOf(derive(2, running(2)), 'Ready')).toMatchObject({ status: 'False', reason: 'QuorumNotReady' });
+    expect(conditionOf(derive(2, succeeded(2)), 'Ready')).toMatchObject({ status: 'False', reason: 'GroupFinished' });
+  });
+
+  it('leave the conditions of other controllers alone', () => {
+    const foreign: Condition = {
+      type: 'Admitted',
+      status: 'True',
+      reason: 'Quota',
+      message: '',
+      lastTransitionTime: 'then',
+    };
+    expect(derive(2, running(2), { conditions: [foreign] }).conditions.at(-1)).toBe(foreign);
+  });
+});
+
+describe('any members', () => {
+  const anyMember = fc.record({
+    phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'),
+    deleting: fc.boolean(),
+    gated: fc.boolean(),
+    ready: fc.boolean(),
+    nodeName: fc.constantFrom('', 'node-a'),
+    owners: fc.subarray(['job-1', 'job-2']),
+  });
+  const anyMembers = fc
+    .array(anyMember, { maxLength: 6 })
+    .map((all) => all.map((options, index) => memberPod({ ...options, uid: String(index) })));
+  const minMember = fc.integer({ min: 1, max: 5 });
+
+  it('give a status that the API accepts, and nothing more to write the next time', () => {
+    const schema = podGroupDefinition.spec.versions[0].schema.openAPIV3Schema;
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    fc.assert(
+      fc.property(minMember, anyMembers, anyMembers, (quorum, first, second) => {
+        const once = derive(quorum, first);
+        const twice = derive(quorum, second, once);
+        expect(podGroupPhases).toContain(twice.phase);
+        expect(validate({ spec: { minMember: quorum }, status: twice })).toBe(true);
+        expect(statusPatch(twice, derive(quorum, second, twice, now + 3_600_000))).toBeUndefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('give the same status in any order', () => {
+    fc.assert(
+      fc.property(minMember, anyMembers, (quorum, members) => {
+        expect(derive(quorum, members.toReversed())).toEqual(derive(quorum, members));
+      }),
+    );
+  });
+});

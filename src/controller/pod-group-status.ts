@@ -1,0 +1,224 @@
+import { mergeConditions } from '../api/condition.ts';
+import type { Condition, ConditionState } from '../api/condition.ts';
+import { hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
+import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
+import type { VerdictReason } from '../api/verdict.ts';
+import type { MemberPod } from './member-pod.ts';
+
+/** A status with every field that the controller writes. */
+export type DerivedStatus = Required<Omit<PodGroupStatus, 'scheduleStartTime' | 'phase'>> & {
+  readonly phase: PodGroupPhase;
+};
+
+/** Members by what they are good for; the counters that users see are made of these. */
+interface Tally {
+  readonly members: number;
+  /** In phase Running, those that are leaving included. */
+  readonly running: number;
+  /** Running and not leaving: these count. */
+  readonly active: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** On a node, unfinished, not leaving. */
+  readonly bound: number;
+  /** Unfinished, not leaving, not gated: with the succeeded ones, those from which a quorum can be made. */
+  readonly usable: number;
+  /** Unfinished, those that are leaving included. */
+  readonly unfinished: number;
+  readonly ready: number;
+}
+
+/**
+ * The status that follows from the members as they are now. It is derived anew each time; of the previous status only this
+ * is used: Started is sticky, conditions keep their times, and what a finished group achieved stays when its pods are
+ * cleaned up. `now` is in milliseconds and only dates conditions, so the same members give the same status.
+ *
+ * Phases, first match, with m = minMember and R, S, F = members running, succeeded, failed; P = usable members that do not
+ * run yet (not gated); a member that is being deleted counts for none but S and F:
+ *
+ * | phase      | when                                            | meaning                                              |
+ * | ---------- | ----------------------------------------------- | ---------------------------------------------------- |
+ * | Finished   | S ≥ m                                           | the quorum has done its work                         |
+ * | Running    | R + S ≥ m                                       | the quorum runs                                      |
+ * | Scheduling | R + S + P ≥ m                                   | enough members exist, not all of them run            |
+ * | Failed     | F > 0 and R + S + F ≥ m                         | the quorum is lost and cannot come back by itself    |
+ * | Pending    | otherwise                                       | too few members exist                                |
+ *
+ * No phase is final while members can come: a Failed or Finished group is looked at like any other as soon as it has an
+ * unfinished member. Without one, Finished and Failed stay, and `succeeded` and `failed` do not sink.
+ *
+ * Limit: a succeeded member that is removed while others still run no longer counts.
+ */
+export function derivePodGroupStatus(group: PodGroup, members: readonly MemberPod[], now: number): DerivedStatus {
+  const previous = group.status;
+  const before = podGroupPhaseOf(previous);
+  const isSettled = before === 'Finished' || before === 'Failed';
+  const tally = settle(tallyOf(members), isSettled ? previous : undefined);
+  const { minMember } = group;
+  const started = hasStarted(previous) || tally.bound + tally.succeeded >= minMember;
+  const finished = started ? tally.succeeded : 0;
+  const counts = { ...tally, scheduled: tally.bound + finished, minMember, started };
+  const derived = phaseOf(tally, minMember);
+  const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
+  const states = [scheduledCondition(counts, members), startedCondition(counts), readyCondition(counts, phase)].map(
+    (state): ConditionState => ({ ...state, observedGeneration: group.generation }),
+  );
+  return {
+    phase,
+    occupiedBy: occupants(members, previous.occupiedBy ?? '', phase),
+    running: tally.running,
+    succeeded: tally.succeeded,
+    failed: tally.failed,
+    observedGeneration: group.generation,
+    members: tally.members,
+    scheduled: counts.scheduled,
+    ready: tally.ready,
+    conditions: mergeConditions(readConditions(previous), states, now),
+  };
+}
+
+function tallyOf(members: readonly MemberPod[]): Tally {
+  const tally = { members: members.length, running: 0, active: 0, succeeded: 0, failed: 0, bound: 0, usable: 0 };
+  let unfinished = 0;
+  let ready = 0;
+  for (const member of members) {
+    if (member.phase === 'Succeeded') tally.succeeded++;
+    else if (member.phase === 'Failed') tally.failed++;
+    else {
+      unfinished++;
+      if (member.phase === 'Running') tally.running++;
+      if (member.deleting) continue;
+      if (member.phase === 'Running') {
+        tally.active++;
+        if (member.ready) ready++;
+      }
+      if (isBound(member)) tally.bound++;
+      if (!member.gated) tally.usable++;
+    }
+  }
+  return { ...tally, unfinished, ready };
+}
+
+/** Adds what a settled group's status remembers of members whose pods are gone, as long as nothing new has begun. */
+function settle(tally: Tally, settled: PodGroupStatus | undefined): Tally {
+  if (settled === undefined || tally.unfinished > 0) return tally;
+  return {
+    ...tally,
+    succeeded: Math.max(tally.succeeded, settled.succeeded ?? 0),
+    failed: Math.max(tally.failed, settled.failed ?? 0),
+  };
+}
+
+function phaseOf({ active, succeeded, failed, usable }: Tally, minMember: number): PodGroupPhase {
+  if (succeeded >= minMember) return 'Finished';
+  if (active + succeeded >= minMember) return 'Running';
+  if (usable + succeeded >= minMember) return 'Scheduling';
+  if (failed > 0 && active + succeeded + failed >= minMember) return 'Failed';
+  return 'Pending';
+}
+
+interface Counts extends Tally {
+  readonly scheduled: number;
+  readonly minMember: number;
+  readonly started: boolean;
+}
+
+type State = Omit<ConditionState, 'observedGeneration'>;
+
+/**
+ * Scheduled. True: QuorumScheduled. False: what the scheduler says of the unbound member with the lowest uid (the one whose
+ * verdict is written first), word for word; without a verdict WaitingForGang when too few members exist, else
+ * WaitingForScheduler.
+ */
+function scheduledCondition(counts: Counts, members: readonly MemberPod[]): State {
+  const type = podGroupConditions.scheduled;
+  const { scheduled, minMember, usable, succeeded } = counts;
+  if (scheduled >= minMember) {
+    return { type, status: 'True', reason: 'QuorumScheduled', message: needed('scheduled', scheduled, minMember) };
+  }
+  const verdict = firstUnbound(members)?.podScheduled;
+  if (verdict?.status === 'False' && verdict.reason !== '') {
+    return {
+      type,
+      status: 'False',
+      reason: validReason(verdict.reason),
+      message: verdict.message.slice(0, longestMessage),
+    };
+  }
+  if (usable + succeeded < minMember) {
+    const reason: VerdictReason = 'WaitingForGang';
+    return { type, status: 'False', reason, message: needed('able to run', usable + succeeded, minMember) };
+  }
+  const message = 'the scheduler has not said yet what it makes of the members';
+  return { type, status: 'False', reason: 'WaitingForScheduler', message };
+}
+
+/** Started. True: QuorumReached, from then on for ever. False: QuorumNotReached. */
+function startedCondition({ started, scheduled, minMember }: Counts): State {
+  const type = podGroupConditions.started;
+  if (started) return { type, status: 'True', reason: 'QuorumReached', message: 'the quorum was on nodes' };
+  return { type, status: 'False', reason: 'QuorumNotReached', message: needed('scheduled', scheduled, minMember) };
+}
+
+/** Ready. True: QuorumReady. False: QuorumNotReady, or GroupFinished when there is nothing left to become ready. */
+function readyCondition({ ready, succeeded, minMember, started }: Counts, phase: PodGroupPhase): State {
+  const type = podGroupConditions.ready;
+  if (phase === 'Finished')
+    return { type, status: 'False', reason: 'GroupFinished', message: 'the quorum has succeeded' };
+  const count = ready + (started ? succeeded : 0);
+  const message = needed('ready or succeeded', count, minMember);
+  if (count >= minMember) return { type, status: 'True', reason: 'QuorumReady', message };
+  return { type, status: 'False', reason: 'QuorumNotReady', message };
+}
+
+function needed(what: string, count: number, minMember: number): string {
+  return `${count} ${count === 1 ? 'member is' : 'members are'} ${what}, ${minMember} ${minMember === 1 ? 'is' : 'are'} needed`;
+}
+
+function isBound(member: MemberPod): boolean {
+  return member.nodeName !== '' || member.phase === 'Running';
+}
+
+/** Gated members come last: their condition is the API server's and says nothing about the group. */
+function firstUnbound(members: readonly MemberPod[]): MemberPod | undefined {
+  let first: MemberPod | undefined;
+  for (const member of members) {
+    if (member.phase === 'Succeeded' || member.phase === 'Failed' || member.deleting || isBound(member)) continue;
+    if (first === undefined || isBefore(member, first)) first = member;
+  }
+  return first;
+}
+
+function isBefore(a: MemberPod, b: MemberPod): boolean {
+  return a.gated === b.gated ? a.uid < b.uid : !a.gated;
+}
+
+/**
+ * Who uses the group: the owners of one member, set when the group first has enough members. Kept while a member still has
+ * these owners or none has any, so that it does not change with the order of pods.
+ */
+function occupants(members: readonly MemberPod[], previous: string, phase: PodGroupPhase): string {
+  if (previous === '' && phase === 'Pending') return '';
+  let first: MemberPod | undefined;
+  for (const member of members) {
+    if (member.owners.length === 0) continue;
+    if (member.owners.join(',') === previous) return previous;
+    if (first === undefined || member.uid < first.uid) first = member;
+  }
+  return first === undefined ? previous : first.owners.join(',');
+}
+
+const longestMessage = 32_768;
+
+/** Another scheduler's pod may carry any text; a condition's reason has a syntax, and a refused patch would say nothing. */
+function validReason(reason: string): string {
+  return reason.length <= 1024 && /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/.test(reason) ? reason : 'UnknownReason';
+}
+
+function readConditions(status: PodGroupStatus): readonly Condition[] {
+  const conditions: unknown = status.conditions;
+  if (!Array.isArray(conditions)) return [];
+  return conditions.filter((condition: Partial<Condition> | null): condition is Condition => {
+    return typeof condition?.type === 'string' && typeof condition.lastTransitionTime === 'string';
+  });
+}

@@ -1,0 +1,95 @@
+import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
+import type { PodGroup } from '../api/pod-group.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import type { ReflectorProblem } from '../informer/reflector-problem.ts';
+import { Reflector } from '../informer/reflector.ts';
+import { describeError } from '../observability/logger.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
+import { isSameMemberPod, projectMemberPod } from './member-pod.ts';
+import type { MemberPod } from './member-pod.ts';
+import { PodGroupControllerMetrics } from './pod-group-controller-metrics.ts';
+import { PodGroupController } from './pod-group-controller.ts';
+import { PodGroupStatusClient } from './pod-group-status-client.ts';
+
+export interface StartPodGroupControllerOptions {
+  readonly client: Pick<KubeClient, 'list' | 'watch' | 'patch'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Must not have been given to another one before: metric names would clash. */
+  readonly registry: MetricRegistry;
+  /** As PodGroupControllerOptions has them. */
+  readonly workers?: number;
+  readonly settleMs?: number;
+}
+
+export interface RunningPodGroupController {
+  /** For a readiness check: true, or what it still waits for. */
+  state(): true | string;
+  /** Nothing is written after. Resolves when calls and watches have ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Watches all PodGroups and all pods (membership by annotation cannot be selected by the server) and runs the controller on
+ * them until it is stopped. An unreachable server is logged and tried again. Only one may run in a cluster at a time:
+ * the caller holds the Lease.
+ */
+export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
+  const { client, clock, random, logger, registry, workers, settleMs } = options;
+  const onProblem = (problem: ReflectorProblem): void => logProblem(logger, problem);
+  const controller = new PodGroupController({
+    lookup: {
+      group: (key) => groups.store.get(key),
+      membersOf: (key) => pods.store.byIndex('group', key),
+    },
+    writer: new PodGroupStatusClient(client),
+    ...{ clock, random, logger },
+    metrics: new PodGroupControllerMetrics(registry, () => groups.store.values()),
+    ...(workers === undefined ? {} : { workers }),
+    ...(settleMs === undefined ? {} : { settleMs }),
+  });
+  const groups: Reflector<PodGroup> = new Reflector({
+    ...{ client, clock, random, onProblem },
+    path: podGroupPath(),
+    project: projectPodGroup,
+    handler: controller.groupHandler,
+  });
+  const pods: Reflector<MemberPod> = new Reflector({
+    ...{ client, clock, random, onProblem },
+    path: '/api/v1/pods',
+    project: projectMemberPod,
+    isSame: isSameMemberPod,
+    handler: controller.memberHandler,
+    indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
+  });
+  controller.start();
+  groups.start();
+  pods.start();
+  return {
+    state(): true | string {
+      if (!groups.hasSynced) return 'PodGroups have not been listed yet';
+      return pods.hasSynced || 'pods have not been listed yet';
+    },
+    async stop(): Promise<void> {
+      await Promise.all([groups.stop(), pods.stop(), controller.stop()]);
+    },
+  };
+}
+
+function logProblem(logger: Logger, problem: ReflectorProblem): void {
+  const { kind, error, ...fields } = problem;
+  const details = { ...fields, error: describeError(error) };
+  switch (kind) {
+    case 'malformed':
+      return logger.warn('skipped a malformed object', details);
+    case 'handler':
+      return logger.error('handling a watch change failed', details);
+    case 'list':
+    case 'watch':
+      return logger.warn(`${kind} failed, it will be tried again`, details);
+  }
+}

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import type { PodGroupStatus } from '../api/pod-group.ts';
+import { derivePodGroupStatus } from './pod-group-status.ts';
+import { statusPatch } from './status-patch.ts';
+import { creation, memberPods, podGroup } from './test-objects.ts';
+
+const derived = derivePodGroupStatus(podGroup({ minMember: 2 }), memberPods(2, { phase: 'Running' }), creation);
+
+it('writes every count the first time, zeros too, but no empty occupiedBy', () => {
+  const patch = statusPatch({}, derived)!;
+  expect(patch).toMatchObject({
+    phase: 'Running',
+    running: 2,
+    succeeded: 0,
+    failed: 0,
+    members: 2,
+    scheduled: 2,
+    ready: 0,
+  });
+  expect(patch).not.toHaveProperty('occupiedBy');
+});
+
+it('writes nothing when the status says it already, in whatever order its fields come', () => {
+  const reversed = (value: object): object => Object.fromEntries(Object.entries(value).reverse());
+  const status = { ...reversed(derived), conditions: derived.conditions.map(reversed) } as PodGroupStatus;
+  expect(statusPatch(status, derived)).toBeUndefined();
+});
+
+it('writes only the fields that differ, and all conditions when one does', () => {
+  expect(statusPatch({ ...derived, running: 1 }, derived)).toEqual({ running: 2 });
+  const [first, ...others] = derived.conditions;
+  const status = { ...derived, conditions: [{ ...first!, message: 'old' }, ...others] };
+  expect(statusPatch(status, derived)).toEqual({ conditions: derived.conditions });
+});

@@ -1,0 +1,54 @@
+import { metadataOf } from '../kinds/access.ts';
+import { namespaces } from '../kinds/namespaces.ts';
+import { deleteObject, removeIfReleased } from '../verbs/delete.ts';
+import { backgroundDeletion } from '../verbs/delete-options.ts';
+import type { ApiContext } from '../verbs/api-context.ts';
+
+/** Empties namespaces that are being deleted, and lets each go once nothing is left in it. */
+export function startNamespaceCleaner(context: ApiContext): void {
+  /** names of namespaces that are being deleted -> whether a look at them is due */
+  const terminating = new Map<string, boolean>();
+
+  const look = (name: string): void => {
+    if (terminating.get(name) !== false) return;
+    terminating.set(name, true);
+    context.clock.setTimer(0, () => {
+      if (!terminating.has(name)) return;
+      terminating.set(name, false);
+      if (emptyNamespace(context, name)) releaseNamespace(context, name);
+    });
+  };
+
+  context.store.subscribe((collection, change) => {
+    const { object } = change;
+    if (collection.name !== namespaces.storage) {
+      if (change.type === 'DELETED' && terminating.has(object.namespace)) look(object.namespace);
+    } else if (change.type === 'DELETED') {
+      terminating.delete(object.name);
+    } else if (metadataOf(object.object).deletionTimestamp !== undefined && !terminating.has(object.name)) {
+      terminating.set(object.name, false);
+      look(object.name);
+    }
+  });
+}
+
+/** Deletes what is in the namespace; whether it is empty afterwards. */
+function emptyNamespace(context: ApiContext, namespace: string): boolean {
+  let empty = true;
+  for (const collection of context.store.collections()) {
+    const type = context.registry.findByStorage(collection.name);
+    if (type?.namespaced !== true) continue;
+    for (const stored of collection.list(namespace)) {
+      if (!deleteObject(context, type, stored, backgroundDeletion).gone) empty = false;
+    }
+  }
+  return empty;
+}
+
+function releaseNamespace(context: ApiContext, name: string): void {
+  const collection = context.store.collection(namespaces.storage);
+  const stored = collection.get('', name);
+  if (stored === undefined) return;
+  const released = collection.write({ ...stored.object, metadata: { ...metadataOf(stored.object) }, spec: {} });
+  removeIfReleased(context, namespaces, released);
+}

@@ -1,0 +1,58 @@
+import { Buffer } from 'node:buffer';
+import type { TransportResponse } from '../../client/transport.ts';
+import type { JsonValue } from '../json.ts';
+
+/** Pieces of a long body are joined to about this size before they are handed on. */
+const pieceBytes = 64 * 1024;
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A complete response of one piece. */
+export function textResponse(text: string, contentType: string, head: ResponseHead = { status: 200 }): TransportResponse {
+  const bytes = Buffer.from(text);
+  return {
+    status: head.status,
+    headers: { 'content-type': contentType, 'content-length': String(bytes.length), ...head.headers },
+    body: singlePiece(bytes),
+  };
+}
+
+export function jsonResponse(value: JsonValue, head?: ResponseHead): TransportResponse {
+  return textResponse(JSON.stringify(value), 'application/json', head);
+}
+
+/** A response whose text is made while it is sent. */
+export function streamedTextResponse(
+  texts: Iterable<string>,
+  contentType: string,
+  head: ResponseHead = { status: 200 },
+): TransportResponse {
+  return { status: head.status, headers: { 'content-type': contentType, ...head.headers }, body: pieces(texts) };
+}
+
+async function* singlePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* pieces(texts: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let gathered: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    gathered.push(text);
+    length += text.length;
+    if (length < pieceBytes) continue;
+    yield Buffer.from(gathered.join(''));
+    gathered = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.from(gathered.join(''));
+}
+
+/** The headers that make kubectl print warnings. */
+export function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  if (warnings.length === 0) return {};
+  return { warning: warnings.map((warning) => `299 - ${JSON.stringify(warning)}`).join(', ') };
+}

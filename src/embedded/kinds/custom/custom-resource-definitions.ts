@@ -1,0 +1,92 @@
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { builtIn } from '../built-in.ts';
+import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
+import { nameColumn, textColumn } from '../column.ts';
+import { statusSubresource } from '../resource-type.ts';
+import type { KindContext, ResourceType } from '../resource-type.ts';
+import { validateDefinition, validateDefinitionUpdate } from './validate-definition.ts';
+
+/** Keeps a definition that is being deleted until its objects are gone. */
+export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
+
+export const customResourceDefinitions: ResourceType = builtIn({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  namespaced: false,
+  model: 'V1CustomResourceDefinition',
+  subresources: [
+    statusSubresource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' }),
+  ],
+  columns: [nameColumn, textColumn('Created At', (definition) => textAt(metadataOf(definition), 'creationTimestamp'))],
+  behaviour: {
+    generation: 'spec',
+    applyDefaults: applyDefinitionDefaults,
+    admitCreate: (definition, context) => {
+      definition.status = establishedStatus(definition, context);
+    },
+    validate: validateDefinition,
+    validateUpdate: validateDefinitionUpdate,
+    markDeleted: (definition) => {
+      const metadata = metadataOf(definition);
+      const finalizers = Array.isArray(metadata.finalizers) ? metadata.finalizers : [];
+      metadata.finalizers = [...finalizers.filter((each) => each !== cleanupFinalizer), cleanupFinalizer];
+    },
+    prepareUpdate: (definition, previous) => {
+      const status = { ...objectAt(previous, 'status') };
+      const stored = new Set([...storedVersions(status), ...storageVersions(definition)]);
+      definition.status = { ...status, acceptedNames: acceptedNames(definition), storedVersions: [...stored] };
+    },
+  },
+});
+
+function applyDefinitionDefaults(definition: JsonObject): void {
+  const spec = ensureObject(definition, 'spec');
+  const names = ensureObject(spec, 'names');
+  const kind = textAt(names, 'kind');
+  if (textAt(names, 'singular') === '' && kind !== '') names.singular = kind.toLowerCase();
+  if (textAt(names, 'listKind') === '' && kind !== '') names.listKind = `${kind}List`;
+  spec.conversion ??= { strategy: 'None' };
+}
+
+/** Names are accepted and the resource is served in the same moment the definition is stored. */
+function establishedStatus(definition: JsonObject, context: KindContext): JsonObject {
+  const lastTransitionTime = context.now();
+  return {
+    conditions: [
+      {
+        type: 'NamesAccepted',
+        status: 'True',
+        lastTransitionTime,
+        reason: 'NoConflicts',
+        message: 'no conflicts found',
+      },
+      {
+        type: 'Established',
+        status: 'True',
+        lastTransitionTime,
+        reason: 'InitialNamesAccepted',
+        message: 'the initial names have been accepted',
+      },
+    ],
+    acceptedNames: acceptedNames(definition),
+    storedVersions: storageVersions(definition),
+  };
+}
+
+function acceptedNames(definition: JsonObject): JsonObject {
+  return { ...objectAt(objectAt(definition, 'spec'), 'names') };
+}
+
+function storageVersions(definition: JsonObject): string[] {
+  return objectsAt(objectAt(definition, 'spec'), 'versions')
+    .filter((version) => version.storage === true)
+    .map((version) => textAt(version, 'name'));
+}
+
+function storedVersions(status: JsonObject): JsonValue[] {
+  return Array.isArray(status.storedVersions) ? status.storedVersions : [];
+}

@@ -1,0 +1,100 @@
+import type { SelectableFields } from '../../http/selectors.ts';
+import type { JsonObject, JsonValue } from '../../json.ts';
+import { objectAt, objectsAt, textAt } from '../access.ts';
+import { ageColumn, ageSince, nameColumn } from '../column.ts';
+import type { Column } from '../column.ts';
+import { compileJsonPath } from '../json-path.ts';
+import { allVerbs, metadataFields, statusSubresource } from '../resource-type.ts';
+import type { ContentSchema, ResourceType } from '../resource-type.ts';
+import { compileStructural } from '../../schema/index.ts';
+import type { StructuralValidator } from '../../schema/index.ts';
+
+/** The resources that a CustomResourceDefinition makes the API serve: one for each served version. */
+export function customResourceTypes(definition: JsonObject): ResourceType[] {
+  const spec = objectAt(definition, 'spec')!;
+  return objectsAt(spec, 'versions')
+    .filter((version) => version.served === true)
+    .map((version) => customResourceType(spec, version));
+}
+
+function customResourceType(spec: JsonObject, version: JsonObject): ResourceType {
+  const names = objectAt(spec, 'names')!;
+  const group = textAt(spec, 'group');
+  const kind = textAt(names, 'kind');
+  const plural = textAt(names, 'plural');
+  const name = textAt(version, 'name');
+  const hasStatus = objectAt(version, 'subresources')?.status !== undefined;
+  return {
+    group,
+    version: name,
+    kind,
+    plural,
+    singular: textAt(names, 'singular'),
+    listKind: textAt(names, 'listKind'),
+    shortNames: textsAt(names, 'shortNames'),
+    categories: textsAt(names, 'categories'),
+    namespaced: spec.scope === 'Namespaced',
+    verbs: allVerbs,
+    subresources: hasStatus ? [statusSubresource({ group, version: name, kind })] : [],
+    storage: `${plural}.${group}`,
+    content: structuralContent(objectAt(objectAt(version, 'schema'), 'openAPIV3Schema')!),
+    columns: printerColumns(version),
+    selectableFields: { ...metadataFields, ...selectableFields(version) },
+    behaviour: { generation: 'content' },
+  };
+}
+
+function structuralContent(schema: JsonObject): ContentSchema {
+  let validator: StructuralValidator | undefined;
+  // Compiled when first needed: most definitions are stored long before their first object.
+  return { type: 'structural', schema, validate: (object) => (validator ??= compileStructural(schema))(object) };
+}
+
+function textsAt(object: JsonObject, field: string): string[] {
+  const value = object[field];
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function selectableFields(version: JsonObject): SelectableFields {
+  return Object.fromEntries(
+    objectsAt(version, 'selectableFields').map((field) => {
+      const text = textAt(field, 'jsonPath');
+      const find = compileJsonPath(text)!;
+      return [text.slice(1), (object: JsonObject) => String(find(object)[0] ?? '')];
+    }),
+  );
+}
+
+function printerColumns(version: JsonObject): readonly Column[] {
+  const own = objectsAt(version, 'additionalPrinterColumns').map((column): Column => {
+    const find = compileJsonPath(textAt(column, 'jsonPath'))!;
+    const type = textAt(column, 'type') as Column['type'];
+    const format = textAt(column, 'format');
+    return {
+      name: textAt(column, 'name'),
+      type,
+      ...(format !== '' && { format }),
+      description: textAt(column, 'description') || `Custom resource definition column: ${textAt(column, 'jsonPath')}`,
+      priority: typeof column.priority === 'number' ? column.priority : 0,
+      cell: (object, nowMs) => printedCell(find(object), type, nowMs),
+    };
+  });
+  return own.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...own];
+}
+
+function printedCell(found: readonly JsonValue[], type: Column['type'], nowMs: number): JsonValue {
+  const first = found[0];
+  if (first === undefined || first === null) return null;
+  switch (type) {
+    case 'date':
+      return ageSince(first, nowMs);
+    case 'integer':
+      return typeof first === 'number' ? Math.trunc(first) : null;
+    case 'number':
+      return typeof first === 'number' ? first : null;
+    case 'boolean':
+      return typeof first === 'boolean' ? first : null;
+    case 'string':
+      return found.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
+  }
+}

@@ -1,0 +1,54 @@
+import { forbidden } from '../http/api-error.ts';
+import type { JsonObject } from '../json.ts';
+import { builtIn } from './built-in.ts';
+import { ensureObject, metadataOf, objectAt, textAt } from './access.ts';
+import { ageColumn, nameColumn, textColumn } from './column.ts';
+import { statusSubresource } from './resource-type.ts';
+import type { ResourceType } from './resource-type.ts';
+
+/** The namespaces that exist from the start and cannot be deleted. */
+export const builtInNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+function phaseOf(namespace: JsonObject): string {
+  return textAt(objectAt(namespace, 'status'), 'phase');
+}
+
+export const namespaces: ResourceType = builtIn({
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  shortNames: ['ns'],
+  namespaced: false,
+  model: 'V1Namespace',
+  subresources: [statusSubresource({ group: '', version: 'v1', kind: 'Namespace' })],
+  columns: [nameColumn, textColumn('Status', phaseOf), ageColumn],
+  selectableFields: { name: (namespace) => metadataOf(namespace).name as string, 'status.phase': phaseOf },
+  behaviour: {
+    nameRule: 'label',
+    applyDefaults: (namespace) => {
+      const metadata = metadataOf(namespace);
+      if (typeof metadata.name !== 'string') return;
+      ensureObject(metadata, 'labels')['kubernetes.io/metadata.name'] = metadata.name;
+    },
+    admitCreate: (namespace) => {
+      namespace.spec = { finalizers: ['kubernetes'] };
+      namespace.status = { phase: 'Active' };
+    },
+    prepareUpdate: (namespace, previous) => {
+      namespace.spec = previous.spec ?? {};
+    },
+    admitDelete: (namespace) => {
+      const name = metadataOf(namespace).name as string;
+      if (!builtInNamespaces.includes(name)) return;
+      throw forbidden({ group: '', plural: 'namespaces' }, name, 'this namespace may not be deleted');
+    },
+    heldBy: (namespace) => {
+      const finalizers = objectAt(namespace, 'spec')?.finalizers;
+      return Array.isArray(finalizers) && finalizers.length > 0;
+    },
+    markDeleted: (namespace) => {
+      namespace.status = { ...objectAt(namespace, 'status'), phase: 'Terminating' };
+    },
+  },
+});

@@ -1,0 +1,87 @@
+import { forbidden } from '../../http/api-error.ts';
+import type { JsonObject } from '../../json.ts';
+import { ensureObject, metadataOf, objectsAt, textAt } from '../access.ts';
+import type { KindContext } from '../resource-type.ts';
+import { qosClass } from './qos-class.ts';
+
+const pods = { group: '', plural: 'pods' };
+const tolerationSeconds = 300;
+
+/**
+ * What kube-apiserver's admission does to a new pod: priority from its class, the default tolerations, a service
+ * account that exists, and a fresh status. In place; throws 403.
+ */
+export function admitPod(pod: JsonObject, context: KindContext): void {
+  admitPriority(pod, context);
+  admitServiceAccount(pod, context);
+  addDefaultTolerations(pod);
+  metadataOf(pod).generation = 1;
+  pod.status = { phase: 'Pending', qosClass: qosClass(pod) };
+}
+
+function admitPriority(pod: JsonObject, context: KindContext): void {
+  const spec = ensureObject(pod, 'spec');
+  const name = textAt(metadataOf(pod), 'name');
+  const classes = context.store.collection('priorityclasses.scheduling.k8s.io');
+  let className = textAt(spec, 'priorityClassName');
+  let value = 0;
+  let preemptionPolicy = 'PreemptLowerPriority';
+  const priorityClass =
+    className === ''
+      ? classes.list().find((each) => each.object.globalDefault === true)
+      : classes.get('', className);
+  if (priorityClass !== undefined) {
+    className = priorityClass.name;
+    value = priorityClass.object.value as number;
+    preemptionPolicy = textAt(priorityClass.object, 'preemptionPolicy') || preemptionPolicy;
+    spec.priorityClassName = className;
+  } else if (className !== '') {
+    throw forbidden(pods, name, `no PriorityClass with name ${className} was found`);
+  }
+  if (spec.priority !== undefined && spec.priority !== value) {
+    throw forbidden(
+      pods,
+      name,
+      `the integer value of priority (${JSON.stringify(spec.priority)}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
+  }
+  if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
+    throw forbidden(
+      pods,
+      name,
+      `the string value of PreemptionPolicy (${JSON.stringify(spec.preemptionPolicy)}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+    );
+  }
+  spec.priority = value;
+  spec.preemptionPolicy = preemptionPolicy;
+}
+
+function admitServiceAccount(pod: JsonObject, context: KindContext): void {
+  const spec = ensureObject(pod, 'spec');
+  const account = textAt(spec, 'serviceAccountName') || 'default';
+  const namespace = textAt(metadataOf(pod), 'namespace');
+  if (context.store.collection('serviceaccounts').get(namespace, account) === undefined) {
+    throw forbidden(
+      pods,
+      textAt(metadataOf(pod), 'name'),
+      `error looking up service account ${namespace}/${account}: serviceaccount ${JSON.stringify(account)} not found`,
+    );
+  }
+  spec.serviceAccountName = account;
+  spec.serviceAccount = account;
+}
+
+/** Every pod tolerates a node that is not ready or unreachable for five minutes, unless it says otherwise. */
+export function addDefaultTolerations(pod: JsonObject): void {
+  const spec = ensureObject(pod, 'spec');
+  const tolerations = objectsAt(spec, 'tolerations');
+  for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
+    const tolerated = tolerations.some((toleration) => {
+      const effect = textAt(toleration, 'effect');
+      const ownKey = textAt(toleration, 'key');
+      return (ownKey === key || ownKey === '') && (effect === '' || effect === 'NoExecute');
+    });
+    if (!tolerated) tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds });
+  }
+  spec.tolerations = tolerations;
+}

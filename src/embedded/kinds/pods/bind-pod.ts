@@ -1,0 +1,70 @@
+import { badRequest, conflict, invalid, notFound } from '../../http/api-error.ts';
+import type { StatusCause } from '../../http/api-error.ts';
+import type { JsonObject } from '../../json.ts';
+import { metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
+import { notSupported, required } from '../field-rules.ts';
+import type { KindContext } from '../resource-type.ts';
+
+const podBinding = { group: '', plural: 'pods/binding' };
+
+/**
+ * Binds a pod to the node that a Binding names: node name, annotations and the PodScheduled condition in one write.
+ * Whether the node exists is not asked, as on any API server. Throws 404, 409 (bound already, being deleted, gated,
+ * another uid) or 422.
+ */
+export function bindPod(binding: JsonObject, namespace: string, name: string, dryRun: boolean, context: KindContext): void {
+  const metadata = objectAt(binding, 'metadata') ?? {};
+  const target = objectAt(binding, 'target') ?? {};
+  if (textAt(metadata, 'name') !== name) throw badRequest('name in URL does not match name in Binding object');
+  const causes: StatusCause[] = [];
+  const targetKind = textAt(target, 'kind');
+  if (targetKind !== '' && targetKind !== 'Node') causes.push(notSupported('target.kind', targetKind, ['Node', '<empty>']));
+  const nodeName = textAt(target, 'name');
+  if (nodeName === '') causes.push(required('target.name'));
+  if (causes.length > 0) throw invalid('Binding', '', name, causes);
+
+  const pods = context.store.collection('pods');
+  const stored = pods.get(namespace, name);
+  if (stored === undefined) throw notFound({ group: '', plural: 'pods' }, name);
+  const pod = stored.object;
+  const refuse = (why: string): never => {
+    throw conflict(podBinding, name, why);
+  };
+  const uid = textAt(metadata, 'uid');
+  if (uid !== '' && uid !== stored.uid) {
+    refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`);
+  }
+  const expectedVersion = textAt(metadata, 'resourceVersion');
+  if (expectedVersion !== '' && expectedVersion !== String(stored.resourceVersion)) {
+    refuse(
+      `Precondition failed: ResourceVersion in precondition: ${expectedVersion}, ResourceVersion in object meta: ${stored.resourceVersion}`,
+    );
+  }
+  const spec = objectAt(pod, 'spec') ?? {};
+  if (metadataOf(pod).deletionTimestamp !== undefined) {
+    refuse(`pod ${name} is being deleted, cannot be assigned to a host`);
+  }
+  if (textAt(spec, 'nodeName') !== '') {
+    refuse(`pod ${name} is already assigned to node ${JSON.stringify(spec.nodeName)}`);
+  }
+  if (objectsAt(spec, 'schedulingGates').length > 0) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
+  if (dryRun) return;
+  const annotations = objectAt(metadata, 'annotations');
+  pods.write({
+    ...pod,
+    metadata: {
+      ...metadataOf(pod),
+      ...(annotations && { annotations: { ...objectAt(metadataOf(pod), 'annotations'), ...annotations } }),
+    },
+    spec: { ...spec, nodeName },
+    status: withScheduledCondition(objectAt(pod, 'status') ?? {}, context.now()),
+  });
+}
+
+function withScheduledCondition(status: JsonObject, now: string): JsonObject {
+  const conditions = objectsAt(status, 'conditions');
+  const before = conditions.find((condition) => condition.type === 'PodScheduled');
+  const lastTransitionTime = before?.status === 'True' ? (before.lastTransitionTime ?? now) : now;
+  const scheduled: JsonObject = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime };
+  return { ...status, conditions: [...conditions.filter((condition) => condition !== before), scheduled] };
+}

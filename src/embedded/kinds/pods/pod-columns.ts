@@ -1,0 +1,115 @@
+import type { JsonObject } from '../../json.ts';
+import { metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
+import { ageColumn, ageSince, nameColumn, textColumn } from '../column.ts';
+import type { Column } from '../column.ts';
+
+export const podColumns: readonly Column[] = [
+  nameColumn,
+  textColumn('Ready', (pod) => {
+    const { ready, total } = readiness(pod);
+    return `${ready}/${total}`;
+  }),
+  textColumn('Status', podStatus),
+  textColumn('Restarts', restarts),
+  ageColumn,
+  textColumn('IP', (pod) => textAt(objectAt(pod, 'status'), 'podIP') || '<none>', 'wide'),
+  textColumn('Node', (pod) => textAt(objectAt(pod, 'spec'), 'nodeName') || '<none>', 'wide'),
+  textColumn('Nominated Node', (pod) => textAt(objectAt(pod, 'status'), 'nominatedNodeName') || '<none>', 'wide'),
+  textColumn('Readiness Gates', readinessGates, 'wide'),
+];
+
+function restartableInit(container: JsonObject): boolean {
+  return container.restartPolicy === 'Always';
+}
+
+function readiness(pod: JsonObject): { ready: number; total: number } {
+  const spec = objectAt(pod, 'spec');
+  const status = objectAt(pod, 'status');
+  const sidecars = objectsAt(spec, 'initContainers').filter(restartableInit);
+  const sidecarNames = new Set(sidecars.map((container) => container.name));
+  const ready =
+    objectsAt(status, 'containerStatuses').filter((container) => container.ready === true).length +
+    objectsAt(status, 'initContainerStatuses').filter((each) => each.ready === true && sidecarNames.has(each.name ?? '')).length;
+  return { ready, total: objectsAt(spec, 'containers').length + sidecars.length };
+}
+
+function restarts(pod: JsonObject, nowMs: number): string {
+  const status = objectAt(pod, 'status');
+  const statuses = objectsAt(status, 'containerStatuses');
+  const count = statuses.reduce((sum, each) => sum + Number(each.restartCount ?? 0), 0);
+  const finished = statuses
+    .map((each) => textAt(objectAt(objectAt(each, 'lastState'), 'terminated'), 'finishedAt'))
+    .filter((time) => time !== '')
+    .sort()
+    .at(-1);
+  return count > 0 && finished !== undefined ? `${count} (${ageSince(finished, nowMs)} ago)` : String(count);
+}
+
+/** The one word that tells how a pod is doing: its phase, unless a container, a gate or the deletion says more. */
+export function podStatus(pod: JsonObject): string {
+  const spec = objectAt(pod, 'spec');
+  const status = objectAt(pod, 'status');
+  let word = textAt(status, 'reason') || textAt(status, 'phase');
+  const scheduled = objectsAt(status, 'conditions').find((condition) => condition.type === 'PodScheduled');
+  if (textAt(scheduled, 'reason') === 'SchedulingGated') word = 'SchedulingGated';
+
+  const init = initializing(spec, status);
+  if (init !== undefined) word = init;
+  else word = containersWord(status) ?? word;
+
+  if (metadataOf(pod).deletionTimestamp !== undefined) {
+    if (textAt(status, 'reason') === 'NodeLost') return 'Unknown';
+    const phase = textAt(status, 'phase');
+    return phase === 'Succeeded' || phase === 'Failed' ? word : 'Terminating';
+  }
+  return word;
+}
+
+function initializing(spec: JsonObject | undefined, status: JsonObject | undefined): string | undefined {
+  const containers = objectsAt(spec, 'initContainers');
+  const statuses = objectsAt(status, 'initContainerStatuses');
+  for (const [index, each] of statuses.entries()) {
+    const state = objectAt(each, 'state');
+    const terminated = objectAt(state, 'terminated');
+    const waiting = objectAt(state, 'waiting');
+    const container = containers.find((candidate) => candidate.name === each.name);
+    if (terminated?.exitCode === 0) continue;
+    if (container !== undefined && restartableInit(container) && each.started === true) continue;
+    if (terminated !== undefined) return `Init:${textAt(terminated, 'reason') || exitWord(terminated)}`;
+    const reason = textAt(waiting, 'reason');
+    if (reason !== '' && reason !== 'PodInitializing') return `Init:${reason}`;
+    return `Init:${index}/${containers.length}`;
+  }
+  return undefined;
+}
+
+function containersWord(status: JsonObject | undefined): string | undefined {
+  let word: string | undefined;
+  let running = false;
+  for (const each of objectsAt(status, 'containerStatuses').toReversed()) {
+    const state = objectAt(each, 'state');
+    const waiting = textAt(objectAt(state, 'waiting'), 'reason');
+    const terminated = objectAt(state, 'terminated');
+    if (waiting !== '') word = waiting;
+    else if (terminated !== undefined) word = textAt(terminated, 'reason') || exitWord(terminated);
+    else if (each.ready === true && objectAt(state, 'running') !== undefined) running = true;
+  }
+  if (word !== 'Completed' || !running) return word;
+  const ready = objectsAt(status, 'conditions').find((condition) => condition.type === 'Ready');
+  return ready?.status === 'True' ? 'Running' : 'NotReady';
+}
+
+function exitWord(terminated: JsonObject): string {
+  const signal = Number(terminated.signal ?? 0);
+  return signal !== 0 ? `Signal:${signal}` : `ExitCode:${Number(terminated.exitCode ?? 0)}`;
+}
+
+function readinessGates(pod: JsonObject): string {
+  const gates = objectsAt(objectAt(pod, 'spec'), 'readinessGates');
+  if (gates.length === 0) return '<none>';
+  const conditions = objectsAt(objectAt(pod, 'status'), 'conditions');
+  const met = gates.filter((gate) =>
+    conditions.some((condition) => condition.type === gate.conditionType && condition.status === 'True'),
+  );
+  return `${met.length}/${gates.length}`;
+}

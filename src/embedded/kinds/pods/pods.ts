@@ -1,0 +1,80 @@
+import type { JsonObject } from '../../json.ts';
+import { metadataOf, objectAt, textAt } from '../access.ts';
+import { deepEqual } from '../deep-equal.ts';
+import { builtIn } from '../built-in.ts';
+import { statusSubresource } from '../resource-type.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { addDefaultTolerations, admitPod } from './admit-pod.ts';
+import { applyPodDefaults } from './default-pod.ts';
+import { podColumns } from './pod-columns.ts';
+import { markPodDeleted, podGracePeriod } from './pod-grace.ts';
+import { validatePod } from './validate-pod.ts';
+import { validatePodUpdate } from './validate-pod-update.ts';
+
+function specField(name: string): (pod: JsonObject) => string {
+  return (pod) => textAt(objectAt(pod, 'spec'), name);
+}
+
+function statusField(name: string): (pod: JsonObject) => string {
+  return (pod) => textAt(objectAt(pod, 'status'), name);
+}
+
+/** What admission filled in stays when a client that only has the manifest leaves it out. */
+function keepAdmitted(pod: JsonObject, previous: JsonObject): void {
+  const spec = objectAt(pod, 'spec');
+  const old = objectAt(previous, 'spec');
+  if (spec === undefined || old === undefined) return;
+  for (const field of ['priority', 'priorityClassName', 'preemptionPolicy', 'serviceAccountName', 'serviceAccount']) {
+    const value = old[field];
+    if (value !== undefined) spec[field] ??= value;
+  }
+  addDefaultTolerations(pod);
+}
+
+/** The index that answers lists by `spec.nodeName`. */
+export const podIndexes = { 'spec.nodeName': (pod: JsonObject) => textAt(objectAt(pod, 'spec'), 'nodeName') };
+
+export const pods: ResourceType = builtIn({
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  shortNames: ['po'],
+  categories: ['all'],
+  namespaced: true,
+  model: 'V1Pod',
+  subresources: [
+    statusSubresource({ group: '', version: 'v1', kind: 'Pod' }),
+    { name: 'binding', kind: 'Binding', group: '', version: 'v1', verbs: ['create'] },
+    { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
+  ],
+  columns: podColumns,
+  selectableFields: {
+    'spec.nodeName': specField('nodeName'),
+    'spec.schedulerName': specField('schedulerName'),
+    'spec.restartPolicy': specField('restartPolicy'),
+    'spec.serviceAccountName': specField('serviceAccountName'),
+    'status.phase': statusField('phase'),
+    'status.podIP': statusField('podIP'),
+    'status.nominatedNodeName': statusField('nominatedNodeName'),
+  },
+  behaviour: {
+    returnsDeleted: true,
+    statusKeepsMetadata: true,
+    applyDefaults: applyPodDefaults,
+    admitCreate: admitPod,
+    validate: validatePod,
+    validateUpdate: validatePodUpdate,
+    prepareUpdate: (pod, previous) => {
+      keepAdmitted(pod, previous);
+      const generation = metadataOf(previous).generation;
+      if (typeof generation === 'number' && !deepEqual(pod.spec, previous.spec)) metadataOf(pod).generation = generation + 1;
+    },
+    prepareStatusUpdate: (pod, previous) => {
+      const qosClass = objectAt(previous, 'status')?.qosClass;
+      if (qosClass !== undefined) pod.status = { ...objectAt(pod, 'status'), qosClass };
+    },
+    gracePeriod: podGracePeriod,
+    markDeleted: markPodDeleted,
+  },
+});

@@ -1,0 +1,116 @@
+import type { StatusCause } from '../http/api-error.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { isObject, metadataOf, textAt } from './access.ts';
+import { deepEqual } from './deep-equal.ts';
+import {
+  dnsLabelProblem,
+  dnsSubdomainProblem,
+  fieldForbidden,
+  invalidValue,
+  labelValueProblem,
+  qualifiedNameProblem,
+  required,
+} from './field-rules.ts';
+
+const annotationsLimitBytes = 256 * 1024;
+
+/** Checks what every object's metadata must satisfy. The name is there by now. */
+export function validateMetadata(object: JsonObject, nameRule: 'subdomain' | 'label'): StatusCause[] {
+  const metadata = metadataOf(object);
+  const causes: StatusCause[] = [];
+  const name = metadata.name as string;
+  const nameProblem = (nameRule === 'label' ? dnsLabelProblem : dnsSubdomainProblem)(name);
+  if (nameProblem !== undefined) causes.push(invalidValue('metadata.name', name, nameProblem));
+  causes.push(...validateLabels(metadata.labels, 'metadata.labels'));
+  causes.push(...validateAnnotations(metadata.annotations));
+  causes.push(...validateOwners(metadata.ownerReferences));
+  for (const finalizer of Array.isArray(metadata.finalizers) ? metadata.finalizers : []) {
+    const problem = qualifiedNameProblem(String(finalizer));
+    if (problem !== undefined) causes.push(invalidValue('metadata.finalizers', finalizer, problem));
+  }
+  return causes;
+}
+
+export function validateLabels(labels: JsonValue | undefined, field: string): StatusCause[] {
+  const causes: StatusCause[] = [];
+  for (const [key, value] of Object.entries(isObject(labels) ? labels : {})) {
+    const keyProblem = qualifiedNameProblem(key);
+    if (keyProblem !== undefined) causes.push(invalidValue(field, key, keyProblem));
+    const valueProblem = labelValueProblem(String(value));
+    if (valueProblem !== undefined) causes.push(invalidValue(field, value, valueProblem));
+  }
+  return causes;
+}
+
+function validateAnnotations(annotations: JsonValue | undefined): StatusCause[] {
+  const causes: StatusCause[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(isObject(annotations) ? annotations : {})) {
+    const problem = qualifiedNameProblem(key.toLowerCase());
+    if (problem !== undefined) causes.push(invalidValue('metadata.annotations', key, problem));
+    size += key.length + String(value).length;
+  }
+  if (size > annotationsLimitBytes) {
+    causes.push({
+      field: 'metadata.annotations',
+      reason: 'FieldValueTooLong',
+      message: `Too long: may not be more than ${annotationsLimitBytes} bytes`,
+    });
+  }
+  return causes;
+}
+
+function validateOwners(owners: JsonValue | undefined): StatusCause[] {
+  const causes: StatusCause[] = [];
+  let controllers = 0;
+  for (const owner of Array.isArray(owners) ? owners.filter(isObject) : []) {
+    for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
+      if (textAt(owner, field) === '') {
+        causes.push(invalidValue(`metadata.ownerReferences.${field}`, '', `${field} must not be empty`));
+      }
+    }
+    if (owner.controller === true) controllers++;
+  }
+  if (controllers > 1) {
+    causes.push(
+      invalidValue('metadata.ownerReferences', controllers, 'only one reference can have controller set to true'),
+    );
+  }
+  return causes;
+}
+
+/**
+ * Checks a change of metadata. What the server alone sets is put back in place where the client left it out; where the
+ * client sent something else it is refused.
+ */
+export function validateMetadataUpdate(object: JsonObject, previous: JsonObject): StatusCause[] {
+  const metadata = metadataOf(object);
+  const old = metadataOf(previous);
+  const causes: StatusCause[] = [];
+  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
+    const before = old[field];
+    const after = metadata[field] ?? undefined;
+    if (after === undefined && before !== undefined) metadata[field] = before;
+    else if (!deepEqual(after, before)) {
+      causes.push(invalidValue(`metadata.${field}`, after ?? null, 'field is immutable'));
+    }
+  }
+  if (old.deletionTimestamp !== undefined) {
+    const before = new Set(Array.isArray(old.finalizers) ? old.finalizers : []);
+    const added = (Array.isArray(metadata.finalizers) ? metadata.finalizers : []).filter((each) => !before.has(each));
+    if (added.length > 0) {
+      causes.push(
+        fieldForbidden(
+          'metadata.finalizers',
+          `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+        ),
+      );
+    }
+  }
+  return causes;
+}
+
+/** The causes for an object that has neither a name nor a prefix to make one from. */
+export function missingName(): StatusCause {
+  return required('metadata.name', 'name or generateName is required');
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { modelFields } from '../schema/built-in-types.ts';
+import { applyJsonPatch } from './apply-json-patch.ts';
+import { applyMergePatch } from './apply-merge-patch.ts';
+import { applyStrategicMergePatch } from './apply-strategic-merge-patch.ts';
+import { PatchError } from './patch-error.ts';
+import { mergedListNames } from './patch-strategies.ts';
+
+const kindOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof PatchError) return error.kind;
+    throw error;
+  }
+  return 'applied';
+};
+
+const json = fc.jsonValue() as fc.Arbitrary<JsonValue>;
+const hostile = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": {"a": 1}}') as JsonObject;
+
+test('every list that is merged is a list of the model that it is named after', () => {
+  for (const name of mergedListNames()) {
+    const [model = '', ...field] = name.split('.');
+    expect(modelFields(model)?.get(field.join('.'))?.kind, name).toBe('list');
+  }
+});
+
+describe('JSON patch', () => {
+  test.each<[string, unknown]>([
+    ['malformed', { op: 'add' }],
+    ['malformed', ['add']],
+    ['malformed', [{ op: 'add', path: 'no-slash', value: 1 }]],
+    ['malformed', [{ op: 'add', path: '/a' }]],
+    ['malformed', [{ op: 'merge', path: '/a', value: 1 }]],
+    ['testFailed', [{ op: 'test', path: '/a', value: 2 }]],
+    ['unprocessable', [{ op: 'remove', path: '/b' }]],
+    ['unprocessable', [{ op: 'add', path: '/b/c', value: 1 }]],
+    ['unprocessable', [{ op: 'add', path: '/list/01', value: 1 }]],
+    ['unprocessable', [{ op: 'move', from: '/o', path: '/o/p' }]],
+    ['applied', [{ op: 'test', path: '/o', value: { y: 2, x: 1 } }]],
+  ])('%s: %j', (kind, operations) => {
+    expect(kindOf(() => applyJsonPatch({ a: 1, list: [1], o: { x: 1, y: 2 } }, operations))).toBe(kind);
+  });
+
+  test('replacing the whole document gives the value', () => {
+    fc.assert(
+      fc.property(json, json, (document, value) => {
+        expect(applyJsonPatch(document, [{ op: 'replace', path: '', value }])).toEqual(value);
+      }),
+    );
+  });
+
+  test('what one operation adds the opposite one removes', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), json), fc.string(), json, (document, key, value) => {
+        fc.pre(!Object.hasOwn(document, key));
+        const path = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+        const added = applyJsonPatch(document, [{ op: 'add', path, value }]);
+        expect(
+          applyJsonPatch(added, [
+            { op: 'test', path, value },
+            { op: 'remove', path },
+          ]),
+        ).toEqual(document);
+      }),
+    );
+  });
+});
+
+describe('merge patch', () => {
+  test('applied twice it gives the same as applied once, and nothing in it is null', () => {
+    fc.assert(
+      fc.property(json, json, (document, patch) => {
+        const once = applyMergePatch(document, patch);
+        expect(applyMergePatch(once, patch)).toEqual(once);
+      }),
+    );
+  });
+});
+
+test('a patch cannot reach the prototype of objects', () => {
+  const merged = applyMergePatch({}, hostile) as JsonObject;
+  const strategic = applyStrategicMergePatch({ metadata: {} }, { metadata: hostile }, 'V1Pod').metadata as JsonObject;
+  const operations = [{ op: 'add', path: '/__proto__', value: { polluted: 1 } }];
+  const patched = applyJsonPatch({}, operations) as JsonObject;
+  for (const result of [merged, strategic, patched]) {
+    expect(Object.keys(result)).toContain('__proto__');
+    expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+    expect((result as { polluted?: unknown }).polluted).toBeUndefined();
+  }
+});
+
+describe('strategic merge patch', () => {
+  test.each<[string, JsonObject]>([
+    ['malformed', { spec: { $patch: 'merge' } }],
+    ['malformed', { spec: { $retainKeys: ['a'], b: 1 } }],
+    ['malformed', { spec: { '$setElementOrder/containers': 'a' } }],
+    ['unprocessable', { spec: { containers: [{ image: 'without a name' }] } }],
+    ['unprocessable', { spec: { containers: ['text'] } }],
+  ])('%s: %j', (kind, patch) => {
+    const pod = { spec: { containers: [{ name: 'a' }] } };
+    expect(kindOf(() => applyStrategicMergePatch(pod, patch, 'V1Pod'))).toBe(kind);
+  });
+
+  test('the message says where', () => {
+    const pod = { spec: { containers: [{ name: 'a', env: [{ name: 'A' }] }] } };
+    const patch = { spec: { containers: [{ name: 'a', env: [{ value: 'x' }] }] } };
+    expect(() => applyStrategicMergePatch(pod, patch, 'V1Pod')).toThrow(
+      'spec.containers[0].env: the element {"value":"x"} does not have the merge key "name"',
+    );
+  });
+});

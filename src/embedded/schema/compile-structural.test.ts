@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { compileStructural, validateStructural } from './compile-structural.ts';
+
+const shown = (value: JsonValue, schema: JsonObject, path = 'spec.x'): string[] =>
+  validateStructural(value, schema, path).map((error) => `${error.reason} ${error.field}: ${error.message}`);
+
+describe('validation of custom resources', () => {
+  test('a PodGroup with minMember 0 gets the words of a Kubernetes API server', () => {
+    const validate = compileStructural({
+      type: 'object',
+      properties: {
+        spec: { type: 'object', properties: { minMember: { type: 'integer', format: 'int32', minimum: 1 } } },
+      },
+    });
+    expect(validate({ spec: { minMember: 0 } })).toEqual([
+      {
+        field: 'spec.minMember',
+        reason: 'FieldValueInvalid',
+        message: 'Invalid value: 0: spec.minMember in body should be greater than or equal to 1',
+      },
+    ]);
+    expect(validate({ spec: { minMember: 3 } })).toEqual([]);
+    expect(validate({ spec: { minMember: '3' } })).toEqual([
+      {
+        field: 'spec.minMember',
+        reason: 'FieldValueTypeInvalid',
+        message: 'Invalid value: "string": spec.minMember in body must be of type integer: "string"',
+      },
+    ]);
+  });
+
+  const words: readonly [JsonObject, JsonValue, string][] = [
+    [
+      { type: 'integer' },
+      1.5,
+      'FieldValueTypeInvalid spec.x: Invalid value: "number": spec.x in body must be of type integer: "number"',
+    ],
+    [
+      { type: 'string' },
+      null,
+      'FieldValueTypeInvalid spec.x: Invalid value: "null": spec.x in body must be of type string: "null"',
+    ],
+    [
+      { type: 'string', enum: ['a', 'b'] },
+      'c',
+      'FieldValueNotSupported spec.x: Unsupported value: "c": supported values: "a", "b"',
+    ],
+    [
+      { type: 'integer', format: 'int32' },
+      2 ** 31,
+      'FieldValueInvalid spec.x: Invalid value: 2147483648: spec.x in body must be of type int32: 2147483648',
+    ],
+    [
+      { type: 'string', format: 'date-time' },
+      'now',
+      'FieldValueInvalid spec.x: Invalid value: "now": spec.x in body must be of type date-time: "now"',
+    ],
+    [
+      { type: 'integer', minimum: 1, exclusiveMinimum: true },
+      1,
+      'FieldValueInvalid spec.x: Invalid value: 1: spec.x in body should be greater than 1',
+    ],
+    [
+      { type: 'integer', maximum: 1 },
+      2,
+      'FieldValueInvalid spec.x: Invalid value: 2: spec.x in body should be less than or equal to 1',
+    ],
+    [
+      { type: 'integer', maximum: 1, exclusiveMaximum: true },
+      1,
+      'FieldValueInvalid spec.x: Invalid value: 1: spec.x in body should be less than 1',
+    ],
+    [
+      { type: 'integer', multipleOf: 3 },
+      4,
+      'FieldValueInvalid spec.x: Invalid value: 4: spec.x in body should be a multiple of 3',
+    ],
+    [
+      { type: 'string', minLength: 2 },
+      'é',
+      'FieldValueInvalid spec.x: Invalid value: "é": spec.x in body should be at least 2 chars long',
+    ],
+    [{ type: 'string', maxLength: 2 }, 'abc', 'FieldValueTooLong spec.x: Too long: may not be longer than 2'],
+    [
+      { type: 'string', pattern: '^a+$' },
+      'b',
+      'FieldValueInvalid spec.x: Invalid value: "b": spec.x in body should match \'^a+$\'',
+    ],
+    [
+      { type: 'array', minItems: 1, items: {} },
+      [],
+      'FieldValueInvalid spec.x: Invalid value: []interface {}{}: spec.x in body should have at least 1 items',
+    ],
+    [
+      { type: 'array', maxItems: 1, items: {} },
+      [1, 2],
+      'FieldValueTooMany spec.x: Too many: 2: must have at most 1 items',
+    ],
+    [{ type: 'object', required: ['y'] }, {}, 'FieldValueRequired spec.x.y: Required value'],
+    [
+      { type: 'object', minProperties: 1 },
+      {},
+      'FieldValueInvalid spec.x: Invalid value: map[string]interface {}{}: spec.x in body should have at least 1 properties',
+    ],
+    [
+      { type: 'object', maxProperties: 0 },
+      { a: 1 },
+      'FieldValueTooMany spec.x: Too many: 1: must have at most 0 items',
+    ],
+    [
+      { 'x-kubernetes-int-or-string': true },
+      true,
+      'FieldValueTypeInvalid spec.x: Invalid value: "boolean": spec.x in body must be of type integer,string: "boolean"',
+    ],
+    [
+      { type: 'integer', not: { enum: [1] } },
+      1,
+      'FieldValueInvalid spec.x: Invalid value: 1: spec.x in body must not validate the schema (not)',
+    ],
+    [
+      { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+      ['a', 'b', 'a'],
+      'FieldValueDuplicate spec.x[2]: Duplicate value: "a"',
+    ],
+    [
+      {
+        type: 'array',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['port', 'protocol'],
+        items: {
+          type: 'object',
+          properties: { port: { type: 'integer' }, protocol: { type: 'string', default: 'TCP' } },
+        },
+      },
+      [{ port: 1 }, { port: 1, protocol: 'UDP' }, { port: 1, protocol: 'TCP' }],
+      'FieldValueDuplicate spec.x[2]: Duplicate value: map[string]interface {}{"port":1, "protocol":"TCP"}',
+    ],
+  ];
+  test.each(words)('%j refuses %j', (schema, value, expected) => {
+    expect(shown(value, schema)).toEqual([expected]);
+  });
+
+  test('paths lead through lists, maps and names that read like keywords', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      properties: {
+        anyOf: { type: 'array', items: { type: 'object', additionalProperties: { type: 'string' } } },
+        not: { type: 'string' },
+      },
+    };
+    expect(shown({ anyOf: [{}, { 'a/b': 1 }], not: 2 }, schema, '').map((text) => text.split(':')[0])).toEqual([
+      'FieldValueTypeInvalid anyOf[1].a/b',
+      'FieldValueTypeInvalid not',
+    ]);
+  });
+
+  test('where no alternative fits, the closest one says why', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'integer' }, c: { type: 'integer' } },
+      anyOf: [{ required: ['a', 'b'] }, { required: ['c'] }],
+    };
+    expect(shown({}, schema).map((text) => text.replace(/Invalid value.*in body/, ''))).toEqual([
+      'FieldValueInvalid spec.x:  must validate at least one schema (anyOf)',
+      'FieldValueRequired spec.x.c: Required value',
+    ]);
+    expect(shown({ c: 1 }, schema)).toEqual([]);
+  });
+
+  test('exactly one alternative of oneOf may fit', () => {
+    const schema: JsonObject = { type: 'integer', oneOf: [{ minimum: 1 }, { maximum: 5 }] };
+    expect(shown(3, schema).join()).toContain(
+      'must validate one and only one schema (oneOf). Found more than one valid',
+    );
+    expect(shown(9, schema)).toEqual([]);
+  });
+
+  test('an int-or-string with its types spelt out and a pattern takes quantities', () => {
+    const schema: JsonObject = {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      pattern: '^[0-9]+m?$',
+      'x-kubernetes-int-or-string': true,
+    };
+    expect(shown('500m', schema)).toEqual([]);
+    expect(shown(2, schema)).toEqual([]);
+    expect(shown('half', schema).join()).toContain("should match '^[0-9]+m?$'");
+  });
+
+  test('a nullable field takes null, whatever its type and enum', () => {
+    expect(shown(null, { type: 'string', nullable: true, enum: ['a'] })).toEqual([]);
+    expect(shown(1, { type: 'string', nullable: true }).join()).toContain('must be of type string: "integer"');
+  });
+
+  test('an embedded resource has apiVersion and kind', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+    };
+    expect(shown({ kind: 'Pod' }, schema)).toEqual(['FieldValueRequired spec.x.apiVersion: Required value']);
+  });
+});

@@ -1,0 +1,70 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+const int32Limit = 2 ** 31;
+const dateTimePattern = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** RFC 3339 date and time, as Kubernetes' Time reads it. */
+export function isDateTime(text: string): boolean {
+  const match = dateTimePattern.exec(text);
+  if (match === null || !isDate(match[1]!)) return false;
+  return Number(match[2]) < 24 && Number(match[3]) < 60 && Number(match[4]) < 60;
+}
+
+/** RFC 3339 with exactly six digits of a second, the only form that Kubernetes' MicroTime reads. */
+export function isMicroTime(text: string): boolean {
+  return /\.\d{6}([Zz]|[+-]\d{2}:\d{2})$/.test(text) && isDateTime(text);
+}
+
+export function isBase64(text: string): boolean {
+  return /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text.replace(/[\r\n]/g, ''));
+}
+
+export function isInt32(value: number): boolean {
+  return Number.isInteger(value) && value >= -int32Limit && value < int32Limit;
+}
+
+/** Beyond 2^53 a JSON number has lost digits when it arrives here, so the bounds are only as sharp as a double. */
+export function isInt64(value: number): boolean {
+  return Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+}
+
+/** Format of a string in a CRD's schema -> whether a text has it. A format that is not here is not checked. */
+export const stringFormats: ReadonlyMap<string, (text: string) => boolean> = new Map<string, (text: string) => boolean>(
+  [
+    ['byte', isBase64],
+    ['cidr', isCidr],
+    ['date', isDate],
+    ['date-time', isDateTime],
+    ['datetime', isDateTime],
+    ['duration', (text) => /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/.test(text)],
+    ['email', (text) => /^[^\s@]+@[^\s@]+$/.test(text)],
+    [
+      'hostname',
+      (text) => text.length <= 253 && /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(text),
+    ],
+    ['ipv4', (text) => isIPv4(text)],
+    ['ipv6', (text) => isIPv6(text)],
+    ['mac', (text) => /^([0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i.test(text)],
+    ['uri', (text) => URL.canParse(text)],
+    ['uuid', (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text)],
+  ],
+);
+
+/** Format of a number in a CRD's schema -> whether a number has it. */
+export const numberFormats: ReadonlyMap<string, (value: number) => boolean> = new Map([
+  ['int32', isInt32],
+  ['int64', isInt64],
+]);
+
+function isDate(text: string): boolean {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (match === null) return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.getUTCDate() === Number(match[3]);
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', length = '', ...rest] = text.split('/');
+  const family = isIP(address);
+  return rest.length === 0 && family !== 0 && /^\d+$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
+}

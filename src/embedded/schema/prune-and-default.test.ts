@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../json.ts';
+import { pruneAndDefault } from './prune-and-default.ts';
+
+const schema: JsonObject = {
+  type: 'object',
+  properties: {
+    metadata: { type: 'object' },
+    spec: {
+      type: 'object',
+      default: {},
+      properties: {
+        replicas: { type: 'integer', default: 1 },
+        maybe: { type: 'string', nullable: true, default: 'set' },
+        tasks: {
+          type: 'array',
+          items: { type: 'object', properties: { name: { type: 'string' }, kind: { type: 'string', default: 'job' } } },
+        },
+        labels: { type: 'object', additionalProperties: { type: 'string' } },
+        metadata: { type: 'object' },
+        open: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          properties: { closed: { type: 'object' } },
+        },
+        template: { type: 'object', 'x-kubernetes-embedded-resource': true },
+      },
+    },
+  },
+};
+
+describe('pruning and defaulting', () => {
+  test('fields that the schema does not have are dropped and named', () => {
+    const resource: JsonObject = {
+      apiVersion: 'g/v1',
+      kind: 'K',
+      metadata: { name: 'a', anything: 1 },
+      extra: 1,
+      spec: {
+        replicas: 2,
+        maybe: 'x',
+        tasks: [{ name: 't', kind: 'j', oops: true }],
+        labels: { free: 'choice' },
+        metadata: { name: 'not a resource' },
+        open: { what: 'ever', closed: { no: 1 } },
+        template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec: {} },
+      },
+    };
+    const before = structuredClone(resource);
+    expect(pruneAndDefault(resource, schema)).toEqual({
+      value: {
+        apiVersion: 'g/v1',
+        kind: 'K',
+        metadata: { name: 'a', anything: 1 },
+        spec: {
+          replicas: 2,
+          maybe: 'x',
+          tasks: [{ name: 't', kind: 'j' }],
+          labels: { free: 'choice' },
+          metadata: {},
+          open: { what: 'ever', closed: {} },
+          template: { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } },
+        },
+      },
+      unknownFields: ['extra', 'spec.tasks[0].oops', 'spec.metadata.name', 'spec.open.closed.no', 'spec.template.spec'],
+    });
+    expect(resource).toEqual(before);
+  });
+
+  test('defaults fill absent fields, the defaults inside a default as well', () => {
+    expect(pruneAndDefault({}, schema).value).toEqual({ spec: { replicas: 1, maybe: 'set' } });
+    expect(pruneAndDefault({ spec: { tasks: [{}] } }, schema).value).toMatchObject({
+      spec: { tasks: [{ kind: 'job' }] },
+    });
+  });
+
+  test('null is replaced by the default unless the field is nullable', () => {
+    expect(pruneAndDefault({ spec: { replicas: null, maybe: null } }, schema).value).toEqual({
+      spec: { replicas: 1, maybe: null },
+    });
+  });
+
+  test('a key that every object has is an unknown field like any other', () => {
+    const hostile = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1, "spec": {}}') as JsonObject;
+    expect(pruneAndDefault(hostile, schema).unknownFields).toEqual(['__proto__', 'constructor']);
+  });
+});

@@ -1,0 +1,86 @@
+import type { JsonObject, JsonValue } from '../json.ts';
+import { childPath, elementPath } from './field-path.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+
+export interface PrunedValue {
+  readonly value: JsonValue;
+  /** Paths of the fields that were dropped because the schema does not have them, in the object's order. */
+  readonly unknownFields: string[];
+}
+
+/** The fields that every resource has; they have types of their own, whatever the schema says of them. */
+const resourceFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
+
+/**
+ * A custom resource without the fields that its schema does not have, and with the schema's defaults where a field is absent
+ * (or null and not nullable). Values that are not of the schema's type are left as they are, for validation to
+ * report. Never changes its arguments.
+ */
+export function pruneAndDefault(value: JsonValue, schema: JsonObject): PrunedValue {
+  const unknownFields: string[] = [];
+  return { value: walk(value, schema, '', true, unknownFields), unknownFields };
+}
+
+function walk(
+  value: JsonValue,
+  schema: StructuralSchema,
+  path: string,
+  isResource: boolean,
+  unknown: string[],
+): JsonValue {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return value;
+    return value.map((element, index) => walk(element, items, elementPath(path, index), isEmbedded(items), unknown));
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const result: [string, JsonValue][] = [];
+  for (const [key, child] of Object.entries(value)) {
+    const kept = walkField(key, child, schema, path, isResource, unknown);
+    if (kept !== undefined) result.push([key, kept]);
+  }
+  for (const [key, property] of Object.entries(schema.properties ?? {})) {
+    if (property.default === undefined || (Object.hasOwn(value, key) && !isReplacedNull(value[key]!, property)))
+      continue;
+    // Defaults are completed by the defaults inside them; nothing in them is unknown.
+    result.push([key, walk(property.default, property, childPath(path, key), isEmbedded(property), [])]);
+  }
+  return Object.fromEntries(result);
+}
+
+/** Undefined: the field is dropped here, either as unknown or to be replaced by its default. */
+function walkField(
+  key: string,
+  child: JsonValue,
+  schema: StructuralSchema,
+  path: string,
+  isResource: boolean,
+  unknown: string[],
+): JsonValue | undefined {
+  if (isResource && resourceFields.has(key)) return child;
+  const property = fieldSchema(key, schema);
+  if (property !== undefined) {
+    if (isReplacedNull(child, property)) return undefined;
+    return walk(child, property, childPath(path, key), isEmbedded(property), unknown);
+  }
+  const { additionalProperties } = schema;
+  const isOpen = additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  if (isOpen) return child;
+  unknown.push(childPath(path, key));
+  return undefined;
+}
+
+function fieldSchema(key: string, schema: StructuralSchema): StructuralSchema | undefined {
+  if (schema.properties !== undefined && Object.hasOwn(schema.properties, key)) {
+    return schema.properties[key];
+  }
+  return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
+}
+
+function isReplacedNull(value: JsonValue, property: StructuralSchema): boolean {
+  return value === null && property.default !== undefined && property.nullable !== true;
+}
+
+function isEmbedded(schema: StructuralSchema): boolean {
+  return schema['x-kubernetes-embedded-resource'] === true;
+}

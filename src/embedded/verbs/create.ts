@@ -1,0 +1,128 @@
+import { ApiError, alreadyExists, badRequest, forbidden, invalid, notFound } from '../http/api-error.ts';
+import type { JsonObject } from '../json.ts';
+import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
+import { hasStatusSubresource } from '../kinds/resource-type.ts';
+import type { ResourceType } from '../kinds/resource-type.ts';
+import { missingName, validateMetadata } from '../kinds/validate-metadata.ts';
+import { StoredObject } from '../store/stored-object.ts';
+import type { ApiContext } from './api-context.ts';
+import { validateContent } from './decode-object.ts';
+import { generateName, generateUid } from './generate-name.ts';
+
+/** How often a generated name that is taken is drawn again. */
+const nameAttempts = 8;
+
+/**
+ * Stores a new object, which the caller gives away. Throws 400, 403, 404 (no such namespace), 409 or 422. In a dry run the
+ * result is what would have been stored.
+ */
+export function createObject(
+  context: ApiContext,
+  type: ResourceType,
+  namespace: string | undefined,
+  object: JsonObject,
+  dryRun: boolean,
+): StoredObject {
+  const metadata = ensureObject(object, 'metadata');
+  admitNamespace(context, type, namespace, metadata);
+  admitToType(context, type);
+  const collection = context.store.collection(type.storage);
+  const taken = (name: string): boolean => collection.get(namespace ?? '', name) !== undefined;
+  nameObject(context, type, metadata, taken);
+  resetMetadata(context, metadata);
+
+  const { behaviour } = type;
+  if (hasStatusSubresource(type) && behaviour.createKeepsStatus !== true) delete object.status;
+  behaviour.applyDefaults?.(object);
+  behaviour.admitCreate?.(object, context);
+  if (behaviour.generation !== undefined) metadata.generation = 1;
+
+  const name = metadata.name as string;
+  const causes = [
+    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
+    ...(behaviour.validate?.(object, context) ?? []),
+  ];
+  if (causes.length > 0) throw invalid(type.kind, type.group, name, causes);
+  validateContent(type, object, name);
+  if (taken(name)) throw alreadyExists(type, name);
+  return dryRun ? new StoredObject(object, 0) : collection.write(object);
+}
+
+function admitNamespace(
+  context: ApiContext,
+  type: ResourceType,
+  namespace: string | undefined,
+  metadata: JsonObject,
+): void {
+  const own = textAt(metadata, 'namespace');
+  if (!type.namespaced) {
+    if (own !== '') throw badRequest(`namespace is not allowed on this type: ${type.kind} is cluster-scoped`);
+    delete metadata.namespace;
+    return;
+  }
+  if (namespace === undefined) {
+    throw badRequest(`an empty namespace may not be set during creation: POST to .../namespaces/NAMESPACE/${type.plural}`);
+  }
+  if (own !== '' && own !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  metadata.namespace = namespace;
+  const stored = context.store.collection('namespaces').get('', namespace);
+  if (stored === undefined) throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (metadataOf(stored.object).deletionTimestamp !== undefined) {
+    throw forbidden(
+      type,
+      textAt(metadata, 'name'),
+      `unable to create new content in namespace ${namespace} because it is being terminated`,
+      [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+    );
+  }
+}
+
+/** A custom resource whose definition is being deleted takes no new objects. */
+function admitToType(context: ApiContext, type: ResourceType): void {
+  if (type.content.type !== 'structural') return;
+  const definition = context.store.collection('customresourcedefinitions.apiextensions.k8s.io').get('', type.storage);
+  if (definition === undefined || metadataOf(definition.object).deletionTimestamp === undefined) return;
+  throw new ApiError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: `create not allowed while custom resource definition ${type.storage} is terminating`,
+  });
+}
+
+function nameObject(
+  context: ApiContext,
+  type: ResourceType,
+  metadata: JsonObject,
+  taken: (name: string) => boolean,
+): void {
+  if (textAt(metadata, 'name') !== '') return;
+  const prefix = textAt(metadata, 'generateName');
+  if (prefix === '') throw invalid(type.kind, type.group, '', [missingName()]);
+  for (let attempt = 0; attempt < nameAttempts; attempt++) {
+    const name = generateName(prefix, context.random);
+    metadata.name = name;
+    if (!taken(name)) return;
+  }
+}
+
+/** Sets what the server alone sets. */
+function resetMetadata(context: ApiContext, metadata: JsonObject): void {
+  if (textAt(metadata, 'resourceVersion') !== '') {
+    throw badRequest('resourceVersion should not be set on objects to be created');
+  }
+  for (const field of [
+    'resourceVersion',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generation',
+    'managedFields',
+    'selfLink',
+  ]) {
+    delete metadata[field];
+  }
+  if (objectAt(metadata, 'labels') === undefined) delete metadata.labels;
+  metadata.uid = generateUid(context.random);
+  metadata.creationTimestamp = context.now();
+}

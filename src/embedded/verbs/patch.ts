@@ -1,0 +1,111 @@
+import type { TransportRequest } from '../../client/transport.ts';
+import { ApiError, badRequest, invalid, notFound, unsupportedMediaType } from '../http/api-error.ts';
+import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { isObject, metadataOf } from '../kinds/access.ts';
+import { deepCopy } from '../kinds/deep-equal.ts';
+import type { ResourceType } from '../kinds/resource-type.ts';
+import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { ApiContext } from './api-context.ts';
+import { decodeObject } from './decode-object.ts';
+import { presentObject } from './present.ts';
+import type { WriteOptions } from './request-options.ts';
+import { updateObject } from './update.ts';
+
+const jsonPatch = 'application/json-patch+json';
+const mergePatch = 'application/merge-patch+json';
+const strategicMergePatch = 'application/strategic-merge-patch+json';
+const applyPatch = 'application/apply-patch+yaml';
+
+export interface PatchResult {
+  readonly stored: StoredObject;
+  readonly warnings: readonly string[];
+}
+
+/** The media types that PATCH takes for a resource. */
+export function patchMediaTypes(type: ResourceType): readonly string[] {
+  return type.content.type === 'model' ? [jsonPatch, mergePatch, strategicMergePatch] : [jsonPatch, mergePatch];
+}
+
+/** Patches a stored object. Throws 400, 404, 409, 415 or 422. */
+export function patchObject(
+  context: ApiContext,
+  type: ResourceType,
+  stored: StoredObject | undefined,
+  name: string,
+  request: TransportRequest,
+  options: WriteOptions & { readonly status: boolean },
+): PatchResult {
+  const mediaType = bodyMediaType(request);
+  if (mediaType === applyPatch) {
+    throw unsupportedMediaType(
+      `server-side apply is not supported by this API server: use client-side apply (kubectl apply without --server-side); accepted media types include: ${patchMediaTypes(type).join(', ')}`,
+    );
+  }
+  if (!patchMediaTypes(type).includes(mediaType)) {
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${patchMediaTypes(type).join(', ')}`,
+    );
+  }
+  const { value: patch, duplicates } = decodeJson(bodyText(request));
+  if (stored === undefined) throw notFound(type, name);
+  const before = presentObject(type, stored.object);
+  const patched = requireObject(applyPatchOf(mediaType, type, before, patch, name));
+  if (!isObject(patched.metadata)) throw badRequest('the patch leaves the object without metadata');
+  refuseOtherIdentity(type, name, patched, before);
+  // The result may share structure with the stored object, which nobody may change.
+  const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation);
+  return { stored: updateObject(context, type, stored, decoded.object, options), warnings: decoded.warnings };
+}
+
+function applyPatchOf(
+  mediaType: string,
+  type: ResourceType,
+  before: JsonObject,
+  patch: JsonValue,
+  name: string,
+): JsonValue {
+  try {
+    if (mediaType === jsonPatch) return applyJsonPatch(before, patch);
+    const object = requireObject(patch);
+    if (mediaType === strategicMergePatch && type.content.type === 'model') {
+      return applyStrategicMergePatch(before, object, type.content.model);
+    }
+    return applyMergePatch(before, object);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw patchRefused(type, name, error);
+  }
+}
+
+function patchRefused(type: ResourceType, name: string, error: PatchError): ApiError {
+  switch (error.kind) {
+    case 'malformed':
+      return badRequest(`error decoding patch: ${error.message}`);
+    case 'testFailed':
+    case 'unprocessable':
+      return new ApiError({
+        code: 422,
+        reason: 'Invalid',
+        message: `the server rejected our request due to an error in our request: ${error.message}`,
+        details: { name, ...(type.group !== '' && { group: type.group }), kind: type.plural },
+      });
+  }
+}
+
+/** What names the object cannot be patched. */
+function refuseOtherIdentity(type: ResourceType, name: string, patched: JsonObject, before: JsonObject): void {
+  const metadata = metadataOf(patched);
+  const old = metadataOf(before);
+  for (const field of ['name', 'namespace', 'uid']) {
+    if (metadata[field] === old[field]) continue;
+    throw invalid(type.kind, type.group, name, [
+      {
+        field: `metadata.${field}`,
+        reason: 'FieldValueInvalid',
+        message: `Invalid value: ${JSON.stringify(metadata[field] ?? null)}: field is immutable`,
+      },
+    ]);
+  }
+}

@@ -1,0 +1,143 @@
+import { badRequest, invalid } from '../http/api-error.ts';
+import type { StatusCause } from '../http/api-error.ts';
+import { negotiateForm } from '../http/negotiate.ts';
+import type { Presentation } from './present.ts';
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+}
+
+/** Reads the options of create, update and patch. Throws 400 or 422. */
+export function readWriteOptions(query: URLSearchParams): WriteOptions {
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  if (fieldValidation !== '' && !['Strict', 'Warn', 'Ignore'].includes(fieldValidation)) {
+    throw invalidOptions('CreateOptions', [
+      {
+        field: 'fieldValidation',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "Ignore", "Strict", "Warn"`,
+      },
+    ]);
+  }
+  return {
+    dryRun: readDryRun(query.getAll('dryRun')),
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+  };
+}
+
+/** Whether a dry run is asked for. Throws 422 for anything but "All". */
+export function readDryRun(values: readonly string[]): boolean {
+  const wrong = values.find((value) => value !== 'All' && value !== '');
+  if (wrong !== undefined) {
+    throw invalidOptions('WriteOptions', [
+      {
+        field: 'dryRun',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(wrong)}: supported values: "All"`,
+      },
+    ]);
+  }
+  return values.includes('All');
+}
+
+export interface ListOptions {
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+  /** 0: everything in one page. */
+  readonly limit: number;
+  readonly continueToken: string | undefined;
+  /** Undefined when absent. */
+  readonly resourceVersion: number | undefined;
+  readonly resourceVersionMatch: 'Exact' | 'NotOlderThan' | undefined;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean;
+  readonly timeoutSeconds: number | undefined;
+}
+
+/** Reads the options of list, watch and deletecollection. Throws 400 or 422. */
+export function readListOptions(query: URLSearchParams): ListOptions {
+  const text = (name: string): string | undefined => query.get(name) || undefined;
+  const resourceVersion = text('resourceVersion');
+  const match = text('resourceVersionMatch');
+  const watch = readFlag(query, 'watch');
+  const sendInitialEvents = readFlag(query, 'sendInitialEvents');
+  const continueToken = text('continue');
+  const causes: StatusCause[] = [];
+  const refuse = (field: string, message: string): void => {
+    causes.push({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${message}` });
+  };
+  if (resourceVersion !== undefined && !/^\d+$/.test(resourceVersion)) {
+    throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: must be a decimal number`);
+  }
+  if (match !== undefined) {
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      causes.push({
+        field: 'resourceVersionMatch',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan"`,
+      });
+    }
+    if (watch && !query.has('sendInitialEvents')) {
+      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+    }
+    if (resourceVersion === undefined && !watch) {
+      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+    }
+    if (continueToken !== undefined) {
+      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+    }
+    if (match === 'Exact' && resourceVersion === '0') {
+      refuse('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    }
+  }
+  if (query.has('sendInitialEvents')) {
+    if (!watch) refuse('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+    else if (match !== 'NotOlderThan') {
+      refuse('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    }
+  }
+  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
+  return {
+    labelSelector: text('labelSelector'),
+    fieldSelector: text('fieldSelector'),
+    limit: readNumber(query, 'limit') ?? 0,
+    continueToken,
+    resourceVersion: resourceVersion === undefined ? undefined : Number(resourceVersion),
+    resourceVersionMatch: match as ListOptions['resourceVersionMatch'],
+    watch,
+    allowWatchBookmarks: readFlag(query, 'allowWatchBookmarks'),
+    sendInitialEvents,
+    timeoutSeconds: readNumber(query, 'timeoutSeconds'),
+  };
+}
+
+/** Reads in which form the client wants the answer. Throws 400 or 406. */
+export function readPresentation(accept: string | undefined, query: URLSearchParams): Presentation {
+  const includeObject = query.get('includeObject') || 'Metadata';
+  if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
+    throw badRequest(
+      `includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty.`,
+    );
+  }
+  return { ...negotiateForm(accept), includeObject };
+}
+
+export function invalidOptions(kind: string, causes: readonly StatusCause[]): Error {
+  return invalid(kind, 'meta.k8s.io', '', causes);
+}
+
+function readFlag(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name);
+  return value !== null && value !== 'false' && value !== '0';
+}
+
+function readNumber(query: URLSearchParams, name: string): number | undefined {
+  const value = query.get(name);
+  if (value === null || value === '') return undefined;
+  if (!/^\d{1,15}$/.test(value)) throw badRequest(`${name}: Invalid value: ${JSON.stringify(value)}: must be a number`);
+  return Number(value);
+}

@@ -1,0 +1,76 @@
+import { parseFieldSelector, parseLabelSelector } from '../http/selectors.ts';
+import type { ObjectPredicate } from '../http/selectors.ts';
+import type { JsonObject } from '../json.ts';
+import type { ResourceType } from '../kinds/resource-type.ts';
+import type { Collection } from '../store/collection.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { ListOptions } from './request-options.ts';
+
+/** Which objects of a collection a list or a watch is about. */
+export interface Selection {
+  readonly namespace: string | undefined;
+  /** Undefined: all objects of the namespace. */
+  readonly matches: ObjectPredicate | undefined;
+  /** field label -> value it must have, for indexes */
+  readonly equals: ReadonlyMap<string, string>;
+  /** Says the same in one text: tells whether a continue token belongs to this selection. */
+  readonly scope: string;
+}
+
+/** Reads the selectors of a request. `name` narrows it to one object. Throws 400. */
+export function readSelection(
+  type: ResourceType,
+  namespace: string | undefined,
+  name: string | undefined,
+  options: ListOptions,
+): Selection {
+  const labels = parseLabelSelector(options.labelSelector);
+  const fields = parseFieldSelector(options.fieldSelector, type.selectableFields);
+  const byName: ObjectPredicate | undefined =
+    name === undefined ? undefined : (object) => (object.metadata as JsonObject).name === name;
+  const predicates = [byName, labels, fields?.matches].filter((each) => each !== undefined);
+  return {
+    namespace,
+    matches: predicates.length === 0 ? undefined : (object) => predicates.every((each) => each(object)),
+    equals: fields?.equals ?? new Map(),
+    scope: JSON.stringify([type.storage, namespace, options.labelSelector, options.fieldSelector]),
+  };
+}
+
+/** The present objects of a selection, sorted; by an index or by name where the field selector allows it. */
+export function selectObjects(collection: Collection, selection: Selection): StoredObject[] {
+  const { namespace, matches } = selection;
+  return filterSelected(candidates(collection, selection), namespace, matches);
+}
+
+export function filterSelected(
+  objects: StoredObject[],
+  namespace: string | undefined,
+  matches: ObjectPredicate | undefined,
+): StoredObject[] {
+  if (namespace === undefined && matches === undefined) return objects;
+  return objects.filter(
+    (stored) => (namespace === undefined || stored.namespace === namespace) && (matches?.(stored.object) ?? true),
+  );
+}
+
+/** Whether an object belongs to the selection. */
+export function selects(selection: Selection): ObjectPredicate {
+  const { namespace, matches } = selection;
+  if (namespace === undefined) return matches ?? (() => true);
+  return (object) =>
+    (object.metadata as JsonObject).namespace === namespace && (matches === undefined || matches(object));
+}
+
+function candidates(collection: Collection, selection: Selection): StoredObject[] {
+  const name = selection.equals.get('metadata.name');
+  if (name !== undefined && selection.namespace !== undefined) {
+    const stored = collection.get(selection.namespace, name);
+    return stored === undefined ? [] : [stored];
+  }
+  for (const [field, value] of selection.equals) {
+    const found = collection.listByIndex(field, value);
+    if (found !== undefined) return found;
+  }
+  return collection.list(selection.namespace);
+}

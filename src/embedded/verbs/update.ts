@@ -1,0 +1,120 @@
+import { badRequest, conflict, invalid, modifiedMeanwhile } from '../http/api-error.ts';
+import type { JsonObject } from '../json.ts';
+import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
+import { deepEqual } from '../kinds/deep-equal.ts';
+import { hasStatusSubresource } from '../kinds/resource-type.ts';
+import type { ResourceType } from '../kinds/resource-type.ts';
+import { validateMetadata, validateMetadataUpdate } from '../kinds/validate-metadata.ts';
+import { StoredObject } from '../store/stored-object.ts';
+import type { ApiContext } from './api-context.ts';
+import { removeIfReleased } from './delete.ts';
+import { validateContent } from './decode-object.ts';
+
+export interface UpdateOptions {
+  readonly dryRun: boolean;
+  /** Whether the status subresource is written rather than the main resource. */
+  readonly status: boolean;
+}
+
+/**
+ * Replaces a stored object by one that the caller gives away; what the written (sub)resource does not own stays as it was.
+ * A resource version or uid in it must be the stored one's. An update that changes nothing writes nothing. Throws 400, 409
+ * or 422.
+ */
+export function updateObject(
+  context: ApiContext,
+  type: ResourceType,
+  previous: StoredObject,
+  sent: JsonObject,
+  options: UpdateOptions,
+): StoredObject {
+  checkIdentity(type, previous, ensureObject(sent, 'metadata'));
+  const object = options.status ? withStatusOf(type, sent, previous.object) : sent;
+  const metadata = metadataOf(object);
+  const old = metadataOf(previous.object);
+  metadata.resourceVersion = old.resourceVersion!;
+  delete metadata.managedFields;
+  delete metadata.selfLink;
+  setOrDelete(metadata, 'generation', old.generation);
+
+  const { behaviour } = type;
+  if (options.status) {
+    behaviour.prepareStatusUpdate?.(object, previous.object);
+  } else {
+    if (hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
+    behaviour.applyDefaults?.(object);
+    behaviour.prepareUpdate?.(object, previous.object);
+    raiseGeneration(type, object, previous.object);
+  }
+  const causes = [
+    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
+    ...validateMetadataUpdate(object, previous.object),
+    ...(behaviour.validate?.(object, context) ?? []),
+    ...(options.status ? [] : (behaviour.validateUpdate?.(object, previous.object, context) ?? [])),
+  ];
+  if (causes.length > 0) throw invalid(type.kind, type.group, previous.name, causes);
+  validateContent(type, object, previous.name);
+  if (deepEqual(object, previous.object)) return previous;
+  if (options.dryRun) return new StoredObject(object, previous.resourceVersion);
+  const stored = context.store.collection(type.storage).write(object);
+  removeIfReleased(context, type, stored);
+  return stored;
+}
+
+function checkIdentity(type: ResourceType, previous: StoredObject, metadata: JsonObject): void {
+  const name = textAt(metadata, 'name');
+  if (name !== '' && name !== previous.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${previous.name})`);
+  }
+  metadata.name = previous.name;
+  const namespace = textAt(metadata, 'namespace');
+  if (namespace !== '' && namespace !== previous.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (previous.namespace !== '') metadata.namespace = previous.namespace;
+  const uid = textAt(metadata, 'uid');
+  if (uid !== '' && uid !== previous.uid) {
+    throw conflict(
+      type,
+      previous.name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${previous.uid}`,
+    );
+  }
+  const version = textAt(metadata, 'resourceVersion');
+  if (version !== '' && version !== String(previous.resourceVersion)) throw modifiedMeanwhile(type, previous.name);
+}
+
+/** What a write of the status subresource means: the stored object with another status. */
+function withStatusOf(type: ResourceType, sent: JsonObject, previous: JsonObject): JsonObject {
+  const metadata: JsonObject = { ...metadataOf(previous) };
+  if (type.behaviour.statusKeepsMetadata === true) {
+    for (const field of ['labels', 'annotations']) setOrDelete(metadata, field, objectAt(metadataOf(sent), field));
+  }
+  const object: JsonObject = { ...previous, metadata };
+  setOrDelete(object, 'status', sent.status);
+  return object;
+}
+
+function raiseGeneration(type: ResourceType, object: JsonObject, previous: JsonObject): void {
+  const rule = type.behaviour.generation;
+  if (rule === undefined) return;
+  const changed =
+    rule === 'spec'
+      ? !deepEqual(object.spec, previous.spec)
+      : !deepEqual(contentOf(type, object), contentOf(type, previous));
+  const generation = metadataOf(previous).generation;
+  if (changed) metadataOf(object).generation = (typeof generation === 'number' ? generation : 0) + 1;
+}
+
+function contentOf(type: ResourceType, object: JsonObject): JsonObject {
+  const content = { ...object };
+  delete content.metadata;
+  delete content.apiVersion;
+  if (hasStatusSubresource(type)) delete content.status;
+  return content;
+}
+
+function setOrDelete(object: JsonObject, field: string, value: JsonObject[string] | undefined): void {
+  if (value === undefined) delete object[field];
+  else object[field] = value;
+}

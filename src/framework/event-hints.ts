@@ -1,0 +1,48 @@
+import type { Pod } from '../api/pod.ts';
+import type { ClusterEvent, QueueingHint } from './cluster-event.ts';
+import type { Profile } from './profile.ts';
+
+interface Registered {
+  readonly plugin: string;
+  readonly hint: QueueingHint | undefined;
+}
+
+/** Which plugins of a profile want to hear of which events, asked once at start. */
+export class EventHints {
+  /** "resource/action" -> the plugins that registered it */
+  readonly #registered = new Map<string, Registered[]>();
+
+  constructor(profile: Profile) {
+    for (const plugin of profile.plugins) {
+      for (const { resource, actions, hint } of plugin.eventsToRegister?.() ?? []) {
+        for (const action of actions) {
+          const key = `${resource}/${action}`;
+          const list = this.#registered.get(key) ?? [];
+          list.push({ plugin: plugin.name, hint });
+          this.#registered.set(key, list);
+        }
+      }
+    }
+  }
+
+  /** Nobody registered such events, so nothing needs to be asked. */
+  ignores(event: ClusterEvent): boolean {
+    return !this.#registered.has(`${event.resource}/${event.action}`);
+  }
+
+  /** Could the event help one of the pods that these plugins refused? No plugin named means: always worth a try. */
+  mayHelp(event: ClusterEvent, refusedBy: ReadonlySet<string>, pods: readonly Pod[]): boolean {
+    if (refusedBy.size === 0) return true;
+    return (this.#registered.get(`${event.resource}/${event.action}`) ?? []).some(
+      ({ plugin, hint }) => refusedBy.has(plugin) && (hint === undefined || pods.some((pod) => safely(hint, pod, event))),
+    );
+  }
+}
+
+function safely(hint: QueueingHint, pod: Pod, event: ClusterEvent): boolean {
+  try {
+    return hint(pod, event);
+  } catch {
+    return true;
+  }
+}

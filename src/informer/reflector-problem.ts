@@ -1,0 +1,22 @@
+/**
+ * Something a reflector met and went on from. Nothing here needs an answer; it is for logs and metrics.
+ * - malformed: an object or watch line that could not be read; it is skipped, and what was known of the object stays.
+ * - list, watch: a request failed or a watch broke; it is tried again in `delayMs`.
+ * - handler: a handler threw.
+ */
+export type ReflectorProblem =
+  | { readonly kind: 'malformed'; readonly path: string; readonly where: string; readonly error: Error }
+  | {
+      readonly kind: 'list' | 'watch';
+      readonly path: string;
+      /** Failures in a row, this one included. */
+      readonly failures: number;
+      readonly delayMs: number;
+      readonly error: Error;
+    }
+  | { readonly kind: 'handler'; readonly path: string; readonly where: string; readonly error: Error };
+
+/** A thrown value as an Error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MisbehavingServer } from '../../test/planes/misbehaving-server.ts';
+import { ServedCollection } from '../../test/planes/served-collection.ts';
+import type { CutKind, ServedObject } from '../../test/planes/served-collection.ts';
+import { seededRandom } from '../base/random.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { fixedEndpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { UndiciTransport } from '../client/undici-transport.ts';
+import { DeliveryGate } from './delivery-gate.ts';
+import { Reflector } from './reflector.ts';
+
+let server: MisbehavingServer;
+let transport: UndiciTransport;
+
+beforeEach(async () => {
+  server = await MisbehavingServer.start();
+  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+});
+
+afterEach(async () => {
+  await transport.close();
+  await server.close();
+});
+
+type Step =
+  | { readonly do: 'put'; readonly name: string; readonly value: number }
+  | { readonly do: 'delete'; readonly name: string }
+  | { readonly do: 'cut'; readonly kind: CutKind }
+  | { readonly do: 'compact' | 'hold' | 'release' | 'close-gate' | 'open-gate' | 'settle' }
+  | { readonly do: 'pass'; readonly turns: number };
+
+const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('put' as const), name, value: fc.nat(3) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), name }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('cut' as const),
+      kind: fc.constantFrom<CutKind>('clean', 'reset', 'mid-line'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), turns: fc.integer({ min: 1, max: 20 }) }) },
+  { weight: 2, arbitrary: fc.constant({ do: 'settle' } as const) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom('compact', 'hold', 'release', 'close-gate', 'open-gate') }), // prettier-ignore
+  },
+);
+
+interface Projection {
+  readonly name: string;
+  readonly uid: string;
+  readonly value: number;
+}
+
+function project(raw: unknown): Projection {
+  const { metadata, value } = raw as ServedObject;
+  return { name: metadata.name, uid: metadata.uid, value };
+}
+
+function sorted(objects: Iterable<Projection>): Projection[] {
+  return [...objects].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Keeps its own copy from what the handler is told, and fails when a call does not fit what was told before. */
+class Mirror {
+  readonly objects = new Map<string, Projection>();
+
+  onAdd(object: Projection): void {
+    expect(this.objects.has(object.name)).toBe(false);
+    this.objects.set(object.name, object);
+  }
+
+  onUpdate(previous: Projection, object: Projection): void {
+    expect(this.objects.get(object.name)).toBe(previous);
+    expect(object.uid).toBe(previous.uid);
+    this.objects.set(object.name, object);
+  }
+
+  onDelete(last: Projection): void {
+    expect(this.objects.get(last.name)?.uid).toBe(last.uid);
+    this.objects.delete(last.name);
+  }
+}
+
+test('whatever is cut, held back or forgotten, store and handler end with what the server has', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80, size: 'max' }), fc.integer(), async (steps, seed) => {
+      const collection = new ServedCollection();
+      server.otherwise(collection.behaviour);
+      const clock = new VirtualClock();
+      const gate = new DeliveryGate();
+      const mirror = new Mirror();
+      const problems: unknown[] = [];
+      const reflector = new Reflector<Projection>({
+        client: new KubeClient({ transport, clock }),
+        clock,
+        random: seededRandom(seed),
+        path: '/api/v1/things',
+        pageSize: 2,
+        project,
+        handler: mirror,
+        indexers: { value: (object) => [String(object.value)] },
+        deliver: gate.deliver,
+        onProblem: (problem) => {
+          if (problem.kind === 'handler' || problem.kind === 'malformed') problems.push(problem);
+        },
+      });
+      const turn = async (): Promise<void> => {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (reflector.phase.name === 'waiting') clock.advance(clock.untilNextTimer() ?? 0);
+      };
+      const served = (): Projection[] => sorted([...collection.objects.values()].map(project));
+      const isEqual = (): boolean =>
+        reflector.hasSynced && JSON.stringify(sorted(reflector.store.values())) === JSON.stringify(served());
+      let isGateClosed = false;
+      reflector.start();
+      for (const each of steps) {
+        switch (each.do) {
+          case 'put':
+            collection.put(each.name, each.value);
+            break;
+          case 'delete':
+            collection.delete(each.name);
+            break;
+          case 'cut':
+            collection.endWatches(each.kind);
+            break;
+          case 'compact':
+            collection.compact();
+            break;
+          case 'hold':
+          case 'release':
+            collection.isDelivering = each.do === 'release';
+            break;
+          case 'close-gate':
+            if (!isGateClosed) gate.close();
+            isGateClosed = true;
+            break;
+          case 'open-gate':
+            if (isGateClosed) gate.open();
+            isGateClosed = false;
+            break;
+          case 'pass':
+            for (let n = 0; n < each.turns; n++) await turn();
+            break;
+          case 'settle':
+            // With the gate closed or the server holding back it cannot get there: then some time passes.
+            for (let n = 0; !isEqual() && n < 100; n++) await turn();
+            break;
+        }
+      }
+      if (isGateClosed) gate.open();
+      collection.isDelivering = true;
+      collection.endWatches('clean'); // what was held back comes with the next watch
+      for (let turns = 0; !isEqual() && turns < 5_000; turns++) await turn();
+      await reflector.stop();
+      const wanted = served();
+      expect(sorted(reflector.store.values())).toEqual(wanted);
+      expect(sorted(mirror.objects.values())).toEqual(wanted);
+      expect(problems).toEqual([]);
+      for (const value of [0, 1, 2, 3]) {
+        const filed = sorted(reflector.store.byIndex('value', String(value)));
+        expect(filed).toEqual(wanted.filter((object) => object.value === value));
+      }
+    }),
+    { numRuns: 150 },
+  );
+});

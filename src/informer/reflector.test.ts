@@ -1,0 +1,479 @@
+import { Buffer } from 'node:buffer';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  answerJson,
+  answerStatus,
+  answerText,
+  cutsAfter,
+  MisbehavingServer,
+  resetsConnection,
+  saysNothing,
+  streams,
+  streamsAndEnds,
+} from '../../test/planes/misbehaving-server.ts';
+import type { Behaviour } from '../../test/planes/misbehaving-server.ts';
+import { seededRandom } from '../base/random.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { fixedEndpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { UndiciTransport } from '../client/undici-transport.ts';
+import { DeliveryGate } from './delivery-gate.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorOptions } from './reflector.ts';
+import type { ReflectorProblem } from './reflector-problem.ts';
+
+interface Small {
+  readonly name: string;
+  readonly value: number;
+}
+
+let server: MisbehavingServer;
+let transport: UndiciTransport;
+let clock: VirtualClock;
+let changes: string[];
+let problems: ReflectorProblem[];
+let reflector: Reflector<Small>;
+
+beforeEach(async () => {
+  server = await MisbehavingServer.start();
+  server.otherwise(streams()); // a watch on which nothing happens
+  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  clock = new VirtualClock();
+  changes = [];
+  problems = [];
+  reflector = create();
+});
+
+afterEach(async () => {
+  await reflector.stop();
+  await transport.close();
+  await server.close();
+});
+
+function project(raw: unknown): Small {
+  const { metadata, value } = raw as { metadata: { name: string }; value: unknown };
+  if (typeof value !== 'number') throw new Error(`value: expected a number, got ${JSON.stringify(value)}`);
+  return { name: metadata.name, value };
+}
+
+const text = ({ name, value }: Small): string => `${name}=${value}`;
+
+function create(options: Partial<ReflectorOptions<Small>> = {}): Reflector<Small> {
+  return new Reflector<Small>({
+    client: new KubeClient({ transport, clock }),
+    clock,
+    random: seededRandom(1),
+    path: '/api/v1/things',
+    project,
+    handler: {
+      onAdd: (object) => changes.push(`add ${text(object)}`),
+      onUpdate: (old, object) => changes.push(`update ${text(old)} ${text(object)}`),
+      onDelete: (last, isUnknown) => changes.push(`delete ${text(last)}${isUnknown ? ' (missed)' : ''}`),
+      onSynced: () => changes.push('synced'),
+      onReplaced: () => changes.push('replaced'),
+    },
+    onProblem: (problem) => problems.push(problem),
+    ...options,
+  });
+}
+
+function thing(name: string, version: number, value: unknown = version, uid = `uid-${name}`): object {
+  return { metadata: { namespace: 'default', name, uid, resourceVersion: String(version) }, value };
+}
+
+function list(version: number, ...items: unknown[]): Behaviour {
+  return answerJson({ metadata: { resourceVersion: String(version) }, items });
+}
+
+const added = (...of: Parameters<typeof thing>): object => ({ type: 'ADDED', object: thing(...of) });
+const modified = (...of: Parameters<typeof thing>): object => ({ type: 'MODIFIED', object: thing(...of) });
+const deleted = (...of: Parameters<typeof thing>): object => ({ type: 'DELETED', object: thing(...of) });
+const bookmark = (version: number): object => ({
+  type: 'BOOKMARK',
+  object: { metadata: { resourceVersion: String(version) } },
+});
+const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
+
+/** The requests so far: `list`, `list+TOKEN`, `watch@RV`. */
+function asked(): string[] {
+  return server.requests.map(({ query }) => {
+    if (query.get('watch') === 'true') return `watch@${query.get('resourceVersion')}`;
+    const token = query.get('continue');
+    return token === null ? 'list' : `list+${token}`;
+  });
+}
+
+/** Waits for the condition in real time, moving the virtual time on only through the reflector's own back-offs. */
+async function until(condition: () => boolean): Promise<void> {
+  await expect
+    .poll(
+      () => {
+        if (condition()) return true;
+        if (reflector.phase.name === 'waiting') clock.advance(clock.untilNextTimer() ?? 0);
+        return condition();
+      },
+      { interval: 1, timeout: 5_000 },
+    )
+    .toBe(true);
+}
+
+const untilRequests = (count: number): Promise<void> => until(() => server.requests.length >= count);
+
+describe('list and watch', () => {
+  test('the pages of a list are added, then the store is synced, then watched from where the list was made', async () => {
+    server.next(answerJson({ metadata: { resourceVersion: '9', continue: 'p2' }, items: [thing('a', 1)] }));
+    server.next(answerJson({ metadata: { resourceVersion: '9' }, items: [thing('b', 2)] }));
+    reflector = create({ fieldSelector: 'status.phase!=Failed', labelSelector: 'app' });
+    expect(reflector.hasSynced).toBe(false);
+    reflector.start();
+    await reflector.synced();
+    await untilRequests(3);
+    expect(changes).toEqual(['add a=1', 'add b=2', 'synced']);
+    expect(asked()).toEqual(['list', 'list+p2', 'watch@9']);
+    expect(reflector.hasSynced).toBe(true);
+    const [first, , watch] = server.requests;
+    expect(first!.query.get('limit')).toBe('500');
+    expect(watch!.query.get('allowWatchBookmarks')).toBe('true');
+    for (const { query } of server.requests) {
+      expect(query.get('fieldSelector')).toBe('status.phase!=Failed');
+      expect(query.get('labelSelector')).toBe('app');
+    }
+    const seconds = Number(watch!.query.get('timeoutSeconds'));
+    expect(seconds).toBeGreaterThanOrEqual(300);
+    expect(seconds).toBeLessThan(600);
+  });
+
+  test('changes on the watch reach store and handler in order', async () => {
+    server.next(list(5, thing('a', 1)));
+    server.next(streams(added('b', 6), modified('a', 7), deleted('a', 8, 70)));
+    reflector.start();
+    await until(() => changes.length === 5);
+    expect(changes).toEqual(['add a=1', 'synced', 'add b=6', 'update a=1 a=7', 'delete a=70']);
+    expect([...reflector.store.values()].map(text)).toEqual(['b=6']);
+    expect(reflector.lastResourceVersion).toBe('8');
+  });
+
+  test('what is known already is not told again', async () => {
+    server.next(list(5, thing('a', 1)));
+    server.next(streams(added('a', 1), deleted('unknown', 6), deleted('a', 7, 0, 'older-uid'), added('b', 8)));
+    reflector.start();
+    await until(() => changes.includes('add b=8'));
+    expect(changes).toEqual(['add a=1', 'synced', 'add b=8']);
+  });
+
+  test('a difference that the owner does not read is not told, but resumed after', async () => {
+    reflector = create({ isSame: (old, object) => old.value === object.value });
+    server.next(list(5, thing('a', 1)), streamsAndEnds(modified('a', 6, 1)));
+    reflector.start();
+    await untilRequests(3);
+    expect(changes).toEqual(['add a=1', 'synced']);
+    expect(asked()[2]).toBe('watch@6');
+  });
+
+  test('the same name with another uid is a deletion and an addition', async () => {
+    server.next(list(5, thing('a', 1)));
+    server.next(streams(added('a', 6, 6, 'other-uid')));
+    reflector.start();
+    await until(() => changes.length === 4);
+    expect(changes.slice(2)).toEqual(['delete a=1 (missed)', 'add a=6']);
+  });
+
+  test('UTF-8 cut anywhere and many lines in one chunk arrive whole', async () => {
+    reflector = create({ project: (raw) => ({ name: JSON.stringify((raw as { value: unknown }).value), value: 0 }) });
+    const lines = Buffer.from(`${JSON.stringify(added('a', 6, 'ä€😀'))}\n\n${JSON.stringify(added('b', 7, 'ö'))}\n`);
+    server.next(list(5), (response) => {
+      response.writeHead(200);
+      const writeNext = (index: number): void => {
+        if (index < lines.length) response.write(lines.subarray(index, index + 1), () => writeNext(index + 1));
+      };
+      writeNext(0);
+    });
+    reflector.start();
+    await until(() => reflector.store.size === 2);
+    expect([...reflector.store.values()].map(({ name }) => name)).toEqual(['"ä€😀"', '"ö"']);
+  });
+});
+
+describe('resuming', () => {
+  test('a watch that ends in good order is resumed from the last change or bookmark', async () => {
+    server.next(list(5), streamsAndEnds(added('a', 6), bookmark(20)), streamsAndEnds(added('b', 21)));
+    reflector.start();
+    await untilRequests(4);
+    expect(asked()).toEqual(['list', 'watch@5', 'watch@20', 'watch@21']);
+    expect(problems).toEqual([]);
+  });
+
+  test.each([
+    ['reset before the answer', resetsConnection, 'watch@5'],
+    ['cut in the middle of a line', cutsAfter(`${JSON.stringify(added('a', 6))}\n{"type":"ADD`), 'watch@6'],
+    ['ended in good order in the middle of a line', answerText(`${JSON.stringify(added('a', 6))}\n{"type"`), 'watch@6'],
+    ['garbled', streamsAndEnds(added('a', 6), 'no event'), 'watch@6'],
+    ['broken by an ERROR event', streamsAndEnds(added('a', 6), { type: 'ERROR', object: { code: 500 } }), 'watch@6'],
+    ['answered 500', answerStatus(500, 'InternalError', 'broken'), 'watch@5'],
+    ['answered 403', answerStatus(403, 'Forbidden', 'no'), 'watch@5'],
+  ])('a watch that is %s is resumed after a back-off, and reported', async (_, behaviour, resumed) => {
+    server.next(list(5), behaviour);
+    reflector.start();
+    await until(() => reflector.phase.name === 'waiting');
+    expect(asked()).toHaveLength(2);
+    expect(clock.untilNextTimer()).toBeGreaterThanOrEqual(500);
+    expect(clock.untilNextTimer()).toBeLessThanOrEqual(1_000);
+    expect(problems).toMatchObject([{ kind: 'watch', failures: 1, path: '/api/v1/things' }]);
+    await untilRequests(3);
+    expect(asked()[2]).toBe(resumed);
+  });
+
+  test('a failing list is tried again with growing back-off until it works', async () => {
+    server.next(
+      resetsConnection,
+      answerStatus(503, 'ServiceUnavailable', 'starting'),
+      answerText('{"items": ['),
+      list(5, thing('a', 1)),
+    );
+    reflector.start();
+    await until(() => reflector.hasSynced);
+    expect(problems.map(({ kind }) => kind)).toEqual(['list', 'list', 'list']);
+    const delays = problems.map((problem) => (problem as { delayMs: number }).delayMs);
+    expect(delays[1]).toBeGreaterThanOrEqual(1_000);
+    expect(delays[2]).toBeGreaterThanOrEqual(2_000);
+    expect(changes).toEqual(['add a=1', 'synced']);
+  });
+
+  test('Retry-After is waited for', async () => {
+    server.next(list(5), answerStatus(429, 'TooManyRequests', 'slow', { headers: { 'retry-after': '17' } }));
+    reflector.start();
+    await until(() => reflector.phase.name === 'waiting');
+    expect(reflector.phase).toEqual({ name: 'waiting', delayMs: 17_000 });
+  });
+
+  test('a server that closes every watch at once is asked ever more rarely', async () => {
+    server.next(list(5)).otherwise(streamsAndEnds());
+    reflector.start();
+    await untilRequests(21);
+    // 0.5-1 s, 1-2 s, … and from the sixth on 15-30 s.
+    expect(clock.monotonic()).toBeGreaterThan(15_000 * 14);
+    expect(asked().filter((each) => each === 'list')).toHaveLength(1);
+  });
+
+  test('a server that closes after each change is asked at most twice a second', async () => {
+    let version = 5;
+    server.next(list(5)).otherwise((response, request) => {
+      streamsAndEnds(modified('a', ++version))(response, request);
+    });
+    reflector.start();
+    await untilRequests(21);
+    expect(clock.monotonic()).toBeGreaterThanOrEqual(500 * 19);
+    expect(clock.monotonic()).toBeLessThanOrEqual(1_000 * 20);
+  });
+
+  test('progress resets the back-off', async () => {
+    server.next(
+      list(5),
+      resetsConnection,
+      resetsConnection,
+      resetsConnection,
+      cutsAfter(`${JSON.stringify(added('a', 6))}\n`),
+    );
+    reflector.start();
+    await until(() => problems.length === 4);
+    expect(problems.map((problem) => (problem as { failures: number }).failures)).toEqual([1, 2, 3, 1]);
+  });
+});
+
+describe('silence', () => {
+  test.each([
+    ['accepts and says nothing', saysNothing],
+    ['falls silent', streams(added('a', 6))],
+  ])('a watch that %s is given up after the dead-man time and resumed', async (_, behaviour) => {
+    server.next(list(5), behaviour);
+    reflector = create({ deadManMs: 90_000 });
+    reflector.start();
+    await untilRequests(2);
+    const quiet = behaviour === saysNothing;
+    if (!quiet) await until(() => reflector.store.size === 1);
+    clock.advance(89_999);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(reflector.phase.name).toBe('watching');
+    clock.advance(1);
+    await untilRequests(3);
+    expect(asked()[2]).toBe(quiet ? 'watch@5' : 'watch@6');
+    expect(problems[0]).toMatchObject({ kind: 'watch', error: { name: 'WatchSilentError' } });
+  });
+
+  test('a bookmark is a sign of life', async () => {
+    let write = (_line: string): void => undefined;
+    server.next(list(5), (response) => {
+      response.writeHead(200).flushHeaders();
+      write = (line) => response.write(line);
+    });
+    reflector.start();
+    await untilRequests(2);
+    for (let minute = 6; minute < 10; minute++) {
+      clock.advance(60_000);
+      write(`${JSON.stringify(bookmark(minute))}\n`);
+      await until(() => reflector.lastResourceVersion === String(minute));
+    }
+    expect(reflector.phase.name).toBe('watching');
+    expect(problems).toEqual([]);
+  });
+
+  test('a watch that the server forgets to end is ended and resumed without complaint', async () => {
+    let write = (_line: string): void => undefined;
+    server.next(list(5), (response) => {
+      response.writeHead(200).flushHeaders();
+      write = (line) => response.write(line);
+    });
+    reflector.start();
+    await untilRequests(2);
+    for (let version = 6; server.requests.length < 3 && version < 20; version++) {
+      clock.advance(60_000);
+      write(`${JSON.stringify(bookmark(version))}\n`);
+      await until(() => reflector.lastResourceVersion === String(version) || server.requests.length === 3);
+    }
+    expect(server.requests).toHaveLength(3);
+    expect(problems).toEqual([]);
+  });
+
+  test('a list that is never answered is given up at its deadline', async () => {
+    server.next(saysNothing, list(5));
+    reflector.start();
+    await untilRequests(1);
+    clock.advance(60_000);
+    await until(() => reflector.hasSynced);
+    expect(problems).toMatchObject([{ kind: 'list', error: { name: 'TimeoutError' } }]);
+  });
+});
+
+describe('a place in the history that is gone', () => {
+  test.each([
+    ['an HTTP 410', answerStatus(410, 'Expired', 'too old')],
+    ['an ERROR event with 410', streams(expired)],
+  ])('%s leads to a list at once, whose differences are told', async (_, gone) => {
+    server.next(list(5, thing('stays', 1), thing('goes', 2), thing('changes', 3), thing('reborn', 4)), gone);
+    server.next(list(9, thing('stays', 1), thing('changes', 8), thing('reborn', 9, 9, 'other'), thing('comes', 7)));
+    reflector.start();
+    await untilRequests(4);
+    expect(asked()).toEqual(['list', 'watch@5', 'list', 'watch@9']);
+    expect(clock.monotonic()).toBe(0);
+    expect(changes.slice(5)).toEqual([
+      'update changes=3 changes=8',
+      'delete reborn=4 (missed)',
+      'add reborn=9',
+      'add comes=7',
+      'delete goes=2 (missed)',
+      'replaced',
+    ]);
+    expect(reflector.statistics.lists).toBe(2);
+  });
+
+  test('410 again and again does not become a storm of lists', async () => {
+    server.otherwise((response, request) => {
+      const isWatch = request.query.get('watch') === 'true';
+      (isWatch ? streams(added('a', 6), expired) : list(5))(response, request);
+    });
+    reflector.start();
+    await untilRequests(20);
+    expect(clock.monotonic()).toBeGreaterThan(60_000);
+  });
+
+  test('a list whose continue token expires is made in one piece', async () => {
+    server.next(answerJson({ metadata: { resourceVersion: '5', continue: 'p2' }, items: [thing('a', 1)] }));
+    server.next(answerStatus(410, 'Expired', 'continue token too old'), list(9, thing('b', 2)));
+    reflector.start();
+    await until(() => reflector.hasSynced);
+    expect(server.requests[2]!.query.has('limit')).toBe(false);
+    expect(changes).toEqual(['add a=1', 'add b=2', 'delete a=1 (missed)', 'synced']);
+  });
+
+  test('a resourceVersion that the server keeps refusing is doubted, and the list made again', async () => {
+    const tooLarge = answerStatus(504, 'Timeout', 'Too large resource version');
+    server.next(list(500, thing('a', 1)), tooLarge, tooLarge, tooLarge, list(3, thing('b', 2)));
+    reflector.start();
+    await untilRequests(6);
+    expect(asked()).toEqual(['list', 'watch@500', 'watch@500', 'watch@500', 'list', 'watch@3']);
+    expect(changes).toEqual(['add a=1', 'synced', 'add b=2', 'delete a=1 (missed)', 'replaced']);
+  });
+});
+
+describe('malformed objects', () => {
+  test('are skipped and reported with their place, and the stream goes on', async () => {
+    server.next(list(5, thing('good', 1), thing('bad', 2, 'text'), null, { metadata: { name: 'x' } }));
+    server.next(streams(modified('good', 6, null), { type: 'ADDED' }, { type: 'WHAT' }, added('next', 7)));
+    reflector.start();
+    await until(() => changes.includes('add next=7'));
+    expect(changes).toEqual(['add good=1', 'synced', 'add next=7']);
+    expect(
+      problems.map((problem) => problem.kind === 'malformed' && `${problem.where}: ${problem.error.message}`),
+    ).toEqual([
+      'default/bad: value: expected a number, got "text"',
+      'item 2 of page 1: metadata is missing',
+      'item 3 of page 1: metadata.uid is missing',
+      'default/good: value: expected a number, got null',
+      'watch after resourceVersion 6: metadata is missing',
+      'watch after resourceVersion 6: a watch event has type "WHAT", which is none',
+    ]);
+    expect(reflector.statistics.malformed).toBe(6);
+  });
+
+  test('keep the last good state until the object is deleted or good again', async () => {
+    server.next(list(5, thing('a', 1), thing('b', 2)));
+    server.next(streams(modified('a', 6, null), modified('b', 7, null), deleted('a', 8, null), modified('b', 9)));
+    reflector.start();
+    await until(() => changes.length === 5);
+    expect(changes.slice(3)).toEqual(['delete a=1', 'update b=2 b=9']);
+  });
+
+  test('with another uid still end their predecessor', async () => {
+    server.next(list(5, thing('a', 1)), streams(added('a', 6, null, 'other'), added('b', 7)));
+    reflector.start();
+    await until(() => changes.length === 4);
+    expect(changes.slice(2)).toEqual(['delete a=1 (missed)', 'add b=7']);
+  });
+});
+
+describe('handlers and delivery', () => {
+  test('a handler that throws is reported and the change stands', async () => {
+    const handler = { onAdd: () => { throw new Error('bug'); }, onUpdate: () => undefined, onDelete: () => undefined }; // prettier-ignore
+    reflector = create({ handler });
+    server.next(list(5, thing('a', 1), thing('b', 2)));
+    reflector.start();
+    await reflector.synced();
+    expect(problems).toMatchObject([
+      { kind: 'handler', where: 'onAdd of default/a' },
+      { kind: 'handler', where: 'onAdd of default/b' },
+    ]);
+    expect(reflector.store.size).toBe(2);
+  });
+
+  test('while the gate is closed nothing changes, then everything in order', async () => {
+    const gate = new DeliveryGate();
+    reflector = create({ deliver: gate.deliver });
+    server.next(list(5, thing('a', 1)), streams(modified('a', 6), deleted('a', 7, 7), added('a', 8, 8, 'new')));
+    gate.close();
+    reflector.start();
+    await until(() => gate.held === 5);
+    expect(changes).toEqual([]);
+    expect(reflector.store.size).toBe(0);
+    expect(reflector.hasSynced).toBe(false);
+    gate.open();
+    expect(changes).toEqual(['add a=1', 'synced', 'update a=1 a=6', 'delete a=7', 'add a=8']);
+    expect(gate.held).toBe(0);
+  });
+
+  test('after stop no handler is called and no connection is left', async () => {
+    const gate = new DeliveryGate();
+    reflector = create({ deliver: gate.deliver });
+    server.next(list(5, thing('a', 1)));
+    gate.close();
+    reflector.start();
+    reflector.start();
+    await untilRequests(2);
+    await reflector.stop();
+    gate.open();
+    expect(changes).toEqual([]);
+    expect(reflector.phase).toEqual({ name: 'stopped' });
+    expect(clock.untilNextTimer()).toBeUndefined();
+    expect(problems).toEqual([]);
+    await expect(reflector.synced()).rejects.toThrow('the reflector of /api/v1/things is stopped');
+  });
+});

@@ -1,0 +1,111 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { ApiError } from '../client/api-errors.ts';
+import { connectionFailure } from '../client/connection-failure.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import { errorFromStatus } from '../client/parse-status.ts';
+import { LineSplitter } from './line-splitter.ts';
+
+/** One line of a watch, parsed but not checked. */
+export interface WatchEvent {
+  readonly type?: unknown;
+  readonly object?: { readonly metadata?: { readonly resourceVersion?: unknown } | null } | null;
+}
+
+export interface WatchStreamOptions {
+  readonly client: Pick<KubeClient, 'watch'>;
+  readonly clock: Clock;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Silence after which the connection is taken for dead, in milliseconds. */
+  readonly deadManMs: number;
+  /** When the server has promised to end the watch; it is given half a minute more, then it is ended from here. */
+  readonly lifeMs: number;
+}
+
+/** Nothing came for so long that the connection must be dead (half-open). */
+export class WatchSilentError extends Error {
+  override readonly name = 'WatchSilentError';
+}
+
+/** A watch sent what is no line of JSON, or ended in the middle of one. */
+export class WatchMalformedError extends Error {
+  override readonly name = 'WatchMalformedError';
+}
+
+const overdueMs = 30_000;
+const longestQuotedLine = 200;
+
+/** One watch request, from being sent to its end. */
+export class WatchStream {
+  readonly #options: WatchStreamOptions;
+
+  constructor(options: WatchStreamOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Hands on each event in order. Resolves when the watch has ended in good order (by the server, or because it is
+   * overdue); rejects with an ApiError (an HTTP error or an ERROR event), a ConnectionError, WatchSilentError or
+   * WatchMalformedError, and with what `onEvent` throws.
+   */
+  async run(signal: AbortSignal, onEvent: (event: WatchEvent) => void): Promise<void> {
+    const { client, clock, path, query, deadManMs, lifeMs } = this.#options;
+    const controller = new AbortController();
+    const onStop = (): void => controller.abort(signal.reason);
+    signal.addEventListener('abort', onStop, { once: true });
+    let isOverdue = false;
+    const life = clock.setTimer(lifeMs + overdueMs, () => {
+      isOverdue = true;
+      controller.abort(new Error('the watch is overdue'));
+    });
+    let lastHeard = clock.monotonic();
+    // One timer that looks back, instead of one set anew for every chunk.
+    const listen = (delayMs: number): Timer =>
+      clock.setTimer(delayMs, () => {
+        const silentMs = clock.monotonic() - lastHeard;
+        if (silentMs < deadManMs) deadMan = listen(deadManMs - silentMs);
+        else controller.abort(new WatchSilentError(`GET ${path}: the watch was silent for ${silentMs} ms`));
+      });
+    let deadMan = listen(deadManMs);
+    const splitter = new LineSplitter();
+    try {
+      const body = await client.watch(path, query, controller.signal);
+      for await (const chunk of body) {
+        lastHeard = clock.monotonic();
+        splitter.push(chunk, (line) => this.#onLine(line, onEvent));
+      }
+      if (splitter.pendingBytes > 0) {
+        throw new WatchMalformedError(`GET ${path}: the watch ended in the middle of a line`);
+      }
+    } catch (error) {
+      if (isOverdue) return;
+      throw controller.signal.aborted ? controller.signal.reason : this.#typed(error);
+    } finally {
+      life.cancel();
+      deadMan.cancel();
+      signal.removeEventListener('abort', onStop);
+    }
+  }
+
+  #onLine(line: string, onEvent: (event: WatchEvent) => void): void {
+    let event: WatchEvent | null;
+    try {
+      event = JSON.parse(line) as WatchEvent | null;
+    } catch (cause) {
+      const quoted = line.slice(0, longestQuotedLine);
+      throw new WatchMalformedError(`GET ${this.#options.path}: a line is not JSON: ${quoted}`, { cause });
+    }
+    if (typeof event !== 'object' || event === null) {
+      throw new WatchMalformedError(
+        `GET ${this.#options.path}: a line is no object: ${line.slice(0, longestQuotedLine)}`,
+      );
+    }
+    if (event.type === 'ERROR') throw errorFromStatus(`GET ${this.#options.path} (watch)`, event.object);
+    onEvent(event);
+  }
+
+  #typed(error: unknown): unknown {
+    if (error instanceof ApiError || error instanceof WatchMalformedError) return error;
+    return connectionFailure('GET', this.#options.path, error);
+  }
+}

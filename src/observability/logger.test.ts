@@ -1,0 +1,73 @@
+import { Writable } from 'node:stream';
+import { expect, it } from 'vitest';
+import { createLogger, describeError } from './logger.ts';
+import type { LogFormat, LogLevel, Logger } from './logger.ts';
+
+function capture(format: LogFormat, level: LogLevel = 'debug'): { logger: Logger; lines: string[] } {
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk: Uint8Array, _encoding, done): void {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  return { logger: createLogger({ level, format, destination }), lines };
+}
+
+it('writes one JSON object a line: time, level, the constant message and the fields', () => {
+  const { logger, lines } = capture('json');
+  logger.info('pod bound', { pod: 'ns/a', attempts: 2 });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]!.endsWith('}\n')).toBe(true);
+  const line = JSON.parse(lines[0]!) as Record<string, unknown>;
+  expect(line).toMatchObject({ level: 'info', message: 'pod bound', pod: 'ns/a', attempts: 2 });
+  expect(new Date(line.time as string).toISOString()).toBe(line.time);
+});
+
+it('writes text lines with quoted values only where they need it', () => {
+  const { logger, lines } = capture('text');
+  logger.warn('watch ended', { path: '/api/v1/pods', why: 'connection lost', again: 3 });
+  expect(lines[0]).toMatch(/^\S+Z WARN {2}watch ended path=\/api\/v1\/pods why="connection lost" again=3\n$/);
+});
+
+it('lets a child add fields, and a line override them', () => {
+  const { logger, lines } = capture('json');
+  logger.child({ area: 'queue', key: 'a' }).child({ part: 1 }).error('failed', { key: 'b' });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ area: 'queue', part: 1, key: 'b' });
+});
+
+it('leaves out what is below its level', () => {
+  const { logger, lines } = capture('json', 'warn');
+  logger.debug('a');
+  logger.info('b');
+  logger.warn('c');
+  logger.error('d');
+  expect(lines.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual(['c', 'd']);
+});
+
+it('logs an error with its cause, and never lets a field stand in for the message', () => {
+  const { logger, lines } = capture('json');
+  logger.error('call failed', {
+    error: new Error('outer', { cause: new TypeError('inner') }),
+    message: 'x',
+    level: 'y',
+  });
+  const line = JSON.parse(lines[0]!) as { error: { message: string; cause: { name: string } } };
+  expect(line).toMatchObject({ message: 'call failed', level: 'error' });
+  expect(line.error).toMatchObject({ name: 'Error', message: 'outer', cause: { name: 'TypeError', message: 'inner' } });
+});
+
+it('survives a field that JSON cannot hold', () => {
+  const { logger, lines } = capture('text');
+  const circle: Record<string, unknown> = {};
+  circle.self = circle;
+  logger.info('odd', { circle, big: 2n ** 70n });
+  expect(lines[0]).toContain('circle="not loggable: TypeError');
+  expect(lines[0]).toContain('big="1180591620717411303424"');
+});
+
+it('describes an error with its causes in one line', () => {
+  expect(describeError(new Error('a', { cause: new RangeError('b', { cause: 'c' }) }))).toBe(
+    'Error: a, caused by RangeError: b, caused by c',
+  );
+});

@@ -1,0 +1,142 @@
+import type { Pod } from '../../api/pod.ts';
+import { podsId } from '../../api/resource-names.ts';
+import type { ResourceList } from '../../api/resource-list.ts';
+import type { Gang, GangSpec } from '../../cluster/gang.ts';
+import type { EventRegistration } from '../../framework/cluster-event.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { Candidate, Plugin, Wait } from '../../framework/plugin.ts';
+import type { PluginHandle } from '../../framework/plugin-handle.ts';
+import { Status } from '../../framework/status.ts';
+import { readCoschedulingArgs } from './coscheduling-args.ts';
+import type { CoschedulingArgs } from './coscheduling-args.ts';
+import { pluginName, readiness } from './readiness.ts';
+import { roomShortfall } from './room-shortfall.ts';
+
+/** Kept in the state that all members of a gang share in one cycle. */
+interface Wave {
+  /** How many members must pass Permit together. */
+  readonly needed: number;
+  readonly room: Status | undefined;
+  passed: number;
+}
+
+const waveKey = 'Coscheduling/wave';
+
+/**
+ * Gang policy: what a quorum is and when a group is refused. The order of members, the transaction and the waiting pods
+ * are the scheduler's.
+ *
+ * - PreEnqueue: the group waits outside the queue until it is ready.
+ * - PreFilter: asserts that it still is, and that the cluster has minResources in sum.
+ * - Permit: parks each member until the one that completes the quorum, which lets all of them pass.
+ * - Unreserve: one member that falls takes its waiting siblings with it.
+ */
+export class Coscheduling implements Plugin {
+  readonly name = pluginName;
+  readonly #args: CoschedulingArgs;
+  readonly #handle: PluginHandle;
+
+  constructor(args: unknown, handle: PluginHandle) {
+    this.#args = readCoschedulingArgs(args);
+    this.#handle = handle;
+  }
+
+  preEnqueue(candidate: Candidate): Status | undefined {
+    return candidate.kind === 'gang' ? readiness(candidate.gang, this.#handle.schedulerName) : undefined;
+  }
+
+  preFilter(state: CycleState, pod: Pod): Status | undefined {
+    if (pod.podGroupKey === undefined) return undefined;
+    const gang = this.#handle.cluster.gang(pod.podGroupKey);
+    if (gang?.spec === undefined) {
+      return new Status(
+        'UnschedulableAndUnresolvable',
+        `PodGroup ${pod.podGroupKey} does not exist; the pod starts when it is created`,
+        pluginName,
+      );
+    }
+    return readiness(gang, this.#handle.schedulerName) ?? this.#wave(state, gang, gang.spec).room;
+  }
+
+  permit(state: CycleState, pod: Pod): Status | Wait | undefined {
+    if (pod.podGroupKey === undefined) return undefined;
+    const gang = this.#handle.cluster.gang(pod.podGroupKey);
+    if (gang?.spec === undefined) {
+      return new Status('Unschedulable', `PodGroup ${pod.podGroupKey} not found`, pluginName);
+    }
+    const wave = this.#wave(state, gang, gang.spec);
+    wave.passed++;
+    if (wave.passed < wave.needed) return { waitMs: this.#waitMs(gang.spec) };
+    for (const sibling of this.#waitingSiblings(pod)) sibling.allow(pluginName);
+    return undefined;
+  }
+
+  unreserve(_state: CycleState, pod: Pod): void {
+    for (const sibling of this.#waitingSiblings(pod)) {
+      sibling.reject(pluginName, `member ${pod.name} of PodGroup ${pod.podGroupKey} could not start`);
+    }
+  }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    const sameGroup = (pod: Pod, key: string | undefined): boolean => pod.podGroupKey === key;
+    return [
+      { resource: 'Node', actions: ['Add', 'Update'] },
+      { resource: 'AssignedPod', actions: ['Delete'] },
+      {
+        resource: 'UnscheduledPod',
+        actions: ['Add', 'Update'],
+        hint: (pod, event) => event.resource === 'UnscheduledPod' && sameGroup(pod, event.pod.podGroupKey),
+      },
+      {
+        resource: 'PodGroup',
+        actions: ['Add', 'Update'],
+        hint: (pod, event) => event.resource === 'PodGroup' && sameGroup(pod, event.gang.key),
+      },
+    ];
+  }
+
+  /** Of the cycle in a gang cycle; made anew for a pod that is scheduled on its own. */
+  #wave(state: CycleState, gang: Gang, spec: GangSpec): Wave {
+    const shared = state.group ?? state;
+    let wave = shared.read<Wave>(waveKey);
+    if (wave === undefined) {
+      wave = { needed: gang.missing, room: this.#checkRoom(gang, spec), passed: 0 };
+      shared.write(waveKey, wave);
+    }
+    return wave;
+  }
+
+  #checkRoom(gang: Gang, { minResources, minMember, key }: GangSpec): Status | undefined {
+    if (minResources === undefined || gang.missing === 0) return undefined;
+    const { cluster } = this.#handle;
+    const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member)?.pods.has(member.uid));
+    const shortfall = roomShortfall(cluster.nodes, withSlots(minResources, minMember), own);
+    if (shortfall === undefined) return undefined;
+    const resource = cluster.resources.nameOf(shortfall.id);
+    return new Status(
+      'UnschedulableAndUnresolvable',
+      `PodGroup ${key} asks for ${shortfall.needed} of ${resource} in minResources, but only ${shortfall.free} are free ` +
+        `in the whole cluster (cpu counts in millicores, memory in bytes)`,
+      pluginName,
+    );
+  }
+
+  #waitMs(spec: GangSpec): number {
+    const seconds = spec.scheduleTimeoutSeconds ?? 0;
+    if (seconds > 0) return seconds * 1000;
+    return (this.#args.permitWaitingTimeSeconds || 60) * 1000;
+  }
+
+  #waitingSiblings(pod: Pod): ReturnType<PluginHandle['waitingPods']['all']> {
+    if (pod.podGroupKey === undefined || this.#handle.waitingPods.size === 0) return [];
+    return this.#handle.waitingPods
+      .all()
+      .filter((waiting) => waiting.pod.uid !== pod.uid && waiting.pod.podGroupKey === pod.podGroupKey);
+  }
+}
+
+/** minResources together with a pod slot a member, unless it names pods itself. */
+function withSlots(minResources: ResourceList, minMember: number): ResourceList {
+  if (minResources.ids.includes(podsId)) return minResources;
+  return { ids: [...minResources.ids, podsId], amounts: [...minResources.amounts, minMember] };
+}

@@ -1,0 +1,33 @@
+import type { Gang } from '../../cluster/gang.ts';
+import { Status } from '../../framework/status.ts';
+
+export const pluginName = 'Coscheduling';
+
+/**
+ * Is the gang ready to be scheduled by `schedulerName`? Ready means: its PodGroup exists, all members that may be scheduled
+ * now name this scheduler, and they are enough, with those that count already, to reach the quorum. Otherwise the reason,
+ * as users see it. Constant time; the only place that decides it.
+ */
+export function readiness(gang: Gang, schedulerName: string): Status | undefined {
+  if (gang.spec === undefined) {
+    return notReady(`PodGroup ${gang.key} does not exist; the pod starts when it is created`);
+  }
+  const ours = gang.pendingBySchedulerName.get(schedulerName) ?? 0;
+  if (ours < gang.pending.size) {
+    const others = [...gang.pendingBySchedulerName.keys()].filter((name) => name !== schedulerName).sort();
+    return notReady(
+      `members of PodGroup ${gang.key} name different schedulers (${[schedulerName, ...others].join(', ')}); ` +
+        `give them all the same spec.schedulerName`,
+    );
+  }
+  const { minMember } = gang.spec;
+  const able = gang.counted + gang.pending.size;
+  if (able >= minMember) return undefined;
+  const gated = gang.count('gated');
+  const note = gated === 0 ? '' : `, ${gated} of the others ${gated === 1 ? 'has' : 'have'} scheduling gates`;
+  return notReady(`PodGroup ${gang.key} has ${able} of the ${minMember} members it needs to start${note}`);
+}
+
+function notReady(reason: string): Status {
+  return new Status('UnschedulableAndUnresolvable', reason, pluginName);
+}

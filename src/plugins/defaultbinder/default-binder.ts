@@ -1,0 +1,41 @@
+import type { Pod } from '../../api/pod.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { PodBinder } from '../../framework/plugin-handle.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { readArguments } from '../plugin-arguments.ts';
+
+const name = 'DefaultBinder';
+/** CycleState key of the annotations that the Binding carries: Readonly<Record<string, string>>. */
+const annotationsKey = 'DefaultBinder/annotations';
+const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
+
+/**
+ * Binds through the API. What the binder rejects with becomes an Error status that keeps it as its cause, so that the
+ * binding cycle can tell a conflict from a lost answer.
+ */
+class DefaultBinder implements Plugin {
+  readonly name = name;
+  readonly #binder: PodBinder;
+
+  constructor(binder: PodBinder) {
+    this.#binder = binder;
+  }
+
+  async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    const annotations = state.read<Readonly<Record<string, string>>>(annotationsKey) ?? noAnnotations;
+    const { namespace, name: podName, uid } = pod;
+    try {
+      await this.#binder.bind({ namespace, name: podName, uid, nodeName, annotations }, signal);
+      return undefined;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      return new Status('Error', `binding rejected: ${problem}`, name, error);
+    }
+  }
+}
+
+export const createDefaultBinder: PluginFactory = (args, handle) => {
+  readArguments(name, args, []);
+  return new DefaultBinder(handle.binder);
+};

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { NodeSelectorTerm } from '../../api/pod.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { createNodeAffinity } from './node-affinity.ts';
+
+const build = new Builders();
+const handle = pluginHandle(build);
+const plugin = createNodeAffinity(undefined, handle);
+const state = new CycleState();
+
+const zone = (...values: string[]): NodeSelectorTerm => ({
+  matchExpressions: [{ key: 'zone', operator: 'In', values }],
+});
+const named = (name: string): NodeSelectorTerm => ({
+  matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
+});
+const required = (...nodeSelectorTerms: NodeSelectorTerm[]): PodOptions => ({
+  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
+});
+const preferred = (...terms: [weight: number, preference: NodeSelectorTerm][]): PodOptions => ({
+  nodeAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: terms.map(([weight, preference]) => ({ weight, preference })),
+  },
+});
+const reasonFor = (pod: PodOptions, labels: Record<string, string>, asked: Plugin = plugin): string | undefined =>
+  asked.filter!(state, build.projectedPod(pod), build.nodeInfo({ name: 'a', labels }))?.reason;
+
+const mismatch = "node(s) didn't match Pod's node affinity/selector";
+
+describe('what a pod requires of nodes', () => {
+  it('cannot be helped by preemption', () => {
+    const pod = build.projectedPod({ nodeSelector: { disk: 'ssd' } });
+    expect(plugin.filter!(state, pod, build.nodeInfo())).toMatchObject({ code: 'UnschedulableAndUnresolvable' });
+  });
+
+  it.each<[string, PodOptions, Record<string, string>, string | undefined]>([
+    ['every label of the nodeSelector', { nodeSelector: { a: '1', b: '2' } }, { a: '1', b: '2' }, undefined],
+    ['not only some of them', { nodeSelector: { a: '1', b: '2' } }, { a: '1' }, mismatch],
+    ['one of the terms', required(zone('x'), zone('y')), { zone: 'y' }, undefined],
+    ['at least one of the terms', required(zone('x'), zone('y')), { zone: 'z' }, mismatch],
+    ['affinity and nodeSelector both', { ...required(zone('x')), nodeSelector: { a: '1' } }, { zone: 'x' }, mismatch],
+    ['the name of the node', required(named('a')), {}, undefined],
+    ['not another name', required(named('b')), {}, mismatch],
+    ['an empty list of terms matches nothing', required(), {}, mismatch],
+    ['an empty term matches nothing', required({}), {}, mismatch],
+    ['nothing: every node', {}, {}, undefined],
+  ])('is %s', (_, pod, labels, expected) => {
+    expect(reasonFor(pod, labels)).toBe(expected);
+  });
+});
+
+describe('PreFilter', () => {
+  const preFilter = (pod: PodOptions): ReturnType<NonNullable<Plugin['preFilter']>> =>
+    plugin.preFilter!(state, build.projectedPod(pod));
+
+  it('switches the filter off for a pod that requires nothing', () => {
+    expect(preFilter(preferred([1, zone('x')]))).toMatchObject({ code: 'Skip' });
+    expect(preFilter({ nodeSelector: { a: '1' } })).toBeUndefined();
+  });
+
+  it('names the only nodes worth looking at when every term names nodes', () => {
+    expect(preFilter(required(named('a'), named('b')))).toEqual({ nodeNames: new Set(['a', 'b']) });
+    expect(preFilter(required(named('a'), zone('x')))).toBeUndefined();
+    const twice = { matchFields: [...named('a').matchFields!, ...named('b').matchFields!] };
+    expect(preFilter(required(twice, named('c')))).toEqual({ nodeNames: new Set(['c']) });
+  });
+
+  it('refuses a pod whose terms all contradict themselves', () => {
+    const twice = { matchFields: [...named('a').matchFields!, ...named('b').matchFields!] };
+    expect(preFilter(required(twice))).toMatchObject({
+      code: 'UnschedulableAndUnresolvable',
+      reason: 'pod affinity terms conflict',
+    });
+  });
+
+  it('refuses a pod whose terms cannot be understood, naming the field', () => {
+    const pod = required(zone('x'), { matchExpressions: [{ key: 'zone', operator: 'Near', values: ['x'] }] });
+    expect(preFilter(pod)).toMatchObject({
+      code: 'UnschedulableAndUnresolvable',
+      reason: expect.stringMatching(
+        /^spec\.affinity\.nodeAffinity\.requiredDuring.*\.nodeSelectorTerms\[1\]\.matchExpressions\[0\]\.operator must be/,
+      ),
+    });
+    expect(reasonFor(pod, { zone: 'x' })).toBe(mismatch);
+  });
+});
+
+describe('what a pod prefers', () => {
+  it('scores a node by the weights of the terms that match, the best node ending at 100', () => {
+    const pod = build.projectedPod(
+      preferred([60, zone('x')], [20, { matchExpressions: [{ key: 'ssd', operator: 'Exists' }] }]),
+    );
+    const labelled: Record<string, string>[] = [{ zone: 'x', ssd: '' }, { zone: 'x' }, { ssd: '' }, {}];
+    const nodes = labelled.map((labels) => build.nodeInfo({ labels }));
+    const scores = Float64Array.from(nodes, (node) => plugin.score!(state, pod, node));
+    expect([...scores]).toEqual([80, 60, 20, 0]);
+    plugin.normalizeScore!(state, pod, scores);
+    expect([...scores]).toEqual([100, 75, 25, 0]);
+  });
+
+  it('switches the score off when there is nothing', () => {
+    expect(plugin.preScore!(state, build.projectedPod(required(zone('x'))), [])).toMatchObject({ code: 'Skip' });
+    expect(plugin.preScore!(state, build.projectedPod(preferred([1, zone('x')])), [])).toBeUndefined();
+  });
+});
+
+describe('addedAffinity', () => {
+  const enforced = createNodeAffinity(
+    {
+      addedAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [zone('x')] },
+        preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 10, preference: zone('x') }],
+      },
+    },
+    handle,
+  );
+
+  it('holds for pods that ask for nothing', () => {
+    expect(enforced.preFilter!(state, build.projectedPod())).toBeUndefined();
+    expect(reasonFor({}, { zone: 'y' }, enforced)).toBe("node(s) didn't match scheduler-enforced node affinity");
+    expect(reasonFor({}, { zone: 'x' }, enforced)).toBeUndefined();
+  });
+
+  it('adds to what the pod prefers', () => {
+    const pod = build.projectedPod(preferred([5, zone('x')]));
+    expect(enforced.preScore!(state, build.projectedPod(), [])).toBeUndefined();
+    expect(enforced.score!(state, pod, build.nodeInfo({ labels: { zone: 'x' } }))).toBe(15);
+  });
+
+  it.each<[unknown, string]>([
+    [{ addedAfinity: {} }, 'arguments of NodeAffinity: addedAfinity is not known; it takes addedAffinity'],
+    [{ addedAffinity: [] }, 'arguments of NodeAffinity: addedAffinity must be an object, not []'],
+    [
+      { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: 'x' } } },
+      'addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must be a list',
+    ],
+    [
+      { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [null] } } },
+      'nodeSelectorTerms[0] must be an object',
+    ],
+    [
+      { addedAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, preference: zone('x') }] } },
+      'preferredDuringSchedulingIgnoredDuringExecution[0].weight must be a whole number from 1 to 100',
+    ],
+    [
+      { addedAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: zone() }] } },
+      'preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values must not be empty for In',
+    ],
+  ])('that is wrong is refused, naming the field: %j', (args, message) => {
+    expect(() => createNodeAffinity(args, handle)).toThrow(message);
+  });
+});
+
+it('pods that ask for the same share a signature, whatever the order of their selectors', () => {
+  const sign = (pod: PodOptions): string | undefined => plugin.sign!(build.projectedPod(pod));
+  expect(sign({ nodeSelector: { a: '1', b: '2' } })).toBe(sign({ nodeSelector: { b: '2', a: '1' } }));
+  expect(new Set([sign({}), sign({ nodeSelector: { a: '1' } }), sign(required(zone('x')))]).size).toBe(3);
+});
+
+it('a refused pod is tried again when a node comes to match', () => {
+  const { hint } = plugin.eventsToRegister!()[0]!;
+  const pod = build.projectedPod({ nodeSelector: { disk: 'ssd' } });
+  const [fast, slow] = [build.projectedNode({ labels: { disk: 'ssd' } }), build.projectedNode()];
+  expect(hint!(pod, { resource: 'Node', action: 'Update', old: slow, new: fast })).toBe(true);
+  expect(hint!(pod, { resource: 'Node', action: 'Update', old: fast, new: fast })).toBe(false);
+  expect(hint!(pod, { resource: 'Node', action: 'Update', old: fast, new: slow })).toBe(false);
+  expect(hint!(pod, { resource: 'Node', action: 'Add', old: undefined, new: fast })).toBe(true);
+  expect(hint!(pod, { resource: 'Node', action: 'Add', old: undefined, new: slow })).toBe(false);
+});

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { createNodeName } from './node-name.ts';
+
+const build = new Builders();
+const plugin = createNodeName(undefined, pluginHandle(build));
+const state = new CycleState();
+const bound = build.projectedPod({ nodeName: 'a' });
+
+it('a pod that names a node goes to no other', () => {
+  expect(plugin.filter!(state, bound, build.nodeInfo({ name: 'a' }))).toBeUndefined();
+  expect(plugin.filter!(state, bound, build.nodeInfo({ name: 'b' }))).toMatchObject({
+    code: 'UnschedulableAndUnresolvable',
+    reason: "node(s) didn't match the requested node name",
+  });
+});
+
+it('a pod that names none goes anywhere', () => {
+  expect(plugin.filter!(state, build.projectedPod(), build.nodeInfo({ name: 'b' }))).toBeUndefined();
+  expect(plugin.sign!(build.projectedPod())).not.toBe(plugin.sign!(bound));
+});
+
+it('only the node that it names is worth trying again for', () => {
+  const { hint } = plugin.eventsToRegister!()[0]!;
+  const added = (name: string): boolean =>
+    hint!(bound, { resource: 'Node', action: 'Add', old: undefined, new: build.projectedNode({ name }) });
+  expect([added('a'), added('b')]).toEqual([true, false]);
+});

@@ -1,0 +1,36 @@
+import type { Pod } from '../../api/pod.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { readArguments } from '../plugin-arguments.ts';
+
+const name = 'NodeName';
+const otherNode = new Status('UnschedulableAndUnresolvable', "node(s) didn't match the requested node name", name);
+
+/** A pod that names its node goes nowhere else. Pods from the queue name none; what-if questions about bound pods do. */
+class NodeName implements Plugin {
+  readonly name = name;
+
+  sign(pod: Pod): string {
+    return pod.nodeName;
+  }
+
+  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+    return pod.nodeName === '' || pod.nodeName === node.name ? undefined : otherNode;
+  }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    return [{ resource: 'Node', actions: ['Add'], hint: isTheRequestedNode }];
+  }
+}
+
+function isTheRequestedNode(pod: Pod, event: ClusterEvent): boolean {
+  return event.resource === 'Node' && event.action === 'Add' && event.new.name === pod.nodeName;
+}
+
+export const createNodeName: PluginFactory = (args) => {
+  readArguments(name, args, []);
+  return new NodeName();
+};

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import type { NodeOptions } from '../../../test/builders/node.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import type { PodOptions } from '../../../test/builders/pod.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { createNodeResourcesFit } from './node-resources-fit.ts';
+
+const build = new Builders();
+const handle = pluginHandle(build);
+
+function score(strategy: object | undefined, pod: PodOptions, node: NodeOptions, running: PodOptions[] = []): number {
+  const plugin = createNodeResourcesFit({ scoringStrategy: strategy }, handle);
+  return plugin.score!(new CycleState(), build.projectedPod(pod), build.nodeInfo(node, running));
+}
+
+const byGpu = (type: string): object => ({
+  type,
+  resources: [
+    { name: 'example.com/gpu', weight: 3 },
+    { name: 'cpu', weight: 1 },
+  ],
+});
+
+describe('LeastAllocated', () => {
+  it('is the mean free share of cpu and memory with the pod on the node', () => {
+    // 3 of 4 cores and 8 of 16 GiB stay free: (75 + 50) / 2, rounded down.
+    expect(score(undefined, { cpu: 1, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(62);
+  });
+
+  it('counts what runs there already', () => {
+    const node = { cpu: 10, memory: '10Gi' };
+    expect(score(undefined, { cpu: 1, memory: '1Gi' }, node, [{ cpu: 4, memory: '2Gi' }])).toBe(60);
+  });
+
+  it('counts 100m and 200Mi for a container that requests nothing, running or not', () => {
+    expect(score(undefined, {}, { cpu: 1, memory: '2000Mi' }, [{}, {}])).toBe(70);
+  });
+
+  it('gives 0 for a resource that would be over-committed', () => {
+    expect(score(undefined, { cpu: 5, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(25);
+  });
+
+  it('rounds down for each resource, then for the mean', () => {
+    // cpu 66.6 -> 66, memory 33.3 -> 33
+    expect(score(undefined, { cpu: 1, memory: '2Gi' }, { cpu: 3, memory: '3Gi' })).toBe(49);
+  });
+
+  it('weighs resources, and leaves out extended ones that the pod does not request', () => {
+    const node = { cpu: 4, allocatable: { 'example.com/gpu': 4 } };
+    expect(score(byGpu('LeastAllocated'), { cpu: 2, requests: { 'example.com/gpu': 4 } }, node)).toBe(12);
+    expect(score(byGpu('LeastAllocated'), { cpu: 2 }, node)).toBe(50);
+  });
+
+  it('leaves out what the node has none of', () => {
+    expect(score(byGpu('LeastAllocated'), { cpu: 1, requests: { 'example.com/gpu': 1 } }, { cpu: 4 })).toBe(75);
+    expect(score(undefined, {}, { cpu: 0, memory: 0 })).toBe(0);
+  });
+});
+
+describe('MostAllocated', () => {
+  it('is the mean used share, at most all of it', () => {
+    const node = { cpu: 4, allocatable: { 'example.com/gpu': 4 } };
+    expect(score(byGpu('MostAllocated'), { cpu: 2, requests: { 'example.com/gpu': 3 } }, node)).toBe(68);
+    expect(score({ type: 'MostAllocated' }, { cpu: 9, memory: '8Gi' }, { cpu: 4, memory: '16Gi' })).toBe(75);
+  });
+});
+
+it('one scorer serves pods of different templates in turn', () => {
+  const plugin = createNodeResourcesFit(undefined, handle);
+  const [small, large] = [build.projectedPod({ cpu: 1, memory: 0 }), build.projectedPod({ cpu: 2, memory: 0 })];
+  const node = build.nodeInfo({ cpu: 4 });
+  const scores = [small, large, small].map((pod) => plugin.score!(new CycleState(), pod, node));
+  expect(scores).toEqual([87, 75, 87]);
+});

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import type { NodeOptions } from '../../../test/builders/node.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import type { PodOptions } from '../../../test/builders/pod.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import type { Status } from '../../framework/status.ts';
+import { createNodeResourcesFit } from './node-resources-fit.ts';
+
+const build = new Builders();
+const handle = pluginHandle(build);
+const plugin = createNodeResourcesFit(undefined, handle);
+const state = new CycleState();
+
+const check = (pod: PodOptions, node: NodeOptions, running: PodOptions[] = [], asked = plugin): Status | undefined =>
+  asked.filter!(state, build.projectedPod(pod), build.nodeInfo(node, running));
+
+describe('a node has room', () => {
+  it('when the pod fits exactly into what is left', () => {
+    expect(check({ cpu: '500m', memory: '1Gi' }, { cpu: 1, memory: '2Gi' }, [{ cpu: '500m', memory: '1Gi' }])).toBe(
+      undefined,
+    );
+  });
+
+  it('for a pod that requests nothing, however full it is', () => {
+    expect(check({}, { cpu: 1 }, [{ cpu: 2 }])).toBeUndefined();
+  });
+
+  it.each<[string, PodOptions, NodeOptions, PodOptions[]]>([
+    ['Insufficient cpu', { cpu: '501m' }, { cpu: 1 }, [{ cpu: '500m' }]],
+    ['Insufficient memory', { memory: '1025Mi' }, { memory: '2Gi' }, [{ memory: '1Gi' }]],
+    [
+      'Insufficient example.com/gpu',
+      { requests: { 'example.com/gpu': 1 } },
+      { allocatable: { 'example.com/gpu': 2 } },
+      [{ requests: { 'example.com/gpu': 2 } }],
+    ],
+    ['Too many pods', {}, { pods: 1 }, [{}]],
+    [
+      'Insufficient cpu, Insufficient memory',
+      { cpu: 1, memory: '1Gi' },
+      { cpu: 1, memory: '1Gi' },
+      [{ cpu: 1, memory: 1 }],
+    ],
+  ])('or not: %s, and preemption may help', (reason, pod, node, running) => {
+    expect(check(pod, node, running)).toMatchObject({ code: 'Unschedulable', reason, plugin: 'NodeResourcesFit' });
+  });
+
+  it.each<[string, PodOptions, NodeOptions]>([
+    ['Insufficient cpu', { cpu: 5 }, { cpu: 4 }],
+    ['Insufficient example.com/gpu', { requests: { 'example.com/gpu': 1 } }, {}],
+    ['Too many pods', {}, { pods: 0 }],
+  ])('or never will: %s of the empty node', (reason, pod, node) => {
+    expect(check(pod, node)).toMatchObject({ code: 'UnschedulableAndUnresolvable', reason });
+  });
+
+  it('never for a pod that is too large in one of the resources that are short', () => {
+    expect(check({ cpu: 1, memory: '32Gi' }, { cpu: 1, memory: '16Gi' }, [{ cpu: 1 }])).toMatchObject({
+      code: 'UnschedulableAndUnresolvable',
+      reason: 'Insufficient cpu, Insufficient memory',
+    });
+  });
+
+  it('and refusals of one kind are one object, so that thousands of them allocate nothing', () => {
+    const refuse = (): Status | undefined =>
+      check({ cpu: 1, memory: '1Gi' }, { cpu: 1, memory: '1Gi' }, [{ cpu: 1, memory: 1 }]);
+    expect(refuse()).toBe(refuse());
+  });
+
+  it('exactly when no resource is over-committed afterwards', () => {
+    const amounts = fc.record({
+      cpu: fc.integer({ min: 0, max: 6 }),
+      memory: fc.integer({ min: 0, max: 6 }),
+      requests: fc.record({ 'example.com/gpu': fc.integer({ min: 0, max: 6 }) }),
+    });
+    const few = fc.array(amounts, { maxLength: 3 });
+    fc.assert(
+      fc.property(amounts, amounts, few, fc.integer({ min: 0, max: 4 }), (pod, node, running, pods) => {
+        const status = check(pod, { cpu: node.cpu, memory: node.memory, allocatable: node.requests, pods }, running);
+        const short = (amount: (of: typeof pod) => number): boolean =>
+          amount(pod) > 0 && amount(pod) + running.reduce((sum, other) => sum + amount(other), 0) > amount(node);
+        const expected = [
+          short((of) => of.cpu) && 'Insufficient cpu',
+          short((of) => of.memory) && 'Insufficient memory',
+          running.length + 1 > pods && 'Too many pods',
+          short((of) => of.requests['example.com/gpu']) && 'Insufficient example.com/gpu',
+        ].filter((reason) => reason !== false);
+        expect(status?.reason).toBe(expected.length === 0 ? undefined : expected.join(', '));
+      }),
+    );
+  });
+});
+
+describe('ignored resources', () => {
+  const ignoring = createNodeResourcesFit(
+    { ignoredResources: ['example.com/slot', 'cpu'], ignoredResourceGroups: ['fpga.example'] },
+    handle,
+  );
+
+  it('are not looked at, by name or by group', () => {
+    const pod = { requests: { 'example.com/slot': 1, 'fpga.example/x': 1, 'fpga.example/y': 1 } };
+    expect(check(pod, {}, [], ignoring)).toBeUndefined();
+    expect(check({ requests: { ...pod.requests, 'example.com/other': 1 } }, {}, [], ignoring)).toMatchObject({
+      reason: 'Insufficient example.com/other',
+    });
+  });
+
+  it('are never those of Kubernetes itself', () => {
+    expect(check({ cpu: 5 }, { cpu: 4 }, [], ignoring)).toMatchObject({ reason: 'Insufficient cpu' });
+  });
+});
+
+describe('hints', () => {
+  const hintFor = (resource: string): NonNullable<ReturnType<NonNullable<typeof plugin.eventsToRegister>>[0]['hint']> =>
+    plugin.eventsToRegister!().find((registration) => registration.resource === resource)!.hint!;
+  const known = (options: NodeOptions): ReturnType<Builders['projectedNode']> => {
+    const node = build.projectedNode(options);
+    handle.cluster.setNode(node);
+    return node;
+  };
+
+  it('queue a pod again when another one leaves and it then fits there', () => {
+    known({ name: 'full', cpu: 2 });
+    const [first, second] = build.projectedPods(2, { cpu: 1, nodeName: 'full' });
+    for (const pod of [first!, second!]) handle.cluster.setPod(pod);
+    const waiting = build.projectedPod({ cpu: 2 });
+    const left = (pod: typeof waiting): boolean => {
+      handle.cluster.removePod(pod.uid);
+      return hintFor('AssignedPod')(waiting, { resource: 'AssignedPod', action: 'Delete', pod });
+    };
+    expect(left(first!)).toBe(false);
+    expect(left(second!)).toBe(true);
+  });
+
+  it('queue a pod again when an assumption is given up, since nobody says where', () => {
+    const pod = build.projectedPod();
+    expect(
+      hintFor('AssignedPod')(build.projectedPod({ cpu: 64 }), { resource: 'AssignedPod', action: 'Delete', pod }),
+    ).toBe(true);
+  });
+
+  it('do not queue a pod for room on a node that is gone', () => {
+    const pod = build.projectedPod({ nodeName: 'gone' });
+    expect(hintFor('AssignedPod')(build.projectedPod(), { resource: 'AssignedPod', action: 'Delete', pod })).toBe(
+      false,
+    );
+  });
+
+  it('queue a pod again for a new node only when it fits there', () => {
+    const node = known({ name: 'new', cpu: 2 });
+    const added = (cpu: number): boolean =>
+      hintFor('Node')(build.projectedPod({ cpu }), { resource: 'Node', action: 'Add', old: undefined, new: node });
+    expect([added(2), added(3)]).toEqual([true, false]);
+  });
+
+  it('queue a pod again when a node grows in what it requests, and it fits', () => {
+    const before = build.projectedNode({ name: 'growing', cpu: 2, memory: '1Gi' });
+    const pod = build.projectedPod({ cpu: 3 });
+    const grows = (options: NodeOptions): boolean => {
+      const node = known({ name: 'growing', cpu: 2, memory: '1Gi', ...options });
+      return hintFor('Node')(pod, { resource: 'Node', action: 'Update', old: before, new: node });
+    };
+    expect(grows({ cpu: 3 })).toBe(true);
+    expect(grows({ memory: '2Gi' })).toBe(false);
+    expect(grows({ cpu: '2500m' })).toBe(false);
+    const small = build.projectedPod({ cpu: 1 });
+    const same = known({ name: 'growing', cpu: 2, memory: '1Gi', labels: { a: '1' } });
+    expect(hintFor('Node')(small, { resource: 'Node', action: 'Update', old: before, new: same })).toBe(false);
+  });
+});
+
+it('pods that request the same share a signature', () => {
+  const sign = (pod: PodOptions): string | undefined => plugin.sign!(build.projectedPod(pod));
+  expect(sign({ cpu: 1, labels: { index: '0' } })).toBe(sign({ cpu: '1000m', labels: { index: '1' } }));
+  const zeroOnPurpose = { cpu: 0, memory: 0 };
+  expect(new Set([sign({}), sign({ cpu: 1 }), sign({ memory: 1000 }), sign(zeroOnPurpose)]).size).toBe(4);
+});

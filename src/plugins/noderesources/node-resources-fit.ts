@@ -1,0 +1,129 @@
+import type { Node } from '../../api/node.ts';
+import type { Pod, PodTemplate } from '../../api/pod.ts';
+import type { ResourceList } from '../../api/resource-list.ts';
+import type { ResourceId } from '../../api/resource-names.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import type { Status } from '../../framework/status.ts';
+import { AllocationScore } from './allocation-score.ts';
+import { readFitArguments } from './fit-arguments.ts';
+import type { FitArguments } from './fit-arguments.ts';
+import { Shortage } from './shortage.ts';
+
+const name = 'NodeResourcesFit';
+
+/** Refuses nodes without room for what the pod requests, its own slot included; scores by how full the node would be. */
+class NodeResourcesFit implements Plugin {
+  readonly name = name;
+  readonly #cluster: ClusterLister;
+  readonly #score: AllocationScore;
+  readonly #enough: Shortage;
+  readonly #isIgnored: ((resource: string) => boolean) | undefined;
+  // What Filter looks at, for the template asked about last: only used when resources are ignored.
+  #checkedTemplate: PodTemplate | undefined;
+  #checked: ResourceList | undefined;
+
+  constructor(args: FitArguments, handle: PluginHandle) {
+    this.#cluster = handle.cluster;
+    this.#score = new AllocationScore(args.strategy, args.scored, handle.cluster.resources);
+    this.#enough = new Shortage(name, handle.cluster.resources);
+    this.#isIgnored = ignoring(args);
+  }
+
+  sign(pod: Pod): string {
+    const { requests, nonZeroMilliCpu, nonZeroMemory } = pod.template;
+    return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
+  }
+
+  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+    return this.#shortOf(pod.template, node);
+  }
+
+  score(_state: CycleState, pod: Pod, node: NodeInfo): number {
+    return this.#score.of(pod.template, node);
+  }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    return [
+      { resource: 'AssignedPod', actions: ['Delete'], hint: (pod, event) => this.#madeRoom(pod, event) },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#madeRoom(pod, event) },
+    ];
+  }
+
+  #shortOf(template: PodTemplate, node: NodeInfo): Status | undefined {
+    const { ids, amounts } = this.#isIgnored === undefined ? template.requests : this.#checkedOf(template);
+    const { allocatable, requested } = node;
+    let shortage = this.#enough;
+    let resolvable = true;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      const amount = amounts[i]!;
+      const capacity = id < allocatable.length ? allocatable[id]! : 0;
+      const used = id < requested.length ? requested[id]! : 0;
+      if (amount <= capacity - used) continue;
+      if (amount > capacity) resolvable = false;
+      shortage = shortage.and(id);
+    }
+    if (shortage === this.#enough) return undefined;
+    return resolvable ? shortage.unschedulable : shortage.unresolvable;
+  }
+
+  /**
+   * Hint: does the pod now fit on the node that the event is about? Asked of the picture, which holds the change already; if
+   * more changes follow, each asks again.
+   */
+  #madeRoom(pod: Pod, event: ClusterEvent): boolean {
+    if (event.resource === 'AssignedPod') {
+      // A pod that was only assumed does not say where its room is.
+      return event.pod.nodeName === '' || this.#fitsOn(pod, event.pod.nodeName);
+    }
+    if (event.resource !== 'Node' || event.action === 'Delete') return false;
+    if (event.old !== undefined && !grew(pod.template.requests, event.old, event.new)) return false;
+    return this.#fitsOn(pod, event.new.name);
+  }
+
+  #fitsOn(pod: Pod, nodeName: string): boolean {
+    const node = this.#cluster.node(nodeName);
+    return node !== undefined && this.#shortOf(pod.template, node) === undefined;
+  }
+
+  #checkedOf(template: PodTemplate): ResourceList {
+    if (this.#checkedTemplate !== template) {
+      const { ids, amounts } = template.requests;
+      const kept = (_: number, index: number): boolean =>
+        !this.#isIgnored!(this.#cluster.resources.nameOf(ids[index]!));
+      this.#checked = { ids: ids.filter(kept), amounts: amounts.filter(kept) };
+      this.#checkedTemplate = template;
+    }
+    return this.#checked!;
+  }
+}
+
+/** Undefined when nothing is ignored. Only extended resources can be: a name with a group outside kubernetes.io. */
+function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((name: string) => boolean) | undefined {
+  if (ignoredResources.length === 0 && ignoredResourceGroups.length === 0) return undefined;
+  const resources = new Set(ignoredResources);
+  const groups = new Set(ignoredResourceGroups);
+  return (resource) => {
+    const [group] = resource.split('/', 1);
+    if (group === resource || group === 'kubernetes.io' || group!.endsWith('.kubernetes.io')) return false;
+    return resources.has(resource) || groups.has(group!);
+  };
+}
+
+/** Whether the node can allocate more than before of something that is requested. */
+function grew(requests: ResourceList, before: Node, after: Node): boolean {
+  return requests.ids.some((id) => allocatableOf(after, id) > allocatableOf(before, id));
+}
+
+function allocatableOf({ allocatable: { ids, amounts } }: Node, id: ResourceId): number {
+  const at = ids.indexOf(id);
+  return at < 0 ? 0 : amounts[at]!;
+}
+
+/** Arguments: kube-scheduler's NodeResourcesFitArgs; of the scoring strategies, RequestedToCapacityRatio is refused. */
+export const createNodeResourcesFit: PluginFactory = (args, handle) =>
+  new NodeResourcesFit(readFitArguments(args), handle);

@@ -1,0 +1,38 @@
+import { podsId } from '../../api/resource-names.ts';
+import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
+import { Status } from '../../framework/status.ts';
+
+/**
+ * The resources that a node is short of, as a step on a path of ids: each combination is made once, so that refusing a pod on
+ * thousands of nodes allocates nothing after the first.
+ */
+export class Shortage {
+  readonly #plugin: string;
+  readonly #names: ResourceNames;
+  readonly #reason: string;
+  /** id -> this shortage and one resource more */
+  readonly #more = new Map<ResourceId, Shortage>();
+  /** Preemption may help. */
+  readonly unschedulable: Status;
+  /** Even the empty node is too small. */
+  readonly unresolvable: Status;
+
+  constructor(plugin: string, names: ResourceNames, reason = '') {
+    this.#plugin = plugin;
+    this.#names = names;
+    this.#reason = reason;
+    this.unschedulable = new Status('Unschedulable', reason, plugin);
+    this.unresolvable = new Status('UnschedulableAndUnresolvable', reason, plugin);
+  }
+
+  and(id: ResourceId): Shortage {
+    let more = this.#more.get(id);
+    if (more === undefined) {
+      const reason = id === podsId ? 'Too many pods' : `Insufficient ${this.#names.nameOf(id)}`;
+      const reasons = this.#reason === '' ? reason : `${this.#reason}, ${reason}`;
+      more = new Shortage(this.#plugin, this.#names, reasons);
+      this.#more.set(id, more);
+    }
+    return more;
+  }
+}

@@ -1,0 +1,24 @@
+import type { Plugin, PluginFactory, QueueKey } from '../../framework/plugin.ts';
+import { readArguments } from '../plugin-arguments.ts';
+
+const name = 'PrioritySort';
+
+/**
+ * Orders entities: a group that is partly bound before anything new, then the higher priority, then who has been ready
+ * longer, then uid, so that the order is total.
+ */
+class PrioritySort implements Plugin {
+  readonly name = name;
+
+  compare(a: QueueKey, b: QueueKey): number {
+    if (a.incomplete !== b.incomplete) return a.incomplete ? -1 : 1;
+    if (a.priority !== b.priority) return b.priority - a.priority;
+    if (a.readySince !== b.readySince) return a.readySince - b.readySince;
+    return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0;
+  }
+}
+
+export const createPrioritySort: PluginFactory = (args) => {
+  readArguments(name, args, []);
+  return new PrioritySort();
+};

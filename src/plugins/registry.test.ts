@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import { pluginHandle } from '../../test/builders/plugin-handle.ts';
+import { defaultPlugins, pluginRegistry } from './registry.ts';
+
+const handle = pluginHandle(new Builders());
+
+describe('the default plugins', () => {
+  it('are registered under the name that they carry', () => {
+    for (const { name, factory } of defaultPlugins) {
+      expect(factory(undefined, handle).name).toBe(name);
+      expect(pluginRegistry.get(name)).toBe(factory);
+    }
+    expect(pluginRegistry.size).toBe(defaultPlugins.length);
+  });
+
+  it("stand in kube-scheduler's order", () => {
+    const upstream = [
+      'SchedulingGates',
+      'PrioritySort',
+      'NodeUnschedulable',
+      'NodeName',
+      'TaintToleration',
+      'NodeAffinity',
+      'NodePorts',
+      'NodeResourcesFit',
+      'DefaultBinder',
+    ];
+    expect(defaultPlugins.map(({ name }) => name).filter((name) => upstream.includes(name))).toEqual(upstream);
+  });
+
+  it("score with kube-scheduler's weights", () => {
+    const weights = defaultPlugins
+      .filter(({ weight }) => weight !== undefined)
+      .map(({ name, weight }) => [name, weight]);
+    expect(weights).toEqual([
+      ['TaintToleration', 3],
+      ['NodeAffinity', 2],
+      ['NodeResourcesFit', 1],
+    ]);
+  });
+
+  it('sign the pod where they filter or score, so that answers can be reused', () => {
+    for (const { factory } of defaultPlugins) {
+      const plugin = factory(undefined, handle);
+      if (plugin.filter === undefined && plugin.score === undefined) continue;
+      expect(plugin.sign?.(new Builders().projectedPod()), plugin.name).toBeTypeOf('string');
+    }
+  });
+
+  it('refuse arguments that they do not have', () => {
+    for (const { name, factory } of defaultPlugins) {
+      expect(() => factory({ typo: 1 }, handle), name).toThrow(`arguments of ${name}: typo is not known`);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import { Gang } from '../../cluster/gang.ts';
+import { createSchedulingGates } from './scheduling-gates.ts';
+
+const build = new Builders();
+const plugin = createSchedulingGates(undefined, pluginHandle(build));
+
+describe('scheduling gates', () => {
+  it('keep a lone pod out of the queue, and the reason names them', () => {
+    const pod = build.projectedPod({ gates: ['example.com/quota', 'example.com/image'] });
+    expect(plugin.preEnqueue!({ kind: 'pod', pod })).toMatchObject({
+      code: 'UnschedulableAndUnresolvable',
+      reason: 'waiting for scheduling gates: [example.com/quota example.com/image]',
+      plugin: 'SchedulingGates',
+    });
+  });
+
+  it('let a pod without gates in', () => {
+    expect(plugin.preEnqueue!({ kind: 'pod', pod: build.projectedPod() })).toBeUndefined();
+  });
+
+  it('leave gangs to their own readiness', () => {
+    const gang = new Gang('default/red');
+    gang.setMember(build.projectedPod({ group: 'red', gates: ['example.com/quota'] }), false);
+    expect(plugin.preEnqueue!({ kind: 'gang', gang })).toBeUndefined();
+  });
+
+  it('queue the pod again only when its own last gate is gone', () => {
+    const { hint } = plugin.eventsToRegister!()[0]!;
+    const pod = build.projectedPod({ gates: ['a', 'b'] });
+    const update = (changed: typeof pod): boolean =>
+      hint!(pod, { resource: 'UnscheduledPod', action: 'Update', pod: changed });
+    expect(update({ ...pod, schedulingGates: ['b'] })).toBe(false);
+    expect(update({ ...pod, schedulingGates: [] })).toBe(true);
+    expect(update(build.projectedPod())).toBe(false);
+  });
+});

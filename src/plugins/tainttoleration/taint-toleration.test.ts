@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import type { Toleration } from '../../api/pod.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { createTaintToleration } from './taint-toleration.ts';
+
+const build = new Builders();
+const plugin = createTaintToleration(undefined, pluginHandle(build));
+const state = new CycleState();
+
+function fits(taints: readonly string[], tolerations: readonly Toleration[]): boolean {
+  return plugin.filter!(state, build.projectedPod({ tolerations }), build.nodeInfo({ taints })) === undefined;
+}
+
+describe('taints', () => {
+  it('NoSchedule and NoExecute keep pods out that do not tolerate them, and preemption cannot help', () => {
+    const pod = build.projectedPod();
+    for (const taint of ['dedicated=ml:NoSchedule', 'broken:NoExecute']) {
+      expect(plugin.filter!(state, pod, build.nodeInfo({ taints: [taint] }))).toMatchObject({
+        code: 'UnschedulableAndUnresolvable',
+        reason: 'node(s) had untolerated taint(s)',
+        plugin: 'TaintToleration',
+      });
+    }
+  });
+
+  it('PreferNoSchedule keeps nobody out', () => {
+    expect(fits(['slow:PreferNoSchedule'], [])).toBe(true);
+  });
+
+  it('must all be tolerated', () => {
+    expect(fits(['a:NoSchedule', 'b:NoExecute'], [{ key: 'a', operator: 'Exists' }])).toBe(false);
+    expect(fits(['a:NoSchedule', 'b:NoExecute'], [{ operator: 'Exists' }])).toBe(true);
+  });
+
+  it.each<[string, Toleration, boolean]>([
+    ['the same key and value', { key: 'dedicated', operator: 'Equal', value: 'ml' }, true],
+    ['the same key and value, operator left out', { key: 'dedicated', value: 'ml' }, true],
+    ['another value', { key: 'dedicated', operator: 'Equal', value: 'web' }, false],
+    ['the key alone, whatever the value', { key: 'dedicated', operator: 'Exists' }, true],
+    ['another key', { key: 'spot', operator: 'Exists' }, false],
+    ['the key with another effect', { key: 'dedicated', operator: 'Exists', effect: 'NoExecute' }, false],
+    ['the key with this effect', { key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }, true],
+    ['everything', { operator: 'Exists' }, true],
+    ['an operator that nobody knows', { key: 'dedicated', operator: 'Gt', value: 'ml' }, false],
+  ])('are tolerated as Kubernetes says: %s', (_, toleration, expected) => {
+    expect(fits(['dedicated=ml:NoSchedule'], [toleration])).toBe(expected);
+  });
+});
+
+describe('scores', () => {
+  it('count untolerated PreferNoSchedule taints, and the most such taints end at 0', () => {
+    const pod = build.projectedPod({ tolerations: [{ key: 'known', operator: 'Exists' }] });
+    const nodes = [
+      build.nodeInfo(),
+      build.nodeInfo({ taints: ['slow:PreferNoSchedule', 'known:PreferNoSchedule', 'known:NoSchedule'] }),
+      build.nodeInfo({ taints: ['slow:PreferNoSchedule', 'old:PreferNoSchedule', 'far:PreferNoSchedule'] }),
+    ];
+    const scores = Float64Array.from(nodes, (node) => plugin.score!(state, pod, node));
+    expect([...scores]).toEqual([0, 1, 3]);
+    plugin.normalizeScore!(state, pod, scores);
+    expect([...scores]).toEqual([100, 67, 0]);
+  });
+
+  it('are all 100 when there is nothing to avoid', () => {
+    const scores = new Float64Array(3);
+    plugin.normalizeScore!(state, build.projectedPod(), scores);
+    expect([...scores]).toEqual([100, 100, 100]);
+  });
+});
+
+it('pods with the same tolerations share a signature, others do not', () => {
+  const tolerations = [{ key: 'a', operator: 'Exists' }];
+  const sign = (given: Toleration[]): string | undefined => plugin.sign!(build.projectedPod({ tolerations: given }));
+  expect(sign(tolerations)).toBe(sign([...tolerations]));
+  expect(sign(tolerations)).not.toBe(sign([]));
+});
+
+it('a refused pod is tried again when a node loses the taint that it did not tolerate', () => {
+  const hint = plugin.eventsToRegister!().find(({ resource }) => resource === 'Node')!.hint!;
+  const pod = build.projectedPod();
+  const tainted = build.projectedNode({ taints: ['a:NoSchedule'] });
+  const worse = build.projectedNode({ taints: ['a:NoSchedule', 'b:NoExecute'] });
+  const clean = build.projectedNode();
+  expect(hint(pod, { resource: 'Node', action: 'Update', old: tainted, new: clean })).toBe(true);
+  expect(hint(pod, { resource: 'Node', action: 'Update', old: worse, new: tainted })).toBe(false);
+  expect(hint(pod, { resource: 'Node', action: 'Update', old: clean, new: clean })).toBe(false);
+  expect(hint(pod, { resource: 'Node', action: 'Add', old: undefined, new: clean })).toBe(true);
+  expect(hint(pod, { resource: 'Node', action: 'Add', old: undefined, new: tainted })).toBe(false);
+});

@@ -1,0 +1,71 @@
+import type { Taint } from '../../api/node.ts';
+import type { Pod, Toleration } from '../../api/pod.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultNormalizeScore } from '../default-normalize-score.ts';
+import { readArguments } from '../plugin-arguments.ts';
+import { isTolerated, ownTolerationsChanged } from '../tolerations.ts';
+
+const name = 'TaintToleration';
+const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had untolerated taint(s)', name);
+
+/** Refuses nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
+class TaintToleration implements Plugin {
+  readonly name = name;
+
+  sign(pod: Pod): string {
+    const { tolerations } = pod.template;
+    return tolerations.length === 0 ? '' : JSON.stringify(tolerations);
+  }
+
+  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+    const { taints } = node.node;
+    return taints.length === 0 || toleratesAll(taints, pod.template.tolerations) ? undefined : untolerated;
+  }
+
+  /** The number of PreferNoSchedule taints that the pod does not tolerate. */
+  score(_state: CycleState, pod: Pod, node: NodeInfo): number {
+    const { taints } = node.node;
+    let count = 0;
+    for (let i = 0; i < taints.length; i++) {
+      const taint = taints[i]!;
+      if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, pod.template.tolerations)) count++;
+    }
+    return count;
+  }
+
+  normalizeScore(_state: CycleState, _pod: Pod, scores: Float64Array): void {
+    defaultNormalizeScore(scores, true);
+  }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    return [
+      { resource: 'Node', actions: ['Add', 'Update'], hint: nowTolerated },
+      { resource: 'UnscheduledPod', actions: ['Update'], hint: ownTolerationsChanged },
+    ];
+  }
+}
+
+function toleratesAll(taints: readonly Taint[], tolerations: readonly Toleration[]): boolean {
+  for (let i = 0; i < taints.length; i++) {
+    const taint = taints[i]!;
+    const forbids = taint.effect === 'NoSchedule' || taint.effect === 'NoExecute';
+    if (forbids && !isTolerated(taint, tolerations)) return false;
+  }
+  return true;
+}
+
+function nowTolerated(pod: Pod, event: ClusterEvent): boolean {
+  if (event.resource !== 'Node' || event.action === 'Delete') return false;
+  const { tolerations } = pod.template;
+  if (!toleratesAll(event.new.taints, tolerations)) return false;
+  return event.old === undefined || !toleratesAll(event.old.taints, tolerations);
+}
+
+export const createTaintToleration: PluginFactory = (args) => {
+  readArguments(name, args, []);
+  return new TaintToleration();
+};

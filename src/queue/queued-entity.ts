@@ -1,0 +1,45 @@
+import type { Pod } from '../api/pod.ts';
+import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Status } from '../framework/status.ts';
+
+/** `pod/<uid>` or `gang/<namespace>/<name>`. */
+export type EntityKey = string;
+
+export function entityKeyOf(candidate: Candidate): EntityKey {
+  return candidate.kind === 'pod' ? `pod/${candidate.pod.uid}` : `gang/${candidate.gang.key}`;
+}
+
+/**
+ * Where an entity is:
+ * - `gated`: outside the three stores, refused by PreEnqueue; asked again when the entity changes.
+ * - `active`: waits for its turn. `backoff`: waits for its penalty to end, then becomes active.
+ * - `unschedulable`: failed; waits for an event that may help it.
+ * - `inFlight`: popped, its scheduling cycle runs.
+ */
+export type EntityState =
+  | { readonly kind: 'gated'; readonly status: Status }
+  | { readonly kind: 'active' }
+  | { readonly kind: 'backoff'; readonly until: number; readonly afterError: boolean }
+  | { readonly kind: 'unschedulable'; readonly since: number }
+  | { readonly kind: 'inFlight' };
+
+/** What the queue holds and one scheduling cycle decides: a lone pod, or a whole gang. */
+export interface QueuedEntity {
+  readonly key: EntityKey;
+  candidate: Candidate;
+  state: EntityState;
+  /** What QueueSort compares; frozen while queued. */
+  sortKey: QueueKey;
+  /** When it first became ready, milliseconds since the epoch; undefined until then. */
+  readySince: number | undefined;
+  /** Scheduling attempts so far. */
+  attempts: number;
+  /** Failed attempts in a row that ended in an error rather than a refusal. */
+  errors: number;
+  /** Monotonic time of the last failure. */
+  failedAt: number;
+  /** Names of the plugins that refused it last. */
+  refusedBy: ReadonlySet<string>;
+  /** One pod of each kind that was refused: what hints are asked about. */
+  refusedPods: readonly Pod[];
+}

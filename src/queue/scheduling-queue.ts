@@ -1,0 +1,359 @@
+import type { Pod } from '../api/pod.ts';
+import { backoffDelay } from '../base/backoff.ts';
+import type { BackoffPolicy } from '../base/backoff.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { Heap } from '../base/heap.ts';
+import type { ClusterEvent } from '../framework/cluster-event.ts';
+import type { EventHints } from '../framework/event-hints.ts';
+import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Status } from '../framework/status.ts';
+import { entityKeyOf } from './queued-entity.ts';
+import type { EntityKey, QueuedEntity } from './queued-entity.ts';
+
+/** How the queue talks to the plugins of the entity's profile, and to the scheduler. */
+export interface QueuePolicy {
+  compare(a: QueueKey, b: QueueKey): number;
+  preEnqueue(candidate: Candidate): Status | undefined;
+  hints(candidate: Candidate): EventHints;
+  sortKey(candidate: Candidate, readySince: number): QueueKey;
+}
+
+export interface QueueObserver {
+  /** Something can be popped. */
+  ready(): void;
+  /** The entity was refused by PreEnqueue; again at each change of it. */
+  gated(entity: QueuedEntity, status: Status): void;
+  /** An entity entered a store because of an event. */
+  moved(to: 'active' | 'backoff' | 'unschedulable' | 'gated', event: string): void;
+}
+
+export interface SchedulingQueueOptions {
+  readonly clock: Clock;
+  readonly policy: QueuePolicy;
+  readonly observer: QueueObserver;
+  /** Default: kube-scheduler's 1 s, doubling to 10 s. */
+  readonly backoff?: BackoffPolicy;
+  /** An entity that no event has helped for so long is tried again; default 5 minutes. A safety net that counts as a missed hint. */
+  readonly maxUnschedulableMs?: number;
+}
+
+const flushIntervalMs = 30_000;
+
+/** Why an attempt failed. */
+export interface Failure {
+  readonly refusedBy: ReadonlySet<string>;
+  readonly refusedPods: readonly Pod[];
+  /** An error rather than a refusal: retried after the back-off without waiting for an event. */
+  readonly error: boolean;
+}
+
+/**
+ * Entities that wait to be scheduled, in kube-scheduler's three stores plus the gated ones.
+ *
+ * A failure costs back-off, not rank: a failed entity leaves the active store until an event may help it, so nothing is
+ * blocked behind it. Events that arrive while an entity's cycle runs are replayed when it fails.
+ */
+export class SchedulingQueue {
+  readonly #clock: Clock;
+  readonly #policy: QueuePolicy;
+  readonly #observer: QueueObserver;
+  readonly #backoff: BackoffPolicy;
+  readonly #maxUnschedulableMs: number;
+  /** key -> entity, wherever it is */
+  readonly #entities = new Map<EntityKey, QueuedEntity>();
+  readonly #active: Heap<QueuedEntity>;
+  readonly #backingOff: Heap<QueuedEntity>;
+  /** Entities that failed and wait for an event. */
+  readonly #unschedulable = new Set<QueuedEntity>();
+  #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
+  #backoffTimer: Timer | undefined;
+  #flushTimer: Timer | undefined;
+  #flushed = 0;
+  #gatedCount = 0;
+
+  constructor(options: SchedulingQueueOptions) {
+    this.#clock = options.clock;
+    this.#policy = options.policy;
+    this.#observer = options.observer;
+    this.#backoff = options.backoff ?? { initialMs: 1000, maxMs: 10_000 };
+    this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
+    this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
+    this.#backingOff = new Heap((a, b) => backoffEnd(a) - backoffEnd(b) || this.#policy.compare(a.sortKey, b.sortKey));
+  }
+
+  /** Entities by store, as the pending_pods metric names them. */
+  get sizes(): Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>> {
+    return {
+      active: this.#active.size,
+      backoff: this.#backingOff.size,
+      unschedulable: this.#unschedulable.size,
+      gated: this.#gatedCount,
+    };
+  }
+
+  /** Entities that only the flush retried: hints that were missed. */
+  get flushed(): number {
+    return this.#flushed;
+  }
+
+  get(key: EntityKey): QueuedEntity | undefined {
+    return this.#entities.get(key);
+  }
+
+  entities(): Iterable<QueuedEntity> {
+    return this.#entities.values();
+  }
+
+  /**
+   * The candidate exists and wants to be scheduled, or something about it changed: PreEnqueue is asked again and decides
+   * whether it is gated. Rank is kept: `readySince` (milliseconds since the epoch) counts from the first time it was ready.
+   */
+  upsert(candidate: Candidate, event: string, now = this.#clock.now()): void {
+    const key = entityKeyOf(candidate);
+    let entity = this.#entities.get(key);
+    if (entity === undefined) {
+      entity = {
+        key,
+        candidate,
+        state: { kind: 'inFlight' },
+        sortKey: this.#policy.sortKey(candidate, now),
+        readySince: undefined,
+        attempts: 0,
+        errors: 0,
+        failedAt: 0,
+        refusedBy: new Set(),
+        refusedPods: [],
+      };
+      this.#entities.set(key, entity);
+      this.#admit(entity, event, now);
+      return;
+    }
+    entity.candidate = candidate;
+    const { kind } = entity.state;
+    if (kind === 'inFlight') return;
+    if (kind === 'gated') {
+      this.#admit(entity, event, now);
+      return;
+    }
+    const status = this.#policy.preEnqueue(candidate);
+    if (status !== undefined) {
+      this.#leaveStore(entity);
+      this.#gate(entity, status, event);
+    }
+  }
+
+  /** The candidate is gone, or no longer to be scheduled. */
+  remove(key: EntityKey): void {
+    const entity = this.#entities.get(key);
+    if (entity === undefined) return;
+    this.#entities.delete(key);
+    this.#leaveStore(entity);
+    if (this.#inFlight?.entity === entity) this.#inFlight = undefined;
+  }
+
+  /**
+   * The next entity, now in flight: its cycle must end in `done` or `failed` before the next pop. When nothing is active an
+   * entity that backs off after a refusal is taken early: an idle scheduler need not wait.
+   */
+  pop(): QueuedEntity | undefined {
+    if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
+    const entity = this.#active.pop() ?? this.#popBackingOff();
+    if (entity === undefined) return undefined;
+    entity.state = { kind: 'inFlight' };
+    entity.attempts++;
+    this.#inFlight = { entity, events: [] };
+    return entity;
+  }
+
+  /** The entity in flight was scheduled, or is no longer to be. */
+  done(entity: QueuedEntity): void {
+    this.remove(entity.key);
+  }
+
+  /** The entity in flight turned out not to be ready: it waits outside the queue again. */
+  notReady(entity: QueuedEntity): void {
+    this.#inFlight = undefined;
+    entity.attempts--;
+    this.#admit(entity, 'NotReady', this.#clock.now());
+  }
+
+  /** The entity in flight failed. */
+  failed(entity: QueuedEntity, failure: Failure): void {
+    const events = this.#inFlight?.entity === entity ? this.#inFlight.events : [];
+    this.#inFlight = undefined;
+    if (this.#entities.get(entity.key) !== entity) return;
+    entity.failedAt = this.#clock.monotonic();
+    entity.errors = failure.error ? entity.errors + 1 : 0;
+    entity.refusedBy = failure.refusedBy;
+    entity.refusedPods = failure.refusedPods;
+    const status = this.#policy.preEnqueue(entity.candidate);
+    if (status !== undefined) {
+      this.#gate(entity, status, 'ScheduleAttemptFailure');
+      return;
+    }
+    entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince ?? this.#clock.now());
+    const helped = failure.error || events.some((event) => this.#mayHelp(entity, event));
+    if (helped) this.#backOff(entity, 'ScheduleAttemptFailure', failure.error);
+    else this.#park(entity);
+  }
+
+  /**
+   * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had. Does
+   * nothing when it is queued already.
+   */
+  comeBack(candidate: Candidate, past: Pick<QueuedEntity, 'attempts' | 'errors' | 'readySince'>, failure: Failure): void {
+    const key = entityKeyOf(candidate);
+    if (this.#entities.has(key)) return;
+    const readySince = past.readySince ?? this.#clock.now();
+    const entity: QueuedEntity = {
+      key,
+      candidate,
+      state: { kind: 'inFlight' },
+      sortKey: this.#policy.sortKey(candidate, readySince),
+      readySince,
+      attempts: past.attempts,
+      errors: past.errors,
+      failedAt: this.#clock.monotonic(),
+      refusedBy: failure.refusedBy,
+      refusedPods: failure.refusedPods,
+    };
+    this.#entities.set(key, entity);
+    this.failed(entity, { ...failure, error: true });
+  }
+
+  /** The cluster changed: whatever the event may help becomes active, or backs off first. */
+  moveOnEvent(event: ClusterEvent): void {
+    this.#inFlight?.events.push(event);
+    if (this.#unschedulable.size === 0) return;
+    const label = `${event.resource}${event.action}`;
+    for (const entity of [...this.#unschedulable]) {
+      if (!this.#mayHelp(entity, event)) continue;
+      this.#unschedulable.delete(entity);
+      this.#backOff(entity, label, false);
+    }
+  }
+
+  /** Starts the safety net. */
+  start(): void {
+    this.#flushTimer = this.#clock.setTimer(flushIntervalMs, () => {
+      this.#flush();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#flushTimer?.cancel();
+    this.#backoffTimer?.cancel();
+  }
+
+  #admit(entity: QueuedEntity, event: string, now: number): void {
+    const status = this.#policy.preEnqueue(entity.candidate);
+    if (status !== undefined) {
+      this.#gate(entity, status, event);
+      return;
+    }
+    if (entity.state.kind === 'gated') this.#gatedCount--;
+    entity.readySince ??= now;
+    entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince);
+    this.#activate(entity, event);
+  }
+
+  #gate(entity: QueuedEntity, status: Status, event: string): void {
+    const { state } = entity;
+    if (state.kind !== 'gated') {
+      this.#gatedCount++;
+      this.#observer.moved('gated', event);
+    }
+    entity.state = { kind: 'gated', status };
+    this.#observer.gated(entity, status);
+  }
+
+  #activate(entity: QueuedEntity, event: string): void {
+    entity.state = { kind: 'active' };
+    this.#active.push(entity);
+    this.#observer.moved('active', event);
+    this.#observer.ready();
+  }
+
+  #park(entity: QueuedEntity): void {
+    entity.state = { kind: 'unschedulable', since: this.#clock.monotonic() };
+    this.#unschedulable.add(entity);
+    this.#observer.moved('unschedulable', 'ScheduleAttemptFailure');
+  }
+
+  /** To the backoff store for what is left of the penalty, or straight to active. */
+  #backOff(entity: QueuedEntity, event: string, afterError: boolean): void {
+    const until = entity.failedAt + backoffDelay(this.#backoff, afterError ? entity.errors : entity.attempts);
+    if (until <= this.#clock.monotonic()) {
+      this.#activate(entity, event);
+      return;
+    }
+    entity.state = { kind: 'backoff', until, afterError };
+    this.#backingOff.push(entity);
+    this.#observer.moved('backoff', event);
+    this.#armBackoffTimer();
+    if (!afterError) this.#observer.ready();
+  }
+
+  #popBackingOff(): QueuedEntity | undefined {
+    let best: QueuedEntity | undefined;
+    for (const entity of this.#backingOff.values()) {
+      if (entity.state.kind !== 'backoff' || entity.state.afterError) continue;
+      if (best === undefined || this.#policy.compare(entity.sortKey, best.sortKey) < 0) best = entity;
+    }
+    if (best !== undefined) this.#backingOff.remove(best);
+    return best;
+  }
+
+  #armBackoffTimer(): void {
+    this.#backoffTimer?.cancel();
+    const next = this.#backingOff.peek();
+    if (next === undefined) return;
+    this.#backoffTimer = this.#clock.setTimer(backoffEnd(next) - this.#clock.monotonic(), () => {
+      const now = this.#clock.monotonic();
+      for (let due = this.#backingOff.peek(); due !== undefined && backoffEnd(due) <= now; due = this.#backingOff.peek()) {
+        this.#backingOff.pop();
+        this.#activate(due, 'BackoffComplete');
+      }
+      this.#armBackoffTimer();
+    });
+  }
+
+  #flush(): void {
+    const before = this.#clock.monotonic() - this.#maxUnschedulableMs;
+    for (const entity of [...this.#unschedulable]) {
+      if (entity.state.kind !== 'unschedulable' || entity.state.since > before) continue;
+      this.#unschedulable.delete(entity);
+      this.#flushed++;
+      this.#backOff(entity, 'UnschedulableTimeout', false);
+    }
+  }
+
+  #mayHelp(entity: QueuedEntity, event: ClusterEvent): boolean {
+    return this.#policy.hints(entity.candidate).mayHelp(event, entity.refusedBy, entity.refusedPods);
+  }
+
+  #leaveStore(entity: QueuedEntity): void {
+    switch (entity.state.kind) {
+      case 'active':
+        this.#active.remove(entity);
+        break;
+      case 'backoff':
+        this.#backingOff.remove(entity);
+        this.#armBackoffTimer();
+        break;
+      case 'unschedulable':
+        this.#unschedulable.delete(entity);
+        break;
+      case 'gated':
+        this.#gatedCount--;
+        break;
+      case 'inFlight':
+        break;
+    }
+  }
+}
+
+function backoffEnd(entity: QueuedEntity): number {
+  return entity.state.kind === 'backoff' ? entity.state.until : 0;
+}

@@ -1,0 +1,104 @@
+import { planAnnotations } from '../api/pod.ts';
+import { Status } from '../framework/status.ts';
+import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
+import type { Placement } from './placement/planner.ts';
+
+/** Where DefaultBinder looks for the annotations that go with a Binding. */
+const annotationsKey = 'DefaultBinder/annotations';
+
+export interface BindingCycleOptions {
+  readonly report: (result: BindingResult) => void;
+  /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
+  readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /** Names a plan; unique. */
+  readonly planId: () => string;
+  /** Ends all binding when the scheduler stops. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
+ * still fits. Then all are bound in parallel. Never throws; everything is reported.
+ */
+export class BindingCycle {
+  readonly #options: BindingCycleOptions;
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: BindingCycleOptions) {
+    this.#options = options;
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  start(plan: BindingPlan): void {
+    const run = this.#run(plan).finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  /** Resolves when no plan is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  async #run(plan: BindingPlan): Promise<void> {
+    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan);
+    if (refused !== undefined) {
+      const failures = plan.placements.map((placement) => ({ placement, status: refused }));
+      this.#options.report({ kind: 'failed', plan, failures, beforeBind: true });
+      return;
+    }
+    const annotations = this.#annotations(plan);
+    const outcomes = await Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
+    const failures = outcomes.filter((outcome) => outcome !== undefined);
+    if (failures.length > 0) this.#options.report({ kind: 'failed', plan, failures, beforeBind: false });
+  }
+
+  async #passPermit(plan: BindingPlan): Promise<Status | undefined> {
+    if (plan.waiting.length === 0) return undefined;
+    const outcomes = await Promise.all(plan.waiting.map((waiting) => waiting.outcome));
+    return outcomes.find((status) => status !== undefined);
+  }
+
+  async #preBind(plan: BindingPlan): Promise<Status | undefined> {
+    const { profile, placements } = plan;
+    if (!profile.hasPreBind) return undefined;
+    const outcomes = await Promise.all(
+      placements.map(({ state, pod, nodeName }) => profile.preBind(state, pod, nodeName, this.#options.signal)),
+    );
+    return outcomes.find((status) => status !== undefined);
+  }
+
+  #filterAgain(plan: BindingPlan): Status | undefined {
+    if (plan.waiting.length === 0 && !plan.profile.hasPreBind) return undefined;
+    for (const placement of plan.placements) {
+      const status = this.#options.stillFits(plan, placement);
+      if (status !== undefined) return status;
+    }
+    return undefined;
+  }
+
+  #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
+    const spec = plan.gang?.spec;
+    if (spec === undefined) return {};
+    return {
+      [planAnnotations.groupUid]: spec.uid,
+      [planAnnotations.plan]: this.#options.planId(),
+      [planAnnotations.quorum]: String(spec.minMember),
+    };
+  }
+
+  async #bind(
+    plan: BindingPlan,
+    placement: Placement,
+    annotations: Readonly<Record<string, string>>,
+  ): Promise<BindingFailure | undefined> {
+    const { state, pod, nodeName } = placement;
+    state.write(annotationsKey, annotations);
+    const status = await plan.profile.bind(state, pod, nodeName, this.#options.signal);
+    if (status !== undefined) return { placement, status };
+    this.#options.report({ kind: 'bound', plan, placement });
+    return undefined;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Gang } from '../cluster/gang.ts';
+import type { Profile } from '../framework/profile.ts';
+import type { Status } from '../framework/status.ts';
+import type { WaitingPod } from '../framework/waiting-pods.ts';
+import type { QueuedEntity } from '../queue/queued-entity.ts';
+import type { Placement } from './placement/planner.ts';
+
+/** What a scheduling cycle hands to the binding cycle: members that are bound together or not at all. */
+export interface BindingPlan {
+  readonly profile: Profile;
+  readonly entity: QueuedEntity;
+  readonly gang: Gang | undefined;
+  readonly placements: readonly Placement[];
+  /** The members that a Permit plugin still holds. */
+  readonly waiting: readonly WaitingPod[];
+  /** Clock.monotonic() when the attempt began. */
+  readonly startedAt: number;
+}
+
+/** What the binding cycle reports; it touches neither the picture nor the queue itself. */
+export type BindingResult =
+  | { readonly kind: 'bound'; readonly plan: BindingPlan; readonly placement: Placement }
+  /** Members that are not bound: refused before the first Bind (`beforeBind`), or each for itself afterwards. */
+  | {
+      readonly kind: 'failed';
+      readonly plan: BindingPlan;
+      readonly failures: readonly BindingFailure[];
+      readonly beforeBind: boolean;
+    };
+
+export interface BindingFailure {
+  readonly placement: Placement;
+  readonly status: Status;
+}

@@ -1,0 +1,217 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Random } from '../../base/random.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { Status } from '../../framework/status.ts';
+import { Ranking } from './ranking.ts';
+import { SignatureCache } from './signature-cache.ts';
+
+/** One member with the node it is assumed and reserved on. */
+export interface Placement {
+  readonly pod: Pod;
+  readonly nodeName: string;
+  readonly state: CycleState;
+}
+
+/**
+ * A plan: member -> node, in the order of placement. `blocked` explains the hardest member that found no node; undefined
+ * when every member tried was placed. The plan is complete when `placements` has as many as were needed.
+ */
+export interface Plan {
+  readonly placements: readonly Placement[];
+  readonly blocked: Diagnosis | undefined;
+}
+
+/** Members that are alike to every node-local plugin. */
+interface Batch {
+  readonly pods: Pod[];
+  readonly ranking: Ranking | undefined;
+  /** Set when PreFilter refused the batch's first pod. */
+  readonly refused: Diagnosis | undefined;
+}
+
+/**
+ * Places pods on the picture inside a transaction: PreFilter, Filter, Score and Reserve of each, nothing else. No Permit,
+ * PostFilter, event or write happens here, so the same function serves trials.
+ */
+export class Planner {
+  readonly #cluster: Cluster;
+  readonly #random: Random;
+  /** profile -> its node tables */
+  readonly #caches = new WeakMap<Profile, SignatureCache>();
+  /** pod -> its signature by the profile that asked last */
+  readonly #signatures = new WeakMap<Pod, { readonly profile: Profile; readonly signature: string | undefined }>();
+
+  constructor(cluster: Cluster, random: Random) {
+    this.#cluster = cluster;
+    this.#random = random;
+  }
+
+  /**
+   * Places `needed` of the members, hardest first (those that fit on the fewest nodes), identical ones together, and stops
+   * as soon as that many are placed or can no longer be reached. A member that was refused because of where its siblings
+   * are not yet is tried again after others have landed, until a round places nobody.
+   *
+   * On return the placed members are assumed in the transaction and reserved; undoing both is the caller's (`unreserve`,
+   * then rollback).
+   */
+  plan(
+    profile: Profile,
+    members: readonly Pod[],
+    needed: number,
+    transaction: Transaction,
+    groupState: CycleState | undefined,
+  ): Plan {
+    const placements: Placement[] = [];
+    const batches = this.#batches(profile, members, groupState);
+    let blocked: Diagnosis | undefined;
+    let waiting = batches;
+    let candidates = members.length;
+    for (let progress = true; progress && waiting.length > 0 && placements.length < needed; ) {
+      progress = false;
+      const refused: Batch[] = [];
+      for (const batch of waiting) {
+        if (placements.length > 0) batch.ranking?.refresh();
+        const before = placements.length;
+        const left = this.#placeBatch(profile, batch, needed, transaction, groupState, placements);
+        progress ||= placements.length > before;
+        if (placements.length >= needed) break;
+        if (left.length === 0) continue;
+        blocked ??= batch.refused ?? batch.ranking?.diagnose();
+        if (profile.readsOtherNodes) refused.push({ ...batch, pods: left });
+        else candidates -= left.length;
+        if (candidates < needed) return { placements, blocked };
+      }
+      waiting = refused;
+    }
+    return { placements, blocked: placements.length >= needed ? undefined : blocked };
+  }
+
+  /** Undoes Reserve for placements, in reverse order. */
+  unreserve(profile: Profile, placements: readonly Placement[]): void {
+    for (const { state, pod, nodeName } of placements.toReversed()) profile.unreserve(state, pod, nodeName);
+  }
+
+  #batches(profile: Profile, members: readonly Pod[], groupState: CycleState | undefined): Batch[] {
+    /** signature -> its pods */
+    const bySignature = new Map<string, Pod[]>();
+    const podLists: Pod[][] = [];
+    for (const pod of members) {
+      const signature = this.#signatureOf(profile, pod);
+      const alike = signature === undefined ? undefined : bySignature.get(signature);
+      if (alike !== undefined) {
+        alike.push(pod);
+        continue;
+      }
+      const pods = [pod];
+      podLists.push(pods);
+      if (signature !== undefined) bySignature.set(signature, pods);
+    }
+    const batches = podLists.map((pods) => this.#batch(profile, pods, groupState));
+    return batches.length === 1 ? batches : batches.sort((a, b) => compareHardness(a, b));
+  }
+
+  #batch(profile: Profile, pods: Pod[], groupState: CycleState | undefined): Batch {
+    const pod = pods[0]!;
+    const state = new CycleState(groupState);
+    const answer = profile.preFilter(state, pod);
+    if (answer.status !== undefined) {
+      return { pods, ranking: undefined, refused: this.#refusal(pod, answer.status) };
+    }
+    let cache = this.#caches.get(profile);
+    if (cache === undefined) {
+      cache = new SignatureCache(profile.scorers.length);
+      this.#caches.set(profile, cache);
+    }
+    const ranking = new Ranking({
+      profile,
+      pod,
+      state,
+      nodes: this.#cluster.nodes,
+      table: cache.table(this.#signatureOf(profile, pod)),
+      nodeNames: answer.nodeNames,
+      random: this.#random,
+    });
+    return { pods, ranking, refused: undefined };
+  }
+
+  /** Returns the members of the batch that found no node. */
+  #placeBatch(
+    profile: Profile,
+    batch: Batch,
+    needed: number,
+    transaction: Transaction,
+    groupState: CycleState | undefined,
+    placements: Placement[],
+  ): Pod[] {
+    const { pods, ranking } = batch;
+    if (ranking === undefined) return pods;
+    const left: Pod[] = [];
+    for (let i = 0; i < pods.length && placements.length < needed; i++) {
+      const pod = pods[i]!;
+      const state = new CycleState(groupState);
+      const answer = profile.preFilter(state, pod);
+      const node = answer.status === undefined ? this.#reserveBest(profile, ranking, state, pod, transaction) : undefined;
+      if (node === undefined) {
+        // Without a plugin that reads other nodes the next identical pod would fare no better.
+        if (answer.status === undefined && !profile.readsOtherNodes) return [...left, ...pods.slice(i)];
+        left.push(pod);
+        continue;
+      }
+      placements.push({ pod, nodeName: node.name, state });
+      ranking.placedOnBest();
+    }
+    return left;
+  }
+
+  #reserveBest(
+    profile: Profile,
+    ranking: Ranking,
+    state: CycleState,
+    pod: Pod,
+    transaction: Transaction,
+  ): NodeInfo | undefined {
+    for (let node = ranking.best(); node !== undefined; node = ranking.best()) {
+      const savepoint: Savepoint = transaction.savepoint();
+      transaction.assume(pod, node);
+      if (profile.reserve(state, pod, node) === undefined) return node;
+      profile.unreserve(state, pod, node.name);
+      transaction.rollbackTo(savepoint);
+      ranking.discardBest();
+    }
+    return undefined;
+  }
+
+  #refusal(pod: Pod, status: Status): Diagnosis {
+    return {
+      pod,
+      nodeCount: this.#cluster.nodes.length,
+      preFilter: status,
+      nodeReasons: new Map(),
+      plugins: new Set(status.plugin === '' ? [] : [status.plugin]),
+      resolvable: status.code === 'Unschedulable',
+    };
+  }
+
+  #signatureOf(profile: Profile, pod: Pod): string | undefined {
+    const known = this.#signatures.get(pod);
+    if (known?.profile === profile) return known.signature;
+    const signature = profile.signatureOf(pod);
+    this.#signatures.set(pod, { profile, signature });
+    return signature;
+  }
+}
+
+/** Fewest feasible nodes first; among equals the larger request, then the older pod, so that the order is repeatable. */
+function compareHardness(a: Batch, b: Batch): number {
+  const nodes = (a.ranking?.size ?? 0) - (b.ranking?.size ?? 0);
+  if (nodes !== 0) return nodes;
+  const [podA, podB] = [a.pods[0]!, b.pods[0]!];
+  const cpu = podB.template.nonZeroMilliCpu - podA.template.nonZeroMilliCpu;
+  const memory = podB.template.nonZeroMemory - podA.template.nonZeroMemory;
+  return cpu || memory || podA.creationTimestamp - podB.creationTimestamp || (podA.uid < podB.uid ? -1 : 1);
+}

@@ -1,0 +1,34 @@
+import type { PodGroup } from '../api/pod-group.ts';
+import { quantityToInteger, quantityToMilli } from '../api/quantity.ts';
+import { toResourceList } from '../api/resource-list.ts';
+import type { ResourceList, ResourceSum } from '../api/resource-list.ts';
+import { cpuId } from '../api/resource-names.ts';
+import type { ResourceNames } from '../api/resource-names.ts';
+import type { GangSpec } from '../cluster/gang.ts';
+
+/** The condition of a PodGroup that says, once and for ever, that its quorum was bound. */
+const startedCondition = 'Started';
+
+/** What the core reads of a `scheduling.x-k8s.io` PodGroup. */
+export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
+  return {
+    uid: podGroup.uid,
+    key: podGroup.key,
+    creationTimestamp: podGroup.creationTimestamp,
+    minMember: podGroup.minMember,
+    minResources: minResourcesOf(podGroup, names),
+    scheduleTimeoutSeconds: podGroup.scheduleTimeoutSeconds,
+    started:
+      podGroup.status.conditions?.some(({ type, status }) => type === startedCondition && status === 'True') ?? false,
+  };
+}
+
+function minResourcesOf({ minResources }: PodGroup, names: ResourceNames): ResourceList | undefined {
+  if (minResources === undefined) return undefined;
+  const sum: ResourceSum = new Map();
+  for (const [name, quantity] of minResources) {
+    const id = names.idOf(name);
+    sum.set(id, id === cpuId ? quantityToMilli(quantity) : quantityToInteger(quantity));
+  }
+  return toResourceList(sum);
+}

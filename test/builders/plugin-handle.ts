@@ -1,0 +1,26 @@
+import type { Clock } from '../../src/base/clock.ts';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { Cluster } from '../../src/cluster/cluster.ts';
+import type { PluginHandle, PodBinder } from '../../src/framework/plugin-handle.ts';
+import { WaitingPods } from '../../src/framework/waiting-pods.ts';
+import type { Builders } from './builders.ts';
+
+/** A handle over a real cluster picture, empty unless given. Binding is refused unless a binder is given. */
+export function pluginHandle(
+  builders: Builders,
+  options: {
+    readonly schedulerName?: string;
+    readonly cluster?: Cluster;
+    readonly clock?: Clock;
+    readonly binder?: PodBinder;
+  } = {},
+): PluginHandle & { readonly cluster: Cluster } {
+  const clock = options.clock ?? new VirtualClock();
+  return {
+    schedulerName: options.schedulerName ?? 'default-scheduler',
+    clock,
+    cluster: options.cluster ?? new Cluster(builders.resources),
+    waitingPods: new WaitingPods(clock),
+    binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds nothing')) },
+  };
+}
