@@ -25,13 +25,22 @@ for (let i = 0; i < nodeCount; i++) {
       cpu: 32,
       memory: '128Gi',
       pods: 110,
-      labels: { 'kubernetes.io/hostname': `node-${i}`, 'topology.kubernetes.io/zone': `zone-${i % 3}`, pool: `p${i % 10}` },
+      labels: {
+        'kubernetes.io/hostname': `node-${i}`,
+        'topology.kubernetes.io/zone': `zone-${i % 3}`,
+        pool: `p${i % 10}`,
+      },
       taints: i % 10 === 0 ? ['dedicated=ml:NoSchedule'] : i % 7 === 0 ? ['slow=yes:PreferNoSchedule'] : [],
     }),
   );
   for (let p = 0; p < 4; p++) {
     cluster.setPod(
-      build.projectedPod({ name: `old-${i}-${p}`, cpu: `${500 + Math.floor(random() * 3000)}m`, memory: '4Gi', nodeName: `node-${i}` }),
+      build.projectedPod({
+        name: `old-${i}-${p}`,
+        cpu: `${500 + Math.floor(random() * 3000)}m`,
+        memory: '4Gi',
+        nodeName: `node-${i}`,
+      }),
     );
   }
 }
@@ -54,7 +63,12 @@ let serial = 0;
 function gang(cpu: string, preferring: boolean): () => void {
   const name = `gang-${serial++}`;
   cluster.setGang(gangSpecOf(build.projectedPodGroup({ name, minMember: 3 }), build.resources));
-  const members = build.projectedPods(3, { group: name, cpu, memory: '2Gi', tolerations: preferring ? ['slow'] : [] } as never);
+  const members = build.projectedPods(3, {
+    group: name,
+    cpu,
+    memory: '2Gi',
+    tolerations: preferring ? ['slow'] : [],
+  } as never);
   for (const member of members) cluster.setPod(member);
   return () => {
     const transaction = cluster.begin();

@@ -29,7 +29,9 @@ export interface NodeSelectorTerm {
 }
 
 export interface NodeAffinityRules {
-  readonly requiredDuringSchedulingIgnoredDuringExecution?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] };
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+    readonly nodeSelectorTerms?: readonly NodeSelectorTerm[];
+  };
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
     readonly weight: number;
     readonly preference: NodeSelectorTerm;

@@ -1,9 +1,11 @@
+import type { Buffer } from 'node:buffer';
+
 /** How to prove the server's identity and, with a client certificate, one's own. Contents, not file names. */
 export interface TlsOptions {
-  readonly ca?: string | Uint8Array;
-  readonly cert?: string | Uint8Array;
-  readonly key?: string | Uint8Array;
-  readonly pfx?: string | Uint8Array;
+  readonly ca?: string | Buffer;
+  readonly cert?: string | Buffer;
+  readonly key?: string | Buffer;
+  readonly pfx?: string | Buffer;
   readonly passphrase?: string;
   /** Only ever set to false, by `insecure-skip-tls-verify`. */
   readonly rejectUnauthorized?: boolean;

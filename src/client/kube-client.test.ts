@@ -28,6 +28,7 @@ import {
 import type { ApiError } from './api-errors.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { KubeClient } from './kube-client.ts';
+import { RateLimiter } from './rate-limiter.ts';
 import { UndiciTransport } from './undici-transport.ts';
 
 let server: MisbehavingServer;
@@ -93,6 +94,21 @@ describe('calls', () => {
     expect(second).toEqual({ items: [3], resourceVersion: '7' });
     expect(server.requests[0]!.query.get('fieldSelector')).toBe('status.phase!=Failed');
     expect(server.requests[1]!.query.get('continue')).toBe('more');
+  });
+});
+
+describe('the rate limit', () => {
+  test('is shared by calls, does not count towards their deadline, and lets the lease pass', async () => {
+    const limiter = new RateLimiter({ clock, qps: 0.1, burst: 1 });
+    const limited = new KubeClient({ transport, clock, limiter, timeoutMs: 1_000 });
+    server.otherwise(answerJson({}));
+    await limited.get('/first');
+    const second = limited.get('/second');
+    await limited.get('/lease', { rateLane: 'lease' });
+    expect(limiter.waiting).toBe(1);
+    clock.advance(10_000);
+    await second;
+    expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/lease', '/second']);
   });
 });
 

@@ -190,8 +190,14 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$n\\"}
     expect(await endpoint.credentials()).toBe(second);
   });
 
-  test('that fails is told with what it wrote', async () => {
-    const endpoint = await withPlugin('echo "log in first" >&2; exit 1');
+  test('that fails is told with what it wrote, and is run again only after a while', async () => {
+    const runs = join(folder, 'runs');
+    const endpoint = await withPlugin(`echo run >> ${runs}; echo "log in first" >&2; exit 1`);
     await expect(endpoint.credentials()).rejects.toThrow(/its credential plug-in.*log in first/);
+    await expect(endpoint.credentials()).rejects.toThrow(/log in first/);
+    expect(readFileSync(runs, 'utf8')).toBe('run\n');
+    clock.advance(5_000);
+    await expect(endpoint.credentials()).rejects.toThrow(/log in first/);
+    expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
   });
 });

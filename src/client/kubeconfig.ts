@@ -13,7 +13,7 @@ export interface KubeconfigOptions extends KubeconfigLocation {
 
 /** How long credentials are used before their files (or plug-in) are asked again, in milliseconds. */
 const refreshAfterMs = 60_000;
-/** After a refusal, how soon new credentials may be fetched again, so that a 401 for every call starts no storm of plug-ins. */
+/** After a refusal or failure, how soon new credentials may be fetched again, so that many calls start no storm of plug-ins. */
 const leastRefreshGapMs = 5_000;
 
 /**
@@ -36,6 +36,8 @@ export class KubeconfigEndpoint implements Endpoint {
   #cached: Credentials | undefined;
   #fetchedAt = -Infinity;
   #refused = false;
+  /** Why the last attempt gave nothing. */
+  #failure: Error | undefined;
   #refreshing: Promise<Credentials> | undefined;
 
   constructor(clock: Clock, resolved: ResolvedKubeconfig, load: () => Promise<ResolvedKubeconfig>) {
@@ -69,8 +71,12 @@ export class KubeconfigEndpoint implements Endpoint {
   credentials(): Promise<Credentials> {
     const cached = this.#cached;
     const age = this.#clock.monotonic() - this.#fetchedAt;
-    if (cached === undefined) return this.#refresh();
-    if (this.#refused && age >= leastRefreshGapMs) return this.#refresh();
+    if (cached === undefined) {
+      if (this.#failure !== undefined && age < leastRefreshGapMs) return Promise.reject(this.#failure);
+      return this.#refresh();
+    }
+    const mayRefresh = age >= leastRefreshGapMs || this.#refreshing !== undefined;
+    if (this.#refused && mayRefresh) return this.#refresh();
     if (age >= refreshAfterMs) {
       // The old ones serve until the new ones are there; a failure shows when the server refuses the old.
       this.#refresh().catch(() => undefined);
@@ -83,17 +89,23 @@ export class KubeconfigEndpoint implements Endpoint {
   }
 
   #refresh(): Promise<Credentials> {
-    this.#refreshing ??= this.#fetch().finally(() => {
-      this.#refreshing = undefined;
-    });
+    this.#refreshing ??= this.#fetch()
+      .catch((error: unknown) => {
+        this.#failure = error instanceof Error ? error : new Error(String(error));
+        throw this.#failure;
+      })
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
     return this.#refreshing;
   }
 
   async #fetch(): Promise<Credentials> {
+    this.#fetchedAt = this.#clock.monotonic();
+    this.#failure = undefined;
     // A plug-in's own cache knows when its token expires, so only a refusal may throw it away; plain files are re-read.
     const hasPlugin = usesPlugin(this.#resolved.user);
     if (this.#cached !== undefined && (this.#refused || !hasPlugin)) this.#resolved = await this.#load();
-    this.#fetchedAt = this.#clock.monotonic();
     const fetched = await readCredentials(this.#resolved);
     this.#refused = false;
     const cached = this.#cached;

@@ -1,3 +1,14 @@
+import type { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createProxy } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   answerJson,
@@ -8,8 +19,12 @@ import {
   saysNothing,
   streams,
 } from '../../test/planes/misbehaving-server.ts';
-import type { Credentials, Endpoint } from './endpoint.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { ConnectionError, isAmbiguous } from './api-errors.ts';
+import type { Credentials, Endpoint, TlsOptions } from './endpoint.ts';
 import { fixedEndpoint } from './endpoint.ts';
+import { KubeClient } from './kube-client.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
 import { readText } from './read-text.ts';
 import { UndiciTransport } from './undici-transport.ts';
 
@@ -160,6 +175,103 @@ describe('credentials', () => {
     expect(await reading).toBe('begun ended');
     await authenticated.close();
   });
+});
+
+describe('over TLS', () => {
+  const fixture = (name: string): Buffer => readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url));
+  let secure: Server;
+  let port: number;
+
+  beforeEach(async () => {
+    // As an API server does: a client certificate is asked for, and who has none is anonymous.
+    const options = { cert: fixture('server.crt'), key: fixture('server.key'), ca: fixture('ca.crt') };
+    secure = createServer({ ...options, requestCert: true, rejectUnauthorized: false }, (request, response) => {
+      const { subject } = (request.socket as TLSSocket).getPeerCertificate() as Partial<PeerCertificate>;
+      response.end(subject?.CN ?? 'anonymous');
+    });
+    secure.listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    port = (secure.address() as AddressInfo).port;
+  });
+
+  afterEach(() => {
+    secure.close();
+    secure.closeAllConnections();
+  });
+
+  async function whoAmI(tls: TlsOptions, host = '127.0.0.1', proxyUrl?: string): Promise<string> {
+    const direct = fixedEndpoint(`https://${host}:${port}`, { tls, tlsKey: 'any', headers: {} });
+    const endpoint = proxyUrl === undefined ? direct : { ...direct, proxyUrl };
+    const transport = new UndiciTransport({ endpoint });
+    try {
+      return await new KubeClient({ transport, clock: new VirtualClock() })
+        .call({ ...get, method: 'POST' })
+        .then(({ text }) => text);
+    } finally {
+      await transport.close();
+    }
+  }
+
+  test('the server is known by its authority, the client by its certificate', async () => {
+    const ca = fixture('ca.crt');
+    expect(await whoAmI({ ca })).toBe('anonymous');
+    expect(await whoAmI({ ca, cert: fixture('client.crt'), key: fixture('client.key') })).toBe('tester');
+  });
+
+  test.each([
+    ['no authority', {}],
+    ['another authority', { ca: fixture('other-ca.crt') }],
+    ['another server name', { ca: fixture('ca.crt'), servername: 'elsewhere' }],
+  ])('with %s nothing is sent, and that is known', async (_, tls) => {
+    const error: unknown = await whoAmI(tls).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(isAmbiguous(error)).toBe(false);
+  });
+
+  test('a proxy carries the connection without reading it', async () => {
+    const tunnelled: string[] = [];
+    const proxy = createProxy().on('connect', (request: IncomingMessage, socket: Duplex) => {
+      tunnelled.push(request.url ?? '');
+      const onward = connect(port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+        socket.pipe(onward).pipe(socket);
+      });
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const proxyUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const tls = { ca: fixture('ca.crt'), cert: fixture('client.crt'), key: fixture('client.key') };
+    expect(await whoAmI(tls, '127.0.0.1', proxyUrl)).toBe('tester');
+    expect(tunnelled).toEqual([`127.0.0.1:${port}`]);
+    proxy.close();
+  });
+
+  test('tls-server-name and insecure-skip-tls-verify are followed', async () => {
+    expect(await whoAmI({ ca: fixture('ca.crt'), servername: 'kubernetes' }, 'localhost')).toBe('anonymous');
+    expect(await whoAmI({ rejectUnauthorized: false })).toBe('anonymous');
+  });
+});
+
+test('a credential plug-in that hangs does not outlive the deadline of the call', async () => {
+  const endpoint: Endpoint = { ...fixedEndpoint(server.url), credentials: () => new Promise(() => undefined) };
+  const clock = new VirtualClock();
+  const locked = new KubeClient({ transport: new UndiciTransport({ endpoint }), clock, timeoutMs: 1_000 });
+  const call = locked.get('/p').catch((thrown: unknown) => thrown);
+  await expect.poll(() => clock.untilNextTimer()).toBe(1_000);
+  clock.advance(1_000);
+  expect(await call).toMatchObject({ name: 'TimeoutError' });
+});
+
+test('without credentials nothing is sent, and that is known', async () => {
+  const endpoint: Endpoint = {
+    ...fixedEndpoint(server.url),
+    credentials: () => Promise.reject(new KubeconfigError('log in first')),
+  };
+  const locked = new KubeClient({ transport: new UndiciTransport({ endpoint }), clock: new VirtualClock() });
+  const error: unknown = await locked.create('/p', {}).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ name: 'ConnectionError', ambiguous: false, message: 'log in first' });
+  expect((error as Error).cause).toBeInstanceOf(KubeconfigError);
+  expect(server.requests).toHaveLength(0);
 });
 
 test('after close nothing is sent', async () => {

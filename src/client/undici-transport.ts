@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { ConnectionError } from './api-errors.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { unlessAborted } from './wait.ts';
 
 export interface UndiciTransportOptions {
   readonly endpoint: Endpoint;
@@ -51,7 +52,8 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    const credentials = await this.#credentials();
+    // A credential plug-in may hang, which must not outlive the call's deadline.
+    const credentials = await unlessAborted(this.#credentials(), signal);
     signal?.throwIfAborted();
     const dispatcher = this.#dispatchersFor(credentials).byLane[request.lane ?? 'call'];
     const response = await dispatcher.request({

@@ -109,7 +109,7 @@ export class Cluster {
     const assumedOn = this.#assumed.get(pod.uid);
     const outcome = assumptionOutcome(pod, assumedOn);
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
-    const unmoved = occupies && !isTerminal(pod) && known !== undefined && known.template === pod.template;
+    const unmoved = occupies && !isTerminal(pod) && known?.template === pod.template;
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);

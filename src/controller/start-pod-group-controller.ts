@@ -41,25 +41,33 @@ export interface RunningPodGroupController {
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
   const { client, clock, random, logger, registry, workers, settleMs } = options;
   const onProblem = (problem: ReflectorProblem): void => logProblem(logger, problem);
-  const controller = new PodGroupController({
+  const controller: PodGroupController = new PodGroupController({
     lookup: {
       group: (key) => groups.store.get(key),
       membersOf: (key) => pods.store.byIndex('group', key),
     },
     writer: new PodGroupStatusClient(client),
-    ...{ clock, random, logger },
+    clock,
+    random,
+    logger,
     metrics: new PodGroupControllerMetrics(registry, () => groups.store.values()),
     ...(workers === undefined ? {} : { workers }),
     ...(settleMs === undefined ? {} : { settleMs }),
   });
-  const groups: Reflector<PodGroup> = new Reflector({
-    ...{ client, clock, random, onProblem },
+  const groups = new Reflector<PodGroup>({
+    client,
+    clock,
+    random,
+    onProblem,
     path: podGroupPath(),
     project: projectPodGroup,
     handler: controller.groupHandler,
   });
-  const pods: Reflector<MemberPod> = new Reflector({
-    ...{ client, clock, random, onProblem },
+  const pods = new Reflector<MemberPod>({
+    client,
+    clock,
+    random,
+    onProblem,
     path: '/api/v1/pods',
     project: projectMemberPod,
     isSame: isSameMemberPod,

@@ -34,7 +34,8 @@ export class EventHints {
   mayHelp(event: ClusterEvent, refusedBy: ReadonlySet<string>, pods: readonly Pod[]): boolean {
     if (refusedBy.size === 0) return true;
     return (this.#registered.get(`${event.resource}/${event.action}`) ?? []).some(
-      ({ plugin, hint }) => refusedBy.has(plugin) && (hint === undefined || pods.some((pod) => safely(hint, pod, event))),
+      ({ plugin, hint }) =>
+        refusedBy.has(plugin) && (hint === undefined || pods.some((pod) => safely(hint, pod, event))),
     );
   }
 }

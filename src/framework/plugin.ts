@@ -19,8 +19,7 @@ export interface QueueKey {
 }
 
 /** What PreEnqueue is asked about: a lone pod, or a whole gang. */
-export type Candidate =
-  { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'gang'; readonly gang: Gang };
+export type Candidate = { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'gang'; readonly gang: Gang };
 
 /** PreFilter's way to say that only these nodes are worth looking at. */
 export interface NodeNames {
@@ -46,6 +45,12 @@ export interface PostFilterResult {
  */
 export interface Plugin {
   readonly name: string;
+
+  /**
+   * True for the plugin that decides what a gang is. Without one in the profile groups mean nothing: their members are
+   * scheduled as lone pods.
+   */
+  readonly decidesGangs?: boolean;
 
   /**
    * True when Filter or Score read anything but the pod and the one node they are given (other pods, other nodes): their

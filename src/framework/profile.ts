@@ -49,6 +49,8 @@ export class Profile {
   readonly scorers: readonly ScorePlugin[];
   /** Some enabled plugin reads more than one node: where siblings are may decide where a member fits. */
   readonly readsOtherNodes: boolean;
+  /** Members of a group are scheduled together; otherwise as lone pods. */
+  readonly decidesGangs: boolean;
   readonly #signers: readonly Plugin[];
   readonly #queueSort: Plugin;
 
@@ -75,6 +77,7 @@ export class Profile {
     this.localFilters = filters.filter((plugin) => plugin.readsOtherNodes !== true);
     this.globalFilters = filters.filter((plugin) => plugin.readsOtherNodes === true);
     this.readsOtherNodes = this.plugins.some((plugin) => plugin.readsOtherNodes === true);
+    this.decidesGangs = this.plugins.some((plugin) => plugin.decidesGangs === true);
     this.#signers = this.plugins.filter((plugin) => plugin.filter !== undefined || plugin.score !== undefined);
     this.#queueSort = this.#exactlyOne('compare');
     if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {

@@ -1,4 +1,7 @@
-/** A plugin's arguments, as the configuration gives them, are not valid. The message names the plugin, the field path and what would be right. */
+/**
+ * A plugin's arguments, as the configuration gives them, are not valid. The message names the plugin, the field path and
+ * what would be right.
+ */
 export class PluginArgumentsError extends Error {
   override readonly name = 'PluginArgumentsError';
   readonly plugin: string;

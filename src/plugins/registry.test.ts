@@ -48,9 +48,9 @@ describe('the default plugins', () => {
     }
   });
 
-  it('refuse arguments that they do not have', () => {
+  it('refuse arguments that they do not have, naming them', () => {
     for (const { name, factory } of defaultPlugins) {
-      expect(() => factory({ typo: 1 }, handle), name).toThrow(`arguments of ${name}: typo is not known`);
+      expect(() => factory({ typo: 1 }, handle), name).toThrow(new RegExp(`${name}.*typo`));
     }
   });
 });

@@ -201,7 +201,11 @@ export class SchedulingQueue {
    * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had. Does
    * nothing when it is queued already.
    */
-  comeBack(candidate: Candidate, past: Pick<QueuedEntity, 'attempts' | 'errors' | 'readySince'>, failure: Failure): void {
+  comeBack(
+    candidate: Candidate,
+    past: Pick<QueuedEntity, 'attempts' | 'errors' | 'readySince'>,
+    failure: Failure,
+  ): void {
     const key = entityKeyOf(candidate);
     if (this.#entities.has(key)) return;
     const readySince = past.readySince ?? this.#clock.now();
@@ -311,7 +315,11 @@ export class SchedulingQueue {
     if (next === undefined) return;
     this.#backoffTimer = this.#clock.setTimer(backoffEnd(next) - this.#clock.monotonic(), () => {
       const now = this.#clock.monotonic();
-      for (let due = this.#backingOff.peek(); due !== undefined && backoffEnd(due) <= now; due = this.#backingOff.peek()) {
+      for (
+        let due = this.#backingOff.peek();
+        due !== undefined && backoffEnd(due) <= now;
+        due = this.#backingOff.peek()
+      ) {
         this.#backingOff.pop();
         this.#activate(due, 'BackoffComplete');
       }

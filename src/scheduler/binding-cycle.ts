@@ -1,10 +1,8 @@
 import { planAnnotations } from '../api/pod.ts';
-import { Status } from '../framework/status.ts';
+import { setBindingAnnotations } from '../framework/binding-annotations.ts';
+import type { Status } from '../framework/status.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { Placement } from './placement/planner.ts';
-
-/** Where DefaultBinder looks for the annotations that go with a Binding. */
-const annotationsKey = 'DefaultBinder/annotations';
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
@@ -46,13 +44,12 @@ export class BindingCycle {
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan);
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
-      this.#options.report({ kind: 'failed', plan, failures, beforeBind: true });
+      this.#options.report({ kind: 'finished', plan, failures });
       return;
     }
     const annotations = this.#annotations(plan);
     const outcomes = await Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
-    const failures = outcomes.filter((outcome) => outcome !== undefined);
-    if (failures.length > 0) this.#options.report({ kind: 'failed', plan, failures, beforeBind: false });
+    this.#options.report({ kind: 'finished', plan, failures: outcomes.filter((outcome) => outcome !== undefined) });
   }
 
   async #passPermit(plan: BindingPlan): Promise<Status | undefined> {
@@ -95,7 +92,7 @@ export class BindingCycle {
     annotations: Readonly<Record<string, string>>,
   ): Promise<BindingFailure | undefined> {
     const { state, pod, nodeName } = placement;
-    state.write(annotationsKey, annotations);
+    setBindingAnnotations(state, annotations);
     const status = await plan.profile.bind(state, pod, nodeName, this.#options.signal);
     if (status !== undefined) return { placement, status };
     this.#options.report({ kind: 'bound', plan, placement });

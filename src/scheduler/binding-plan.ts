@@ -20,13 +20,8 @@ export interface BindingPlan {
 /** What the binding cycle reports; it touches neither the picture nor the queue itself. */
 export type BindingResult =
   | { readonly kind: 'bound'; readonly plan: BindingPlan; readonly placement: Placement }
-  /** Members that are not bound: refused before the first Bind (`beforeBind`), or each for itself afterwards. */
-  | {
-      readonly kind: 'failed';
-      readonly plan: BindingPlan;
-      readonly failures: readonly BindingFailure[];
-      readonly beforeBind: boolean;
-    };
+  /** The plan is done with. `failures` are the members that are not bound: all, or some of them. */
+  | { readonly kind: 'finished'; readonly plan: BindingPlan; readonly failures: readonly BindingFailure[] };
 
 export interface BindingFailure {
   readonly placement: Placement;

@@ -16,6 +16,7 @@ export class EntityRouter {
   readonly #cluster: Cluster;
   readonly #queue: SchedulingQueue;
   readonly #isOurs: (schedulerName: string) => boolean;
+  readonly #decidesGangs: boolean;
   /** group key -> how its members are queued now */
   readonly #modes = new Map<string, Mode>();
 
@@ -23,10 +24,13 @@ export class EntityRouter {
     readonly cluster: Cluster;
     readonly queue: SchedulingQueue;
     readonly isOurs: (schedulerName: string) => boolean;
+    /** False: groups mean nothing, all pods are lone pods. */
+    readonly decidesGangs: boolean;
   }) {
     this.#cluster = options.cluster;
     this.#queue = options.queue;
     this.#isOurs = options.isOurs;
+    this.#decidesGangs = options.decidesGangs;
   }
 
   /**
@@ -34,12 +38,13 @@ export class EntityRouter {
    * counts as ready if this makes it so.
    */
   podChanged(pod: Pod, event: string, since: number): void {
-    if (pod.podGroupKey === undefined) this.#routeSingly(pod, event, since);
+    if (pod.podGroupKey === undefined || !this.#decidesGangs) this.#routeSingly(pod, event, since);
     else this.groupChanged(pod.podGroupKey, event, since, pod);
   }
 
   /** Something about the group or one of its members changed. */
   groupChanged(key: string, event: string, since: number, member?: Pod): void {
+    if (!this.#decidesGangs) return;
     const gang = this.#cluster.gang(key);
     const mode: Mode = gang?.spec !== undefined && gang.missing === 0 ? 'singly' : 'together';
     const before = this.#modes.get(key);
@@ -79,8 +84,7 @@ export class EntityRouter {
   #routeSingly(pod: Pod, event: string, since: number): void {
     const current = this.#cluster.pod(pod.uid);
     const isOpen =
-      current !== undefined &&
-      current.nodeName === '' &&
+      current?.nodeName === '' &&
       !current.deleting &&
       !isTerminal(current) &&
       !this.#cluster.isAssumed(current.uid) &&

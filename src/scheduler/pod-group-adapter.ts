@@ -1,3 +1,4 @@
+import { hasStarted } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import { quantityToInteger, quantityToMilli } from '../api/quantity.ts';
 import { toResourceList } from '../api/resource-list.ts';
@@ -5,9 +6,6 @@ import type { ResourceList, ResourceSum } from '../api/resource-list.ts';
 import { cpuId } from '../api/resource-names.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { GangSpec } from '../cluster/gang.ts';
-
-/** The condition of a PodGroup that says, once and for ever, that its quorum was bound. */
-const startedCondition = 'Started';
 
 /** What the core reads of a `scheduling.x-k8s.io` PodGroup. */
 export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
@@ -18,8 +16,7 @@ export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
     minMember: podGroup.minMember,
     minResources: minResourcesOf(podGroup, names),
     scheduleTimeoutSeconds: podGroup.scheduleTimeoutSeconds,
-    started:
-      podGroup.status.conditions?.some(({ type, status }) => type === startedCondition && status === 'True') ?? false,
+    started: hasStarted(podGroup.status),
   };
 }
 

@@ -4,7 +4,7 @@ import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
 import { isTerminal, PodProjector } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
-import type { Clock, Timer } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
 import { NotFoundError } from '../client/api-errors.ts';
@@ -23,14 +23,17 @@ import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
-import type { EntityKey, QueuedEntity } from '../queue/queued-entity.ts';
+import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { ApiPodBinder } from './api-pod-binder.ts';
 import { BindingCycle } from './binding-cycle.ts';
-import type { BindingPlan, BindingResult } from './binding-plan.ts';
+import { BindingOutcomes } from './binding-outcomes.ts';
+import type { BindingPlan } from './binding-plan.ts';
 import { EntityRouter } from './entity-router.ts';
 import { Planner } from './placement/planner.ts';
 import type { Placement } from './placement/planner.ts';
+import { MembershipWarnings } from './membership-warnings.ts';
+import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { gangSpecOf } from './pod-group-adapter.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
@@ -56,8 +59,6 @@ export interface SchedulerOptions {
 
 /** How long one stretch of cycles may keep watch changes waiting. */
 const stretchMs = 10;
-/** A group that is not ready for so long is told so; most become ready sooner, and then nothing needs to be written. */
-const notReadyVerdictMs = 500;
 
 /**
  * The scheduler process: informers feed the picture and the queue, the loop pops entities and runs their cycles, plans are
@@ -76,6 +77,8 @@ export class Scheduler {
   readonly #cycle: SchedulingCycle;
   readonly #binding: BindingCycle;
   readonly #verdicts: VerdictWriter;
+  readonly #notReady: NotReadyVerdicts;
+  readonly #membershipWarnings: MembershipWarnings;
   readonly #events: EventRecorder;
   readonly #metrics: SchedulerMetrics;
   readonly #reflectors: {
@@ -85,11 +88,6 @@ export class Scheduler {
   };
   readonly #stop = new AbortController();
   readonly #podGroupsAbsent = deferred();
-  /** Gated entities whose verdict is due at the next sweep. */
-  readonly #notReady = new Set<EntityKey>();
-  #sweepTimer: Timer | undefined;
-  /** uids of pods whose label and annotation disagree and that were told so */
-  readonly #toldOfDisagreement = new Set<string>();
   #synced = false;
   #looping = false;
   #plans = 0;
@@ -123,7 +121,7 @@ export class Scheduler {
       },
       observer: {
         ready: () => this.#wake(),
-        gated: (entity, status) => this.#onGated(entity, status),
+        gated: (entity) => this.#notReady.gated(entity),
         moved: (queue, event) => this.#metrics.incoming.inc({ queue, event }),
       },
     });
@@ -133,19 +131,15 @@ export class Scheduler {
       pods: () => this.cluster.podCount,
       assumed: () => this.cluster.assumedCount,
     });
+    const isOurs = (schedulerName: string): boolean => this.#profiles.has(schedulerName);
     this.#router = new EntityRouter({
       cluster: this.cluster,
       queue: this.queue,
-      isOurs: (name) => this.#profiles.has(name),
+      isOurs,
+      decidesGangs: this.#firstProfile.decidesGangs,
     });
     const planner = new Planner(this.cluster, random);
     this.#cycle = new SchedulingCycle({ cluster: this.cluster, planner, waitingPods, clock });
-    this.#binding = new BindingCycle({
-      report: (result) => this.#onBindingResult(result),
-      stillFits: (plan, placement) => this.#stillFits(plan, placement),
-      planId: () => `${options.identity}-${++this.#plans}`,
-      signal: this.#stop.signal,
-    });
     this.#events = new EventRecorder({
       client,
       clock,
@@ -159,6 +153,25 @@ export class Scheduler {
       clock,
       logger: options.logger,
       openPod: (uid) => this.#openPod(uid),
+      signal: this.#stop.signal,
+    });
+    this.#notReady = new NotReadyVerdicts({ queue: this.queue, verdicts: this.#verdicts, clock, isOurs });
+    this.#membershipWarnings = new MembershipWarnings(this.#events);
+    const outcomes = new BindingOutcomes({
+      cluster: this.cluster,
+      queue: this.queue,
+      router: this.#router,
+      verdicts: this.#verdicts,
+      events: this.#events,
+      metrics: this.#metrics,
+      clock,
+      logger: options.logger,
+      openPod: (uid) => this.#openPod(uid),
+    });
+    this.#binding = new BindingCycle({
+      report: (result) => outcomes.handle(result),
+      stillFits: (plan, placement) => this.#stillFits(plan, placement),
+      planId: () => `${options.identity}-${++this.#plans}`,
       signal: this.#stop.signal,
     });
     const handlers = new WatchHandlers({
@@ -187,7 +200,11 @@ export class Scheduler {
     const { nodes, pods, podGroups } = this.#reflectors;
     for (const reflector of [nodes, pods, podGroups]) reflector.start();
     // Without the CRD there are no groups, and lone pods need not wait for it.
-    await Promise.all([nodes.synced(), pods.synced(), Promise.race([podGroups.synced(), this.#podGroupsAbsent.promise])]);
+    await Promise.all([
+      nodes.synced(),
+      pods.synced(),
+      Promise.race([podGroups.synced(), this.#podGroupsAbsent.promise]),
+    ]);
     this.#synced = true;
     this.queue.start();
     this.#logger.info('scheduling', {
@@ -207,7 +224,7 @@ export class Scheduler {
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the scheduler is stopping'));
     this.queue.stop();
-    this.#sweepTimer?.cancel();
+    this.#notReady.stop();
     this.#events.stop();
     const { nodes, pods, podGroups } = this.#reflectors;
     await Promise.all([nodes.stop(), pods.stop(), podGroups.stop(), this.#binding.idle()]);
@@ -258,68 +275,17 @@ export class Scheduler {
         this.#binding.start(result.plan);
         return;
       case 'refused':
-        this.#count(entity, profile, result.failure.error ? 'error' : 'unschedulable', result.pods.length, startedAt);
+        this.#metrics.attempted({
+          candidate: entity.candidate,
+          profile: profile.schedulerName,
+          result: result.failure.error ? 'error' : 'unschedulable',
+          pods: result.pods.length,
+          seconds: (this.#options.clock.monotonic() - startedAt) / 1000,
+        });
         this.queue.failed(entity, result.failure);
         this.#verdicts.report(result.pods, result.verdict);
         this.#logger.debug('unschedulable', { entity: entity.key, message: result.verdict.message });
         return;
-    }
-  }
-
-  // Binding results
-
-  #onBindingResult(result: BindingResult): void {
-    const { plan } = result;
-    const { profile, entity, startedAt } = plan;
-    if (result.kind === 'bound') {
-      const { pod, nodeName, state } = result.placement;
-      profile.postBind(state, pod, nodeName);
-      this.#count(entity, profile, 'scheduled', 1, startedAt);
-      this.#metrics.podAttempts.observe(entity.attempts);
-      const since = entity.readySince ?? this.#options.clock.now();
-      const attempts = String(Math.min(entity.attempts, 15));
-      this.#metrics.sliDuration.observe({ attempts }, (this.#options.clock.now() - since) / 1000);
-      this.#events.record({
-        regarding: { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid },
-        type: 'Normal',
-        reason: 'Scheduled',
-        action: 'Binding',
-        note: `Successfully assigned ${pod.key} to ${nodeName}`,
-      });
-      return;
-    }
-    if (this.#stop.signal.aborted) return;
-    const pods = result.failures.map(({ placement }) => placement.pod);
-    const { status } = result.failures[0]!;
-    this.#logger.warn('could not bind', { entity: entity.key, pods: pods.length, reason: status.reason });
-    this.#count(entity, profile, status.code === 'Error' ? 'error' : 'unschedulable', pods.length, startedAt);
-    for (const { placement } of result.failures.toReversed()) this.#giveUp(plan, placement);
-    this.#comeBack(plan, status);
-    for (const pod of pods) {
-      this.#router.podChanged(pod, 'BindingFailed', this.#options.clock.now());
-      this.queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod });
-    }
-    const group = plan.gang === undefined ? '' : `PodGroup ${plan.gang.key}: `;
-    const reason = status.code === 'Error' ? 'SchedulerError' : 'Unschedulable';
-    this.#verdicts.report(
-      pods.flatMap((pod) => this.#openPod(pod.uid) ?? []),
-      { reason, message: `${group}${status.reason}.` },
-    );
-  }
-
-  #giveUp(plan: BindingPlan, { state, pod, nodeName }: Placement): void {
-    plan.profile.unreserve(state, pod, nodeName);
-    this.cluster.forget(pod);
-  }
-
-  /** Queues again, after the error back-off, what a plan did not bind. */
-  #comeBack({ entity, gang, placements }: BindingPlan, status: Status): void {
-    const failure = { refusedBy: new Set<string>([status.plugin]), refusedPods: [], error: true };
-    if (gang === undefined) {
-      const pod = this.#openPod(placements[0]!.pod.uid);
-      if (pod !== undefined) this.queue.comeBack({ kind: 'pod', pod }, entity, failure);
-    } else if (gang.missing > 0 && gang.pending.size > 0) {
-      this.queue.comeBack({ kind: 'gang', gang }, entity, failure);
     }
   }
 
@@ -338,44 +304,10 @@ export class Scheduler {
     }
   }
 
-  // Verdicts
-
-  /** Lone pods behind scheduling gates already say so themselves. */
-  #onGated(entity: QueuedEntity, _status: Status): void {
-    if (entity.candidate.kind !== 'gang') return;
-    this.#notReady.add(entity.key);
-    this.#sweepTimer ??= this.#options.clock.setTimer(notReadyVerdictMs, () => this.#tellNotReady());
-  }
-
-  #tellNotReady(): void {
-    this.#sweepTimer = undefined;
-    for (const key of this.#notReady) {
-      const entity = this.queue.get(key);
-      if (entity?.state.kind !== 'gated' || entity.candidate.kind !== 'gang') continue;
-      const ours = [...entity.candidate.gang.pending.values()].filter((pod) => this.#profiles.has(pod.schedulerName));
-      this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${entity.state.status.reason}.` });
-    }
-    this.#notReady.clear();
-  }
-
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.#verdicts.podSeen(uid);
-    if (pod === undefined) {
-      this.#toldOfDisagreement.delete(uid);
-      return;
-    }
-    const disagreement = pod.membershipDisagreement;
-    if (disagreement === undefined || this.#toldOfDisagreement.has(uid) || !this.#profiles.has(pod.schedulerName)) return;
-    this.#toldOfDisagreement.add(uid);
-    this.#events.record({
-      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid },
-      type: 'Warning',
-      reason: 'PodGroupDisagreement',
-      action: 'Scheduling',
-      note:
-        `the pod's label names PodGroup ${disagreement.label}, its annotation ${disagreement.annotation}; ` +
-        `the label is used: remove the annotation or make them equal`,
-    });
+    if (pod === undefined) this.#membershipWarnings.podGone(uid);
+    else if (this.#profiles.has(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
   }
 
   // Small things
@@ -418,7 +350,7 @@ export class Scheduler {
 
   #openPod(uid: string): Pod | undefined {
     const pod = this.cluster.pod(uid);
-    if (pod === undefined || pod.nodeName !== '' || pod.deleting || isTerminal(pod)) return undefined;
+    if (pod?.nodeName !== '' || pod.deleting || isTerminal(pod)) return undefined;
     return this.cluster.isAssumed(uid) ? undefined : pod;
   }
 
@@ -438,17 +370,6 @@ export class Scheduler {
       counts[state.kind] += candidate.kind === 'pod' ? 1 : unboundMembers(candidate.gang);
     }
     return counts;
-  }
-
-  #count(entity: QueuedEntity, profile: Profile, result: string, pods: number, startedAt: number): void {
-    const labels = { result, profile: profile.schedulerName };
-    const seconds = (this.#options.clock.monotonic() - startedAt) / 1000;
-    this.#metrics.attempts.inc(labels, pods);
-    this.#metrics.attemptDuration.observe(labels, seconds);
-    if (entity.candidate.kind === 'pod') return;
-    const groupLabels = { ...labels, type: 'podgroup' };
-    this.#metrics.groupAttempts.inc(groupLabels);
-    this.#metrics.groupAttemptDuration.observe(groupLabels, seconds);
   }
 }
 

@@ -95,7 +95,7 @@ export class SchedulingCycle {
       return { members: [...gang.pending.values()], needed: gang.missing, gang };
     }
     const pod = this.#cluster.pod(candidate.pod.uid);
-    const isOpen = pod !== undefined && pod.nodeName === '' && !pod.deleting && !this.#cluster.isAssumed(pod.uid);
+    const isOpen = pod?.nodeName === '' && !pod.deleting && !this.#cluster.isAssumed(pod.uid);
     return { members: isOpen ? [pod] : [], needed: 1, gang: undefined };
   }
 
@@ -137,7 +137,7 @@ export class SchedulingCycle {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
         message: postFilter === undefined ? message : `${message} ${postFilter.message}`,
       },
-      failure: { refusedBy: diagnosis.plugins, refusedPods: [diagnosis.pod], error: isError },
+      failure: { refusedBy: diagnosis.plugins, refusedPods: oneOfEachKind(members), error: isError },
     };
   }
 }
@@ -151,7 +151,7 @@ function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate
     verdict: { reason: isError ? 'SchedulerError' : 'Unschedulable', message: `${prefix}${status.reason}.` },
     failure: {
       refusedBy: new Set(status.plugin === '' ? [] : [status.plugin]),
-      refusedPods: members.slice(0, 1),
+      refusedPods: oneOfEachKind(members),
       error: isError,
     },
   };
@@ -164,6 +164,11 @@ function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: num
   if (diagnosis.preFilter !== undefined) return `${cannot}: ${diagnosis.preFilter.reason}.`;
   const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
   return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
+}
+
+/** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
+function oneOfEachKind(members: readonly Pod[]): readonly Pod[] {
+  return [...new Map(members.map((pod) => [pod.template, pod])).values()];
 }
 
 function noDiagnosis(pod: Pod): Diagnosis {

@@ -5,6 +5,7 @@ import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { EventRecorder } from '../client/event-recorder.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import type { Logger } from '../observability/logger.ts';
+import { regardingPod } from './pod-events.ts';
 
 export interface VerdictWriterOptions {
   readonly client: Pick<KubeClient, 'patch'>;
@@ -102,7 +103,7 @@ export class VerdictWriter {
 
   #record(pod: Pod, verdict: Verdict): void {
     this.#options.events.record({
-      regarding: { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid },
+      regarding: regardingPod(pod),
       type: 'Warning',
       reason: verdict.reason === 'WaitingForGang' ? 'WaitingForGang' : 'FailedScheduling',
       action: 'Scheduling',

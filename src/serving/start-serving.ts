@@ -71,17 +71,17 @@ async function answer(request: IncomingMessage, options: ServingOptions): Promis
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { status: 405, text: `${request.method ?? ''} is not allowed here: use GET\n` };
   }
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
-  switch (pathname) {
+  const [path = '', query] = (request.url ?? '').split('?', 2);
+  switch (path) {
     case '/healthz':
     case '/livez':
       return { status: 200, text: 'ok' };
     case '/readyz':
-      return readiness(options.checks, searchParams.has('verbose'));
+      return readiness(options.checks, new URLSearchParams(query).has('verbose'));
     case '/metrics':
       return { status: 200, type: options.registry.contentType, text: await options.registry.metrics() };
     default:
-      return { status: 404, text: `no ${pathname} here: there are /healthz, /livez, /readyz and /metrics\n` };
+      return { status: 404, text: `no ${path} here: there are /healthz, /livez, /readyz and /metrics\n` };
   }
 }
 

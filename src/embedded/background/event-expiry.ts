@@ -1,13 +1,20 @@
 import type { Timer } from '../../base/clock.ts';
 import { coreEvents, eventLifetimeMs } from '../kinds/events.ts';
-import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from '../verbs/api-context.ts';
+
+interface WrittenEvent {
+  readonly namespace: string;
+  readonly name: string;
+  readonly resourceVersion: number;
+  /** On the monotonic clock. */
+  readonly expiresAt: number;
+}
 
 /** Removes Events an hour after their last write. Returns the function that stops it. */
 export function startEventExpiry(context: ApiContext): () => void {
   const collection = context.store.collection(coreEvents.storage);
-  /** Writes in order, each with the monotonic time it expires at; a write of the same object makes the older one void. */
-  const queue: { readonly stored: StoredObject; readonly expiresAt: number }[] = [];
+  /** Writes in order; one that is no longer the latest of its Event is void. */
+  const queue: WrittenEvent[] = [];
   let timer: Timer | undefined;
 
   const schedule = (): void => {
@@ -18,8 +25,9 @@ export function startEventExpiry(context: ApiContext): () => void {
       const now = context.clock.monotonic();
       let due = 0;
       while (due < queue.length && queue[due]!.expiresAt <= now) due++;
-      for (const { stored } of queue.splice(0, due)) {
-        if (collection.get(stored.namespace, stored.name) === stored) collection.remove(stored);
+      for (const { namespace, name, resourceVersion } of queue.splice(0, due)) {
+        const stored = collection.get(namespace, name);
+        if (stored?.resourceVersion === resourceVersion) collection.remove(stored);
       }
       schedule();
     });
@@ -27,7 +35,8 @@ export function startEventExpiry(context: ApiContext): () => void {
 
   const unsubscribe = collection.subscribe((change) => {
     if (change.type === 'DELETED') return;
-    queue.push({ stored: change.object, expiresAt: context.clock.monotonic() + eventLifetimeMs });
+    const { namespace, name, resourceVersion } = change.object;
+    queue.push({ namespace, name, resourceVersion, expiresAt: context.clock.monotonic() + eventLifetimeMs });
     schedule();
   });
   return () => {

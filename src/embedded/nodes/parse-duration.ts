@@ -9,7 +9,7 @@ const units: ReadonlyMap<string, number> = new Map([
   ['h', 3_600_000],
 ]);
 
-const numberAndUnit = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/y;
+const numberAndUnit = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy;
 
 /**
  * A duration in Go's notation ("2s", "1m30s", "0"), in milliseconds; undefined for anything else, negative ones included.
@@ -18,7 +18,7 @@ export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   let total = 0;
   let end = 0;
-  for (const match of text.matchAll(new RegExp(numberAndUnit, 'gy'))) {
+  for (const match of text.matchAll(numberAndUnit)) {
     total += Number(match[1]) * units.get(match[2]!)!;
     end = match.index + match[0].length;
   }

@@ -5,8 +5,15 @@ import { toTime } from './timestamps.ts';
 export type ContainerProgress =
   | { readonly name: 'creating' }
   | { readonly name: 'running'; readonly startedAt: number }
-  | { readonly name: 'restarting'; readonly exitCode: number; readonly startedAt: number; readonly finishedAt: number }
-  | { readonly name: 'ended'; readonly exitCode: number; readonly startedAt: number; readonly finishedAt: number };
+  | { readonly name: 'restarting' }
+  | { readonly name: 'ended'; readonly run: FinishedRun };
+
+/** A run that is over. */
+export interface FinishedRun {
+  readonly exitCode: number;
+  readonly startedAt: number;
+  readonly finishedAt: number;
+}
 
 export interface PodStatusInput {
   readonly pod: KubeletPod;
@@ -18,7 +25,7 @@ export interface PodStatusInput {
   readonly podIP: string;
   readonly restartCount: number;
   /** How the run before this one ended; undefined for the first. */
-  readonly lastRun: Extract<ContainerProgress, { readonly name: 'ended' }> | undefined;
+  readonly lastRun: FinishedRun | undefined;
 }
 
 type Json = Record<string, unknown>;
@@ -52,7 +59,7 @@ function phaseOf(progress: ContainerProgress): string {
     case 'restarting':
       return 'Running';
     case 'ended':
-      return progress.exitCode === 0 ? 'Succeeded' : 'Failed';
+      return progress.run.exitCode === 0 ? 'Succeeded' : 'Failed';
   }
 }
 
@@ -61,7 +68,7 @@ function conditionsOf({ pod, progress, acceptedAt, changedAt }: PodStatusInput):
   const names = pod.containers.map((container) => container.name).join(' ');
   const why =
     progress.name === 'ended'
-      ? { reason: progress.exitCode === 0 ? 'PodCompleted' : 'PodFailed' }
+      ? { reason: progress.run.exitCode === 0 ? 'PodCompleted' : 'PodFailed' }
       : { reason: 'ContainersNotReady', message: `containers with unready status: [${names}]` };
   const condition = (type: string, status: boolean, at: number, detail: Json = {}): Json => ({
     type,
@@ -101,11 +108,11 @@ function stateOf(progress: ContainerProgress): Json {
     case 'restarting':
       return { waiting: { reason: 'CrashLoopBackOff', message: 'waiting to start the container again' } };
     case 'ended':
-      return { terminated: terminated(progress) };
+      return { terminated: terminated(progress.run) };
   }
 }
 
-function terminated(run: { readonly exitCode: number; readonly startedAt: number; readonly finishedAt: number }): Json {
+function terminated(run: FinishedRun): Json {
   return {
     exitCode: run.exitCode,
     reason: run.exitCode === 0 ? 'Completed' : 'Error',

@@ -48,11 +48,6 @@ export function compileStructural(schema: JsonObject): StructuralValidator {
   };
 }
 
-/** Validates one value; see `compileStructural`, which is the cheaper way for more than one. */
-export function validateStructural(value: JsonValue, schema: JsonObject, path = ''): FieldError[] {
-  return compileStructural(schema)(value, path);
-}
-
 function fieldErrors(errors: readonly ErrorObject[], root: JsonValue, path: string): FieldError[] {
   const outer = errors.filter((error) => !isInsideBranch(error.schemaPath));
   return outer.flatMap((error) => {

@@ -1,5 +1,5 @@
 export { checkStructural } from './check-structural.ts';
-export { compileStructural, validateStructural } from './compile-structural.ts';
+export { compileStructural } from './compile-structural.ts';
 export type { StructuralValidator } from './compile-structural.ts';
 export { decodeStrict } from './decode-strict.ts';
 export type { StrictDecoding } from './decode-strict.ts';

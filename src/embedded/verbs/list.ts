@@ -107,7 +107,7 @@ function* listTexts(
   if (page.continueToken !== '') metadata.continue = page.continueToken;
   if (page.remaining !== undefined) metadata.remainingItemCount = page.remaining;
   const nowMs = context.nowMs();
-  const { head, field, item } = listForm(context, type, metadata, presentation, nowMs);
+  const { head, field, item } = listForm(type, metadata, presentation, nowMs);
   yield `${JSON.stringify(head).slice(0, -1)},"${field}":[`;
   let separator = '';
   for (const stored of page.objects) {
@@ -124,7 +124,6 @@ interface ListForm {
 }
 
 function listForm(
-  context: ApiContext,
   type: ResourceType,
   metadata: JsonObject,
   presentation: Presentation,

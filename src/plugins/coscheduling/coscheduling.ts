@@ -33,6 +33,7 @@ const waveKey = 'Coscheduling/wave';
  */
 export class Coscheduling implements Plugin {
   readonly name = pluginName;
+  readonly decidesGangs = true;
   readonly #args: CoschedulingArgs;
   readonly #handle: PluginHandle;
 

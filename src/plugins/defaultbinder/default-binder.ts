@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import { bindingAnnotations } from '../../framework/binding-annotations.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { PodBinder } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -6,9 +7,6 @@ import { Status } from '../../framework/status.ts';
 import { readArguments } from '../plugin-arguments.ts';
 
 const name = 'DefaultBinder';
-/** CycleState key of the annotations that the Binding carries: Readonly<Record<string, string>>. */
-const annotationsKey = 'DefaultBinder/annotations';
-const noAnnotations: Readonly<Record<string, string>> = Object.freeze({});
 
 /**
  * Binds through the API. What the binder rejects with becomes an Error status that keeps it as its cause, so that the
@@ -23,7 +21,7 @@ class DefaultBinder implements Plugin {
   }
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    const annotations = state.read<Readonly<Record<string, string>>>(annotationsKey) ?? noAnnotations;
+    const annotations = bindingAnnotations(state);
     const { namespace, name: podName, uid } = pod;
     try {
       await this.#binder.bind({ namespace, name: podName, uid, nodeName, annotations }, signal);

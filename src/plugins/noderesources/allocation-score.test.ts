@@ -52,6 +52,12 @@ describe('LeastAllocated', () => {
     expect(score(byGpu('LeastAllocated'), { cpu: 2 }, node)).toBe(50);
   });
 
+  it('counts ephemeral storage in use also for a pod that requests none', () => {
+    const strategy = { type: 'LeastAllocated', resources: [{ name: 'ephemeral-storage' }] };
+    const node = { allocatable: { 'ephemeral-storage': '100Gi' } };
+    expect(score(strategy, {}, node, [{ requests: { 'ephemeral-storage': '25Gi' } }])).toBe(75);
+  });
+
   it('leaves out what the node has none of', () => {
     expect(score(byGpu('LeastAllocated'), { cpu: 1, requests: { 'example.com/gpu': 1 } }, { cpu: 4 })).toBe(75);
     expect(score(undefined, {}, { cpu: 0, memory: 0 })).toBe(0);

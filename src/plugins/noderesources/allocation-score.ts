@@ -8,9 +8,10 @@ import type { AllocationStrategy, ScoredResource } from './fit-arguments.ts';
 const notRequested = -1;
 
 /**
- * kube-scheduler's LeastAllocated and MostAllocated: for each resource the free (or used) share of the node with the pod on it, in whole
- * percent; then their weighted mean, rounded down. For cpu and memory a container without a request counts 100m and
- * 200 MiB. Left out are resources that the node has none of, and extended ones that the pod does not request.
+ * kube-scheduler's LeastAllocated and MostAllocated: for each resource the free (or used) share of the node with the pod
+ * on it, in whole percent; then their weighted mean, rounded down. For cpu and memory a container without a request
+ * counts 100m and 200 MiB. Left out are resources that the node has none of, and extended ones that the pod does not
+ * request.
  */
 export class AllocationScore {
   readonly #mostAllocated: boolean;

@@ -94,7 +94,7 @@ describe('a node has room', () => {
 
 describe('ignored resources', () => {
   const ignoring = createNodeResourcesFit(
-    { ignoredResources: ['example.com/slot', 'cpu'], ignoredResourceGroups: ['fpga.example'] },
+    { ignoredResources: ['example.com/slot', 'cpu'], ignoredResourceGroups: ['fpga.example', 'kubernetes.io'] },
     handle,
   );
 
@@ -107,7 +107,9 @@ describe('ignored resources', () => {
   });
 
   it('are never those of Kubernetes itself', () => {
-    expect(check({ cpu: 5 }, { cpu: 4 }, [], ignoring)).toMatchObject({ reason: 'Insufficient cpu' });
+    expect(check({ cpu: 5, requests: { 'kubernetes.io/batch-cpu': 1 } }, { cpu: 4 }, [], ignoring)).toMatchObject({
+      reason: 'Insufficient cpu, Insufficient kubernetes.io/batch-cpu',
+    });
   });
 });
 

@@ -37,6 +37,7 @@ describe('taints', () => {
   it.each<[string, Toleration, boolean]>([
     ['the same key and value', { key: 'dedicated', operator: 'Equal', value: 'ml' }, true],
     ['the same key and value, operator left out', { key: 'dedicated', value: 'ml' }, true],
+    ['the same key and value, operator empty', { key: 'dedicated', operator: '', value: 'ml' }, true],
     ['another value', { key: 'dedicated', operator: 'Equal', value: 'web' }, false],
     ['the key alone, whatever the value', { key: 'dedicated', operator: 'Exists' }, true],
     ['another key', { key: 'spot', operator: 'Exists' }, false],

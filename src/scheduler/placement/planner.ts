@@ -71,7 +71,7 @@ export class Planner {
     let blocked: Diagnosis | undefined;
     let waiting = batches;
     let candidates = members.length;
-    for (let progress = true; progress && waiting.length > 0 && placements.length < needed; ) {
+    for (let progress = true; progress && waiting.length > 0 && placements.length < needed;) {
       progress = false;
       const refused: Batch[] = [];
       for (const batch of waiting) {
@@ -155,7 +155,8 @@ export class Planner {
       const pod = pods[i]!;
       const state = new CycleState(groupState);
       const answer = profile.preFilter(state, pod);
-      const node = answer.status === undefined ? this.#reserveBest(profile, ranking, state, pod, transaction) : undefined;
+      const node =
+        answer.status === undefined ? this.#reserveBest(profile, ranking, state, pod, transaction) : undefined;
       if (node === undefined) {
         // Without a plugin that reads other nodes the next identical pod would fare no better.
         if (answer.status === undefined && !profile.readsOtherNodes) return [...left, ...pods.slice(i)];

@@ -113,7 +113,8 @@ export class Ranking {
     for (const node of this.#nodes) {
       const status = this.#table.statuses[node.index] ?? this.#globalStatuses.get(node.index);
       if (status === undefined) continue;
-      reasons.set(status.reason, (reasons.get(status.reason) ?? 0) + 1);
+      // A node that lacks several things says so in one list; each counts for itself, as in kube-scheduler.
+      for (const reason of status.reason.split(', ')) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       if (status.plugin !== '') plugins.add(status.plugin);
       resolvable ||= status.code === 'Unschedulable';
     }

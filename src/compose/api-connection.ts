@@ -1,0 +1,44 @@
+import type { Clock } from '../base/clock.ts';
+import type { Endpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { RateLimiter } from '../client/rate-limiter.ts';
+import { UndiciTransport } from '../client/undici-transport.ts';
+
+/** How a process reaches its API server. */
+export interface ApiConnectionOptions {
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** Where to; or the kubeconfig file and context, found as kubectl finds them when absent. */
+  readonly endpoint?: Endpoint;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Calls a second in the long run, and at once; as kube-scheduler's --kube-api-qps and --kube-api-burst. */
+  readonly qps: number;
+  readonly burst: number;
+}
+
+export interface ApiConnection {
+  readonly client: KubeClient;
+  readonly server: string;
+  close(): Promise<void>;
+}
+
+/** Rejects with KubeconfigError when there is no usable kubeconfig. Connects to nothing yet. */
+export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
+  const { clock, userAgent, qps, burst } = options;
+  const endpoint =
+    options.endpoint ??
+    (await loadKubeconfig({
+      clock,
+      ...(options.kubeconfig === undefined ? {} : { path: options.kubeconfig }),
+      ...(options.context === undefined ? {} : { context: options.context }),
+    }));
+  const transport = new UndiciTransport({ endpoint });
+  const limiter = new RateLimiter({ clock, qps, burst });
+  return {
+    client: new KubeClient({ transport, clock, limiter, userAgent }),
+    server: endpoint.server,
+    close: () => transport.close(),
+  };
+}

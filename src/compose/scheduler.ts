@@ -1,0 +1,70 @@
+import { hostname } from 'node:os';
+import { systemClock } from '../base/system-clock.ts';
+import type { Endpoint } from '../client/endpoint.ts';
+import type { Logger } from '../observability/logger.ts';
+import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { defaultPlugins, pluginRegistry } from '../plugins/registry.ts';
+import { Scheduler } from '../scheduler/scheduler.ts';
+import { startServing } from '../serving/start-serving.ts';
+import { connectToApi } from './api-connection.ts';
+import type { RunningProcess } from './running-process.ts';
+
+export interface SchedulerProcessOptions {
+  readonly endpoint?: Endpoint;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly schedulerNames: readonly string[];
+  /** Address and port of health and metrics; port 0 takes any free one. */
+  readonly host: string;
+  readonly port: number;
+  readonly qps: number;
+  readonly burst: number;
+  /** Coscheduling off: every pod is a lone pod. For showing what goes wrong then. */
+  readonly naive?: boolean;
+  readonly logger: Logger;
+}
+
+/**
+ * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
+ * to. Rejects with KubeconfigError or PortUnavailableError.
+ */
+export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
+  const { logger, naive = false } = options;
+  const clock = systemClock;
+  const connection = await connectToApi({ ...options, clock, userAgent: 'tutti-scheduler' });
+  const registry = createMetricRegistry({ processMetrics: true });
+  const scheduler = new Scheduler({
+    client: connection.client,
+    clock,
+    random: Math.random,
+    logger,
+    registry,
+    schedulerNames: options.schedulerNames,
+    plugins: pluginRegistry,
+    enabled: defaultPlugins.filter(({ name }) => !(naive && name === 'Coscheduling')),
+    identity: `${hostname()}-${process.pid}`,
+    defer: (callback) => void setImmediate(callback),
+  });
+  try {
+    const serving = await startServing({
+      host: options.host,
+      port: options.port,
+      portFlag: '--metrics-port',
+      checks: [{ name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' }],
+      registry,
+      logger,
+    });
+    // Rejects only when it is stopped before the cluster has been seen.
+    scheduler.start().catch((error: unknown) => logger.debug('not started', { error }));
+    return {
+      url: serving.url,
+      async stop() {
+        await Promise.all([serving.close(), scheduler.stop()]);
+        await connection.close();
+      },
+    };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}

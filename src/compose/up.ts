@@ -1,0 +1,107 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { podGroupDefinition } from '../api/pod-group-schema.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { fixedEndpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { UndiciTransport } from '../client/undici-transport.ts';
+import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
+import { listenHttp } from '../embedded/listen-http.ts';
+import type { SimulatedNodeSpec } from '../embedded/nodes/node-object.ts';
+import { SimulatedNodes } from '../embedded/nodes/simulated-nodes.ts';
+import type { Logger } from '../observability/logger.ts';
+import { runController } from './controller.ts';
+import { runScheduler } from './scheduler.ts';
+
+export interface PlaneOptions {
+  /** Of the API server on 127.0.0.1; 0 takes any free one. */
+  readonly port: number;
+  readonly nodes: readonly SimulatedNodeSpec[];
+  /** Coscheduling off: what a scheduler without gangs does. */
+  readonly naive: boolean;
+  readonly logger: Logger;
+}
+
+export interface RunningPlane {
+  /** Of the API server. */
+  readonly url: string;
+  readonly kubeconfigPath: string;
+  /** Health and metrics of the scheduler, and of the controller. */
+  readonly schedulerUrl: string;
+  readonly controllerUrl: string;
+  /** Ends everything, the kubeconfig file included; idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Pods that name no scheduler are ours as well: nobody else is there. */
+const schedulerNames = ['tutti', 'default-scheduler'];
+const unlimited = { qps: 0, burst: 1 };
+
+/**
+ * A whole control plane in this process: API server, simulated nodes, controller and scheduler, joined only over HTTP.
+ * Resolves when all of them run. Rejects with PortTakenError; then nothing is left running.
+ */
+export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
+  const { logger, naive } = options;
+  /** What has been started; stopped in reverse order. */
+  const started: (() => Promise<void>)[] = [];
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      for (const end of started.toReversed()) await end();
+    })();
+    return stopping;
+  };
+  try {
+    const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
+    const listener = await listenHttp(server, options.port);
+    started.push(async () => {
+      server.close();
+      await listener.close();
+    });
+    const endpoint = fixedEndpoint(listener.url);
+    const transport = new UndiciTransport({ endpoint });
+    started.push(() => transport.close());
+    const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-up' });
+    await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
+
+    const nodes = new SimulatedNodes({
+      transport,
+      clock: systemClock,
+      random: Math.random,
+      nodes: options.nodes,
+      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+    });
+    started.push(() => nodes.stop());
+    const local = { endpoint, host: '127.0.0.1', port: 0, ...unlimited };
+    const [controller, scheduler] = await Promise.all([
+      runController({ ...local, workers: 1, logger: logger.child({ process: 'controller' }) }),
+      runScheduler({ ...local, schedulerNames, naive, logger: logger.child({ process: 'scheduler' }) }),
+      nodes.start(),
+    ]);
+    started.push(() => controller.stop(), () => scheduler.stop());
+
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-'));
+    started.push(() => rm(folder, { recursive: true, force: true }));
+    const kubeconfigPath = join(folder, 'kubeconfig');
+    await writeFile(kubeconfigPath, kubeconfigFor(listener.url), { mode: 0o600 });
+    return { url: listener.url, kubeconfigPath, schedulerUrl: scheduler.url, controllerUrl: controller.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** client-node refuses plain HTTP unless verification is off, and applies nothing of a cluster without a user. */
+function kubeconfigFor(server: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'tutti', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'tutti', user: {} }],
+    contexts: [{ name: 'tutti', context: { cluster: 'tutti', user: 'tutti', namespace: 'default' } }],
+    'current-context': 'tutti',
+  });
+}

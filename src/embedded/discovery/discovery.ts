@@ -1,0 +1,140 @@
+import type { JsonObject } from '../json.ts';
+import type { ApiGroup, ResourceRegistry } from '../kinds/resource-registry.ts';
+import { apiVersionOf } from '../kinds/resource-type.ts';
+import type { ResourceType } from '../kinds/resource-type.ts';
+import { reviewKinds } from '../kinds/access-reviews.ts';
+
+/** The groups of the registry together with those that only have reviews, which are created and never stored. */
+function allGroups(registry: ResourceRegistry): ApiGroup[] {
+  const groups = registry.groups();
+  const names = new Set(groups.map((group) => group.name));
+  for (const { group, version } of reviewKinds) {
+    if (!names.has(group)) groups.push({ name: group, versions: [{ version, resources: [] }] });
+    names.add(group);
+  }
+  return groups;
+}
+
+/** `GET /api`, as servers answered before aggregated discovery. */
+export function legacyVersions(serverAddress: string): JsonObject {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  };
+}
+
+/** `GET /apis`, legacy form. */
+export function legacyGroupList(registry: ResourceRegistry): JsonObject {
+  const groups = allGroups(registry).filter((group) => group.name !== '');
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) };
+}
+
+/** `GET /apis/GROUP`; undefined when there is no such group. */
+export function legacyGroup(registry: ResourceRegistry, name: string): JsonObject | undefined {
+  const group = allGroups(registry).find((each) => each.name === name && name !== '');
+  return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) };
+}
+
+function groupEntry(group: ApiGroup): JsonObject {
+  const versions = group.versions.map(({ version }) => ({ groupVersion: `${group.name}/${version}`, version }));
+  return { name: group.name, versions, preferredVersion: versions[0]! };
+}
+
+/** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
+export function legacyResourceList(
+  registry: ResourceRegistry,
+  group: string,
+  version: string,
+): JsonObject | undefined {
+  const found = allGroups(registry)
+    .find((each) => each.name === group)
+    ?.versions.find((each) => each.version === version);
+  if (found === undefined) return undefined;
+  const resources: JsonObject[] = found.resources.flatMap((type) => [
+    {
+      name: type.plural,
+      singularName: type.singular,
+      namespaced: type.namespaced,
+      kind: type.kind,
+      verbs: [...type.verbs],
+      ...(type.shortNames.length > 0 && { shortNames: [...type.shortNames] }),
+      ...(type.categories.length > 0 && { categories: [...type.categories] }),
+    },
+    ...type.subresources.map((subresource) => ({
+      name: `${type.plural}/${subresource.name}`,
+      singularName: '',
+      namespaced: type.namespaced,
+      kind: subresource.kind,
+      ...((subresource.group !== type.group || subresource.version !== type.version) && {
+        group: subresource.group,
+        version: subresource.version,
+      }),
+      verbs: [...subresource.verbs],
+    })),
+  ]);
+  for (const review of reviewKinds) {
+    if (review.group !== group || review.version !== version) continue;
+    resources.push({
+      name: review.plural,
+      singularName: review.kind.toLowerCase(),
+      namespaced: false,
+      kind: review.kind,
+      verbs: ['create'],
+    });
+  }
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf({ group, version }), resources };
+}
+
+/** The aggregated form of `GET /api` (the core group) and `GET /apis` (all others). */
+export function aggregatedDiscovery(
+  registry: ResourceRegistry,
+  part: 'core' | 'groups',
+  version: 'v2' | 'v2beta1',
+): JsonObject {
+  const groups = allGroups(registry).filter((group) => (group.name === '') === (part === 'core'));
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map((group) => ({
+      metadata: { name: group.name, creationTimestamp: null },
+      versions: group.versions.map((each) => ({
+        version: each.version,
+        resources: [...each.resources.map(discoveredResource), ...discoveredReviews(group.name, each.version)],
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function discoveredResource(type: ResourceType): JsonObject {
+  return {
+    resource: type.plural,
+    responseKind: { group: type.group, version: type.version, kind: type.kind },
+    scope: type.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: type.singular,
+    verbs: [...type.verbs],
+    ...(type.shortNames.length > 0 && { shortNames: [...type.shortNames] }),
+    ...(type.categories.length > 0 && { categories: [...type.categories] }),
+    ...(type.subresources.length > 0 && {
+      subresources: type.subresources.map((subresource) => ({
+        subresource: subresource.name,
+        responseKind: { group: subresource.group, version: subresource.version, kind: subresource.kind },
+        verbs: [...subresource.verbs],
+      })),
+    }),
+  };
+}
+
+function discoveredReviews(group: string, version: string): JsonObject[] {
+  return reviewKinds
+    .filter((review) => review.group === group && review.version === version)
+    .map((review) => ({
+      resource: review.plural,
+      responseKind: { group, version, kind: review.kind },
+      scope: 'Cluster',
+      singularResource: review.kind.toLowerCase(),
+      verbs: ['create'],
+    }));
+}

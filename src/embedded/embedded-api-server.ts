@@ -1,0 +1,176 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { TransportRequest, TransportResponse } from '../client/transport.ts';
+import { startDefinitionRegistrar } from './background/definition-registrar.ts';
+import { startEventExpiry } from './background/event-expiry.ts';
+import { startGarbageCollector } from './background/garbage-collector.ts';
+import { startNamespaceCleaner } from './background/namespace-cleaner.ts';
+import { OwnerIndex } from './background/owner-index.ts';
+import { startServiceAccountCreator } from './background/service-account-creator.ts';
+import { OpenApiDocuments } from './discovery/open-api.ts';
+import { ApiError, internalError } from './http/api-error.ts';
+import { jsonResponse } from './http/response.ts';
+import { builtInKinds } from './kinds/built-in-kinds.ts';
+import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
+import { podIndexes, pods } from './kinds/pods/pods.ts';
+import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
+import { ResourceRegistry } from './kinds/resource-registry.ts';
+import { route } from './router.ts';
+import { ListSnapshots } from './store/list-snapshots.ts';
+import { Store } from './store/store.ts';
+import type { ApiContext } from './verbs/api-context.ts';
+import { createObject } from './verbs/create.ts';
+import { WatchStreams } from './verbs/watch-streams.ts';
+
+/**
+ * Stands between clients and the server, to inject faults: whatever response it returns is the answer; undefined lets the
+ * request through; throwing loses the connection. `proceed` answers the request as usual, for faults that strike after
+ * the write (a lost response).
+ */
+export type Intercept = (
+  request: TransportRequest,
+  proceed: () => TransportResponse,
+) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
+
+/** What an observer learns of a request, once the head of its response is known. */
+export interface RequestObservation {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** With no question mark; empty when there is none. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly accept: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly status: number;
+}
+
+export interface EmbeddedApiServerOptions {
+  readonly clock: Clock;
+  /** Makes uids and generated names. */
+  readonly random: Random;
+  readonly intercept?: Intercept;
+  readonly observe?: (observation: RequestObservation) => void;
+  /** How many changes of each resource are kept for watches to replay. Default 10,000. */
+  readonly historyLimit?: number;
+  /** The resource version before the first write. Default 1. */
+  readonly initialResourceVersion?: number;
+}
+
+const defaultHistoryLimit = 10_000;
+const pageLifetimeMs = 5 * 60 * 1000;
+const pagedListsLimit = 100;
+
+/**
+ * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
+ * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
+ * writes never interleave. What it does not support is an error, never a silent success.
+ */
+export class EmbeddedApiServer {
+  readonly #api: ApiContext;
+  readonly #openApi: OpenApiDocuments;
+  readonly #intercept: Intercept | undefined;
+  readonly #observe: ((observation: RequestObservation) => void) | undefined;
+  readonly #stopExpiry: () => void;
+  #closed = false;
+
+  constructor(options: EmbeddedApiServerOptions) {
+    const { clock, random } = options;
+    const store = new Store({
+      historyLimit: options.historyLimit ?? defaultHistoryLimit,
+      initialResourceVersion: options.initialResourceVersion ?? 1,
+    });
+    store.collection(pods.storage, podIndexes);
+    for (const type of builtInKinds) store.collection(type.storage);
+    this.#api = {
+      store,
+      clock,
+      random,
+      registry: new ResourceRegistry(builtInKinds),
+      snapshots: new ListSnapshots({ clock, lifetimeMs: pageLifetimeMs, limit: pagedListsLimit }),
+      watches: new WatchStreams(),
+      owners: new OwnerIndex(store),
+      nowMs: () => clock.now(),
+      now: () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+    };
+    this.#openApi = new OpenApiDocuments(this.#api.registry);
+    this.#intercept = options.intercept;
+    this.#observe = options.observe;
+    startGarbageCollector(this.#api);
+    startNamespaceCleaner(this.#api);
+    startDefinitionRegistrar(this.#api);
+    startServiceAccountCreator(this.#api);
+    this.#stopExpiry = startEventExpiry(this.#api);
+    this.#createBuiltIns();
+  }
+
+  /** The resource version of the latest write. */
+  get resourceVersion(): number {
+    return this.#api.store.resourceVersion;
+  }
+
+  /**
+   * Answers one request; a watch is a body that goes on until its end, the client's `return`, the signal or `close`.
+   * Rejects only as a transport does: aborted, closed, or a fault that loses the connection.
+   */
+  async handle(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    signal?.throwIfAborted();
+    if (this.#closed) throw new Error('the embedded API server is closed');
+    const proceed = (): TransportResponse => this.#answer(request, signal);
+    const response = (await this.#intercept?.(request, proceed)) ?? proceed();
+    this.#report(request, response.status);
+    return response;
+  }
+
+  /** Makes every resource version so far too old to watch from, as a compaction does: for tests of 410. */
+  forgetHistory(): void {
+    for (const collection of this.#api.store.collections()) collection.forgetHistory(this.resourceVersion);
+  }
+
+  /** Ends all open watches, or those of one resource ("pods", "podgroups.scheduling.x-k8s.io"), as a server may at any time. */
+  endWatches(resource?: string): void {
+    this.#api.watches.end(resource);
+  }
+
+  /** Ends all watches at once and answers nothing more. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#stopExpiry();
+    this.#api.watches.end();
+  }
+
+  #answer(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
+    try {
+      return route({ api: this.#api, openApi: this.#openApi }, request, signal);
+    } catch (error) {
+      const known = error instanceof ApiError ? error : internalError((error as Error).stack ?? String(error));
+      return jsonResponse(known.toStatus(), { status: known.code, headers: known.headers });
+    }
+  }
+
+  #report(request: TransportRequest, status: number): void {
+    if (this.#observe === undefined) return;
+    const { method, path: target, headers } = request;
+    const mark = target.indexOf('?');
+    this.#observe({
+      method,
+      path: mark < 0 ? target : target.slice(0, mark),
+      query: mark < 0 ? '' : target.slice(mark + 1),
+      contentType: headers['content-type'],
+      accept: headers.accept,
+      userAgent: headers['user-agent'],
+      status,
+    });
+  }
+
+  #createBuiltIns(): void {
+    for (const name of builtInNamespaces) {
+      createObject(this.#api, namespaces, undefined, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, false);
+    }
+    for (const [name, value] of builtInPriorityClasses) {
+      const description = `Used for system critical pods: ${name}.`;
+      const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description };
+      createObject(this.#api, priorityClasses, undefined, object, false);
+    }
+  }
+}

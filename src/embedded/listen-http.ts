@@ -1,0 +1,135 @@
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import type { TransportRequest, TransportResponse } from '../client/transport.ts';
+import type { EmbeddedApiServer } from './embedded-api-server.ts';
+import { ApiError } from './http/api-error.ts';
+import { bodyLimitBytes } from './http/decode-body.ts';
+import { jsonResponse } from './http/response.ts';
+
+/** The port that the server shall listen on is held by another process. */
+export class PortTakenError extends Error {
+  override readonly name = 'PortTakenError';
+  readonly port: number;
+
+  constructor(port: number, host: string, cause: unknown) {
+    super(
+      `port ${port} on ${host} is already in use: stop the process that holds it, or choose another port (0 takes any free one)`,
+      { cause },
+    );
+    this.port = port;
+  }
+}
+
+/** A listening server. */
+export interface HttpListener {
+  /** `http://127.0.0.1:12345` */
+  readonly url: string;
+  readonly port: number;
+  /** Closes all connections; what is being answered gets a moment to end. The API server itself stays as it is. */
+  close(): Promise<void>;
+}
+
+/** Longer than clients keep idle connections, so that it is never the server that closes one just when it is used. */
+const keepAliveMs = 75_000;
+const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+/**
+ * Serves an embedded API server over plain HTTP/1.1. There is no authentication, so only loopback addresses are taken.
+ * Rejects with PortTakenError when the port is taken; port 0 takes any free one.
+ */
+export async function listenHttp(
+  server: EmbeddedApiServer,
+  port: number,
+  host = '127.0.0.1',
+): Promise<HttpListener> {
+  if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
+    throw new Error(
+      `the embedded API server has no authentication and listens on loopback addresses only, not on ${host}: use 127.0.0.1`,
+    );
+  }
+  const http = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, outgoing) => {
+    void answer(server, incoming, outgoing);
+  });
+  try {
+    http.listen(port, host);
+    await once(http, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(port, host, error);
+    throw error;
+  }
+  const actual = (http.address() as AddressInfo).port;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    port: actual,
+    close: () =>
+      new Promise((resolve) => {
+        http.close(() => resolve());
+        // Watches never end by themselves, and a client may keep its connection for ever.
+        setImmediate(() => http.closeAllConnections());
+      }),
+  };
+}
+
+async function answer(server: EmbeddedApiServer, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  outgoing.once('close', () => gone.abort(new Error('the client closed the connection')));
+  try {
+    await send(await respond(server, incoming, gone.signal), outgoing, gone.signal);
+  } catch {
+    // No answer can be given any more: the client sees a lost connection.
+    outgoing.destroy();
+  }
+}
+
+async function respond(
+  server: EmbeddedApiServer,
+  incoming: IncomingMessage,
+  signal: AbortSignal,
+): Promise<TransportResponse> {
+  const { method = '', url = '/' } = incoming;
+  if (!methods.has(method)) {
+    return refusal(new ApiError({ code: 405, reason: 'MethodNotAllowed', message: `${method} is not supported` }));
+  }
+  const body = await readBody(incoming);
+  if (body === undefined) {
+    const message = `Request entity too large: limit is ${bodyLimitBytes}`;
+    return refusal(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return server.handle(
+    { method: method as TransportRequest['method'], path: url, headers, ...(body.length > 0 && { body }) },
+    signal,
+  );
+}
+
+function refusal(error: ApiError): TransportResponse {
+  return jsonResponse(error.toStatus(), { status: error.code });
+}
+
+/** Undefined: it is larger than allowed; the rest is read and dropped. */
+async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of incoming) {
+    length += (piece as Buffer).length;
+    if (length <= bodyLimitBytes) pieces.push(piece as Buffer);
+  }
+  return length > bodyLimitBytes ? undefined : Buffer.concat(pieces);
+}
+
+async function send(response: TransportResponse, outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
+  outgoing.writeHead(response.status, response.headers);
+  if (response.headers['content-length'] === undefined) outgoing.flushHeaders();
+  for await (const piece of response.body) {
+    if (outgoing.write(piece)) continue;
+    await once(outgoing, 'drain', { signal });
+  }
+  outgoing.end();
+}

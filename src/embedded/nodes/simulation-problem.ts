@@ -1,0 +1,11 @@
+/**
+ * Something that simulated nodes met and went on from: for logs. `message` is constant; `subject` names the node
+ * ("node a"), the pod ("pod default/p") or the collection that it is about.
+ */
+export interface SimulationProblem {
+  readonly message: string;
+  readonly subject: string;
+  readonly error: Error;
+}
+
+export type OnSimulationProblem = (problem: SimulationProblem) => void;
