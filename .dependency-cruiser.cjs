@@ -74,8 +74,8 @@ module.exports = {
       name: 'sources-without-tests',
       comment: 'What is published does not import tests, benchmarks or scripts.',
       severity: 'error',
-      from: { path: '^src/', pathNot: test },
-      to: { path: `^(test|bench|scripts)/|${test}` },
+      from: { path: '^src/', pathNot: `/testing/|${test}` },
+      to: { path: `^(test|bench|scripts)/|^src/.+/testing/|${test}` },
     },
     {
       name: 'one-http-stack',

@@ -13,6 +13,7 @@ const planted = [
   'layer-api: src/api/imports-a-type-from-a-later-layer.ts → src/client/transport.ts',
   'layer-api: src/api/imports-a-value-from-a-later-layer.ts → src/client/transport.ts',
   'embedded-only-in-compose: src/cli/imports-the-embedded-plane.ts → src/embedded/plane.ts',
+  'sources-without-tests: src/client/imports-a-test.ts → src/base/shared.test.ts',
   'plugin-without-plugin: src/plugins/first/imports-another-plugin.ts → src/plugins/second/second.ts',
   'layer-plugins: src/plugins/first/imports-the-scheduler.ts → src/scheduler/imports-a-plugin.ts',
   'scheduler-without-plugins: src/scheduler/imports-a-plugin.ts → src/plugins/second/second.ts',

@@ -2,6 +2,7 @@ import type { Node } from '../api/node.ts';
 import { isTerminal } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
+import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec } from './gang.ts';
 import { NodeInfo } from './node-info.ts';
@@ -35,6 +36,8 @@ export class Cluster {
   readonly #pods = new Map<string, Pod>();
   /** uid -> node that an unbound pod is assumed on */
   readonly #assumed = new Map<string, NodeInfo>();
+  /** owner uid -> its claim */
+  readonly #claims = new Map<string, Claim>();
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
   #generation = 0;
@@ -109,13 +112,15 @@ export class Cluster {
     const assumedOn = this.#assumed.get(pod.uid);
     const outcome = assumptionOutcome(pod, assumedOn);
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
-    const unmoved = occupies && !isTerminal(pod) && known?.template === pod.template;
+    const wasThere = known !== undefined && !isTerminal(known);
+    const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
     else this.#pods.set(pod.uid, pod);
     if (unmoved) this.nodeOf(pod)?.pods.set(pod.uid, pod);
     else this.#putOnNode(pod);
+    this.#followNomination(pod);
     if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
     if (pod.podGroupKey !== undefined) this.#joinGang(pod);
     return outcome;
@@ -128,8 +133,31 @@ export class Cluster {
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
+    this.releaseClaim(uid);
     this.#leaveGang(known);
     return assumed ? 'contradicted' : 'none';
+  }
+
+  // Claims
+
+  /** Keeps room for the claimant; replaces the claim it had. */
+  claim(claim: Claim): void {
+    this.releaseClaim(claim.claimant.uid);
+    this.#claims.set(claim.claimant.uid, claim);
+    const info = this.#nodeNamed(claim.nodeName);
+    info.claims.set(claim.claimant.uid, claim);
+    this.#touch(info);
+  }
+
+  /** Gives the owner's room back, if it has any. */
+  releaseClaim(owner: string): void {
+    const claim = this.#claims.get(owner);
+    if (claim === undefined) return;
+    this.#claims.delete(owner);
+    const info = this.#nodeNamed(claim.nodeName);
+    info.claims.delete(owner);
+    this.#touch(info);
+    this.#dropIfUnused(info);
   }
 
   // Groups
@@ -171,7 +199,11 @@ export class Cluster {
       },
       forget: (pod) => this.forget(pod),
       takeOut: (pod) => this.#takeOffNode(pod),
-      putBack: (pod) => this.#putOnNode(pod),
+      putBack: (pod, node) => {
+        // A node that only this pod named has been dropped.
+        this.#nodesByName.set(node.name, node);
+        this.#putOnNode(pod);
+      },
       closed: () => {
         this.#openTransaction = false;
       },
@@ -181,11 +213,19 @@ export class Cluster {
 
   /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
   forget(pod: Pod): void {
-    const current = this.#pods.get(pod.uid) ?? pod;
     if (!this.#assumed.has(pod.uid)) return;
-    this.#takeOffNode(current);
+    const known = this.#pods.get(pod.uid);
+    this.#takeOffNode(known ?? pod);
     this.#assumed.delete(pod.uid);
-    if (current.podGroupKey !== undefined) this.#joinGang(current);
+    if (known === undefined) this.#leaveGang(pod);
+    else if (known.podGroupKey !== undefined) this.#joinGang(known);
+  }
+
+  /** A nominated pod claims its room, whoever nominated it, until it is on a node. */
+  #followNomination(pod: Pod): void {
+    const isComing = pod.nominatedNodeName !== '' && pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
+    if (isComing) this.claim({ claimant: pod, nodeName: pod.nominatedNodeName });
+    else this.releaseClaim(pod.uid);
   }
 
   #putOnNode(pod: Pod): void {
@@ -215,7 +255,7 @@ export class Cluster {
   }
 
   #dropIfUnused(info: NodeInfo): void {
-    if (info.index < 0 && info.pods.size === 0) this.#nodesByName.delete(info.name);
+    if (info.index < 0 && info.pods.size === 0 && info.claims.size === 0) this.#nodesByName.delete(info.name);
   }
 
   #touch(info: NodeInfo): void {

@@ -1,6 +1,7 @@
 import type { Node } from '../api/node.ts';
 import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
+import type { Claim } from './claim.ts';
 
 /**
  * A node with what runs or is assumed on it: what Filter and Score read. Plugins must not change it. Vectors are indexed by
@@ -20,6 +21,8 @@ export class NodeInfo {
   nonZeroMemory = 0;
   /** uid -> pod, in order of arrival */
   readonly pods = new Map<string, Pod>();
+  /** owner uid -> room kept for a pod that is to come */
+  readonly claims = new Map<string, Claim>();
   /** Host ports in use, one entry a port of a pod. */
   readonly hostPorts: HostPort[] = [];
 

@@ -6,7 +6,7 @@ export interface TransactionTarget {
   assume(pod: Pod, node: NodeInfo): void;
   forget(pod: Pod): void;
   takeOut(pod: Pod): void;
-  putBack(pod: Pod): void;
+  putBack(pod: Pod, node: NodeInfo): void;
   closed(): void;
 }
 
@@ -35,15 +35,18 @@ export class Transaction {
     this.#target = target;
   }
 
+  /** Throws, and changes nothing, when the pod is assumed already. */
   assume(pod: Pod, node: NodeInfo): void {
     this.#mustBeOpen();
-    this.#steps.push({ kind: 'assumed', pod, node, generationBefore: node.generation });
+    const generationBefore = node.generation;
     this.#target.assume(pod, node);
+    this.#steps.push({ kind: 'assumed', pod, node, generationBefore });
   }
 
-  /** Takes a bound pod out of its node, as if it had been evicted. */
+  /** Takes a pod out of the node it is on, as if it had been evicted. Does nothing when it is not there (any more). */
   takeOut(pod: Pod, node: NodeInfo): void {
     this.#mustBeOpen();
+    if (!node.pods.has(pod.uid)) return;
     const podsBefore = [...node.pods.values()];
     this.#steps.push({ kind: 'takenOut', pod, node, generationBefore: node.generation, podsBefore });
     this.#target.takeOut(pod);
@@ -77,7 +80,7 @@ export class Transaction {
 
   #undo(step: Step): void {
     if (step.kind === 'assumed') this.#target.forget(step.pod);
-    else this.#target.putBack(step.pod);
+    else this.#target.putBack(step.pod, step.node);
     if (step.podsBefore !== undefined) {
       step.node.pods.clear();
       for (const pod of step.podsBefore) step.node.pods.set(pod.uid, pod);

@@ -165,11 +165,23 @@ export class EmbeddedApiServer {
 
   #createBuiltIns(): void {
     for (const name of builtInNamespaces) {
-      createObject(this.#api, namespaces, undefined, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, false);
+      createObject(
+        this.#api,
+        namespaces,
+        undefined,
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        false,
+      );
     }
     for (const [name, value] of builtInPriorityClasses) {
       const description = `Used for system critical pods: ${name}.`;
-      const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description };
+      const object = {
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name },
+        value,
+        description,
+      };
       createObject(this.#api, priorityClasses, undefined, object, false);
     }
   }

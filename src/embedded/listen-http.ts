@@ -41,11 +41,7 @@ const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
  * Serves an embedded API server over plain HTTP/1.1. There is no authentication, so only loopback addresses are taken.
  * Rejects with PortTakenError when the port is taken; port 0 takes any free one.
  */
-export async function listenHttp(
-  server: EmbeddedApiServer,
-  port: number,
-  host = '127.0.0.1',
-): Promise<HttpListener> {
+export async function listenHttp(server: EmbeddedApiServer, port: number, host = '127.0.0.1'): Promise<HttpListener> {
   if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
     throw new Error(
       `the embedded API server has no authentication and listens on loopback addresses only, not on ${host}: use 127.0.0.1`,

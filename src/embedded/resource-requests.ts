@@ -27,7 +27,15 @@ import { updateObject } from './verbs/update.ts';
 import { watchObjects } from './verbs/watch.ts';
 
 /** Subresources of pods that need a real container. */
-const containerSubresources = new Set(['log', 'exec', 'attach', 'portforward', 'proxy', 'ephemeralcontainers', 'resize']);
+const containerSubresources = new Set([
+  'log',
+  'exec',
+  'attach',
+  'portforward',
+  'proxy',
+  'ephemeralcontainers',
+  'resize',
+]);
 
 /** Everything a handler of one resource request needs. */
 interface ResourceRequest {
@@ -123,7 +131,8 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
     );
   }
   if (subresource !== 'binding' && subresource !== 'eviction') throw unknownPath();
-  if (request.method !== 'POST') throw methodNotAllowed({ group: '', plural: `pods/${subresource}` }, request.method.toLowerCase());
+  if (request.method !== 'POST')
+    throw methodNotAllowed({ group: '', plural: `pods/${subresource}` }, request.method.toLowerCase());
   return subresource === 'binding' ? bind(resource, name) : evict(resource, name);
 }
 
@@ -148,7 +157,9 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';
   if (type.behaviour.createOnUpdate !== true || status || conditional) throw notFound(type, name);
   if (textAt(metadata, 'name') !== name) {
-    throw badRequest(`the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`);
+    throw badRequest(
+      `the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`,
+    );
   }
   return written(type, createObject(context, type, target.namespace, object, options.dryRun), 201, warnings);
 }
@@ -182,7 +193,8 @@ function deleted(type: ResourceType, deletion: Deletion): TransportResponse {
 
 function deleteCollection(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
-  if (type.namespaced && target.namespace === undefined) throw methodNotAllowed(type, 'deletecollection across namespaces');
+  if (type.namespaced && target.namespace === undefined)
+    throw methodNotAllowed(type, 'deletecollection across namespaces');
   const options = readDeleteOptions(request, query);
   const selection = readSelection(type, target.namespace, undefined, readListOptions(query));
   const collection = context.store.collection(type.storage);
@@ -201,8 +213,10 @@ function deleteCollection(resource: ResourceRequest): TransportResponse {
 /** POST of a Binding: to a pod's subresource, or to the namespace's `bindings` with the pod named inside. */
 function bind(resource: ResourceRequest, podName: string | undefined): TransportResponse {
   const { context, request, target, query } = resource;
-  if (request.method !== 'POST') throw methodNotAllowed({ group: '', plural: 'bindings' }, request.method.toLowerCase());
-  if (target.namespace === undefined) throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
+  if (request.method !== 'POST')
+    throw methodNotAllowed({ group: '', plural: 'bindings' }, request.method.toLowerCase());
+  if (target.namespace === undefined)
+    throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
   const options = readWriteOptions(query);
   const binding = readSubresourceBody(request, 'Binding', 'v1');
   const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
@@ -237,7 +251,11 @@ function readSubresourceBody(request: TransportRequest, kind: string, apiVersion
 function answerReview(request: TransportRequest, review: ReviewKind): TransportResponse {
   if (request.method !== 'POST') throw methodNotAllowed(review, request.method.toLowerCase());
   const body = requireObject(decodeBody(request).value);
-  if ((body.kind ?? review.kind) !== review.kind) throw badRequest(`the object provided must be of type ${review.kind}`);
+  if ((body.kind ?? review.kind) !== review.kind)
+    throw badRequest(`the object provided must be of type ${review.kind}`);
   const apiVersion = `${review.group}/${review.version}`;
-  return jsonResponse({ ...body, apiVersion, kind: review.kind, metadata: objectAt(body, 'metadata') ?? {}, status: review.status }, { status: 201 });
+  return jsonResponse(
+    { ...body, apiVersion, kind: review.kind, metadata: objectAt(body, 'metadata') ?? {}, status: review.status },
+    { status: 201 },
+  );
 }

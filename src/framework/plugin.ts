@@ -83,8 +83,11 @@ export interface Plugin {
   /** Once, after the entity failed. The first plugin that returns a result ends the point. */
   postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
 
-  /** Once before Score, with the nodes that passed Filter. `Skip` switches this plugin's Score off for the attempt. */
-  preScore?(state: CycleState, pod: Pod, feasible: readonly NodeInfo[]): Status | undefined;
+  /**
+   * Once before Score. `feasible` lists the nodes that passed Filter, at a cost. `Skip` switches this plugin's Score off for
+   * the attempt.
+   */
+  preScore?(state: CycleState, pod: Pod, feasible: () => readonly NodeInfo[]): Status | undefined;
 
   /** Any finite number; 0 to 100 where the plugin has no NormalizeScore. Higher is better. */
   score?(state: CycleState, pod: Pod, node: NodeInfo): number;

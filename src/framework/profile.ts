@@ -145,7 +145,7 @@ export class Profile {
     return undefined;
   }
 
-  preScore(state: CycleState, pod: Pod, feasible: readonly NodeInfo[]): Status | undefined {
+  preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeInfo[]): Status | undefined {
     for (const { plugin } of this.scorers) {
       if (plugin.preScore === undefined) continue;
       const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));

@@ -89,6 +89,9 @@ export class WatchHandlers {
     } else if (!isTerminal(pod)) {
       this.#queue.moveOnEvent({ resource: 'UnscheduledPod', action: old === undefined ? 'Add' : 'Update', pod });
     }
+    if (old !== undefined && old.nominatedNodeName !== '' && pod.nominatedNodeName === '' && !isOnNode) {
+      this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod });
+    }
     this.#options.podSeen(pod.uid, pod);
   }
 

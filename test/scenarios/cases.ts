@@ -67,7 +67,7 @@ export const cases = {
   t9: 'test/scenarios/gangs.test.ts',
   t10: 'test/scenarios/gangs.test.ts',
   t11: 'test/scenarios/gangs.test.ts',
-  // What `tutti up` shows.
+  // Replicas of a Deployment against the quorum, and how much of a group may be missing.
   D1: 'test/scenarios/demo.test.ts',
   D2: 'test/scenarios/demo.test.ts',
   D3: 'test/scenarios/demo.test.ts',

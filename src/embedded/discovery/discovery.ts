@@ -42,11 +42,7 @@ function groupEntry(group: ApiGroup): JsonObject {
 }
 
 /** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
-export function legacyResourceList(
-  registry: ResourceRegistry,
-  group: string,
-  version: string,
-): JsonObject | undefined {
+export function legacyResourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
   const found = allGroups(registry)
     .find((each) => each.name === group)
     ?.versions.find((each) => each.version === version);

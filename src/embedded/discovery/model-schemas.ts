@@ -3,9 +3,14 @@ import { patchField } from '../patch/patch-strategies.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 
-/** The name a model has among the schemas of a document. */
+/**
+ * The name a model has among the schemas of a document: `V1PodSpec` is `io.k8s.V1.PodSpec`, so that `kubectl explain` shows
+ * the type's own name.
+ */
 export function schemaName(model: string): string {
-  return `io.k8s.${model}`;
+  const [, owner = '', version, name] = /^(.*?)(V\d+(?:(?:alpha|beta)\d+)?)(.+)$/.exec(model) ?? [];
+  if (version === undefined || name === undefined) return `io.k8s.${model}`;
+  return ['io.k8s', owner, version, name].filter((part) => part !== '').join('.');
 }
 
 export function schemaReference(model: string): JsonObject {
@@ -34,7 +39,9 @@ function valueSchema(schemas: JsonObject, type: ValueType): JsonObject {
     case 'model':
       addModelSchemas(schemas, type.name);
       // An extension beside a $ref would be lost, hence the allOf.
-      return modelFields(type.name) === undefined ? { type: 'object' } : { allOf: [schemaReference(type.name)], default: {} };
+      return modelFields(type.name) === undefined
+        ? { type: 'object' }
+        : { allOf: [schemaReference(type.name)], default: {} };
     case 'list':
       return { type: 'array', items: valueSchema(schemas, type.element) };
     case 'map':

@@ -63,7 +63,11 @@ export function qualifiedResource(resource: ResourceReference): string {
 }
 
 function resourceDetails(resource: ResourceReference, name: string): JsonObject {
-  return { ...(name !== '' && { name }), ...(resource.group !== '' && { group: resource.group }), kind: resource.plural };
+  return {
+    ...(name !== '' && { name }),
+    ...(resource.group !== '' && { group: resource.group }),
+    kind: resource.plural,
+  };
 }
 
 export function forbidden(resource: ResourceReference, name: string, why: string, causes?: StatusCause[]): ApiError {

@@ -11,7 +11,11 @@ export interface ResponseHead {
 }
 
 /** A complete response of one piece. */
-export function textResponse(text: string, contentType: string, head: ResponseHead = { status: 200 }): TransportResponse {
+export function textResponse(
+  text: string,
+  contentType: string,
+  head: ResponseHead = { status: 200 },
+): TransportResponse {
   const bytes = Buffer.from(text);
   return {
     status: head.status,

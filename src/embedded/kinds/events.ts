@@ -43,7 +43,8 @@ function firstSeen(event: JsonObject): string {
 
 function sourceOf(event: JsonObject): string {
   const source = objectAt(event, 'source') ?? objectAt(event, 'deprecatedSource');
-  const component = textAt(source, 'component') || textAt(event, 'reportingComponent') || textAt(event, 'reportingController');
+  const component =
+    textAt(source, 'component') || textAt(event, 'reportingComponent') || textAt(event, 'reportingController');
   const host = textAt(source, 'host') || textAt(event, 'reportingInstance');
   return host === '' ? component : `${component}, ${host}`;
 }
@@ -98,7 +99,8 @@ function involvedFields(prefix: string): Record<string, (event: JsonObject) => s
 function validateEvent(event: JsonObject): StatusCause[] {
   const namespace = textAt(metadataOf(event), 'namespace');
   const involvedNamespace = textAt(involved(event), 'namespace');
-  const matches = involvedNamespace === '' ? namespace === 'default' || namespace === 'kube-system' : involvedNamespace === namespace;
+  const matches =
+    involvedNamespace === '' ? namespace === 'default' || namespace === 'kube-system' : involvedNamespace === namespace;
   return matches ? [] : [invalidValue('involvedObject.namespace', involvedNamespace, 'does not match event.namespace')];
 }
 

@@ -41,7 +41,11 @@ export function labelValueProblem(text: string): string | undefined {
 }
 
 export function required(field: string, detail = ''): StatusCause {
-  return { field, reason: 'FieldValueRequired', message: detail === '' ? 'Required value' : `Required value: ${detail}` };
+  return {
+    field,
+    reason: 'FieldValueRequired',
+    message: detail === '' ? 'Required value' : `Required value: ${detail}`,
+  };
 }
 
 export function invalidValue(field: string, value: JsonValue, detail: string): StatusCause {

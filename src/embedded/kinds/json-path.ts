@@ -14,7 +14,12 @@ export type JsonPath = (document: JsonValue) => JsonValue[];
  * `[?(@.a=="b")]`. Undefined when the text is something else.
  */
 export function compileJsonPath(text: string): JsonPath | undefined {
-  const steps = parseSteps(text.trim().replace(/^\{(.*)\}$/, '$1').replace(/^\$/, ''));
+  const steps = parseSteps(
+    text
+      .trim()
+      .replace(/^\{(.*)\}$/, '$1')
+      .replace(/^\$/, ''),
+  );
   return steps && ((document) => evaluate(steps, document));
 }
 
@@ -34,7 +39,12 @@ function parseSteps(text: string): Step[] | undefined {
     else if (filter) {
       const path = parseSteps(filter[1]!);
       if (path === undefined) return undefined;
-      steps.push({ type: 'filter', path, equal: filter[2] === '==', value: literal(filter[3] ?? filter[4], filter[5]) });
+      steps.push({
+        type: 'filter',
+        path,
+        equal: filter[2] === '==',
+        value: literal(filter[3] ?? filter[4], filter[5]),
+      });
     } else return undefined;
     rest = rest.slice((all ?? field ?? quoted ?? index ?? filter)![0].length);
   }

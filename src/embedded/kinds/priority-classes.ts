@@ -78,9 +78,7 @@ function validatePriorityClass(each: JsonObject): StatusCause[] {
       );
     }
   } else if (typeof value === 'number' && value > highestUserPriority) {
-    causes.push(
-      fieldForbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`),
-    );
+    causes.push(fieldForbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`));
   }
   const policies = ['Never', 'PreemptLowerPriority'];
   const policy = textAt(each, 'preemptionPolicy');

@@ -16,7 +16,7 @@ export interface SimulatedTaint {
 }
 
 /** The version that simulated nodes say they are; not that of any kubelet. */
-export const simulatedKubeletVersion = 'v0.0.0-simulated';
+const simulatedKubeletVersion = 'v0.0.0-simulated';
 
 /** What a node has for pods: the spec's amounts, and room for 110 pods when it does not say. */
 export function allocatableOf(spec: SimulatedNodeSpec): Readonly<Record<string, string | number>> {

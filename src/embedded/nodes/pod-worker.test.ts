@@ -102,11 +102,18 @@ describe('deletion', () => {
     await using here = await startPlane();
     await here.createPod('p', { node: 'a', annotations: { termination: '3s' } });
     await here.pass(1_000);
+    const { uid } = (await here.pod('p')).metadata;
+    const deletions: unknown[] = [];
+    here.fault = ({ method, body }) => {
+      if (method === 'DELETE') deletions.push(JSON.parse(body as string));
+      return undefined;
+    };
     await here.deletePod('p');
     await here.pass(2_000);
     expect((await here.pod('p')).metadata.deletionTimestamp).toBeDefined();
     await here.pass(1_000);
     expect(await here.podNames()).toEqual([]);
+    expect(deletions).toEqual([{ gracePeriodSeconds: 0, preconditions: { uid } }]);
   });
 
   test('takes no longer than the grace period', async () => {

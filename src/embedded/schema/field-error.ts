@@ -68,7 +68,7 @@ export function tooMany(field: string, actual: number, limit: number): FieldErro
 }
 
 /** A value as Kubernetes prints it in field errors: scalars plainly, lists and objects in Go's notation. */
-export function describeValue(value: JsonValue): string {
+function describeValue(value: JsonValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (value === null) return '"null"';
   return typeof value === 'object' ? goNotation(value) : String(value);

@@ -61,7 +61,9 @@ function admitNamespace(
     return;
   }
   if (namespace === undefined) {
-    throw badRequest(`an empty namespace may not be set during creation: POST to .../namespaces/NAMESPACE/${type.plural}`);
+    throw badRequest(
+      `an empty namespace may not be set during creation: POST to .../namespaces/NAMESPACE/${type.plural}`,
+    );
   }
   if (own !== '' && own !== namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
@@ -74,7 +76,13 @@ function admitNamespace(
       type,
       textAt(metadata, 'name'),
       `unable to create new content in namespace ${namespace} because it is being terminated`,
-      [{ reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' }],
+      [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ],
     );
   }
 }

@@ -51,7 +51,8 @@ function objectsAtVersion(
   const asked = options.resourceVersion ?? 0;
   if (asked > current) throw resourceVersionTooLarge(asked, current);
   // A limit together with a version has always meant exactly that version.
-  const exact = options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === undefined && options.limit > 0);
+  const exact =
+    options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === undefined && options.limit > 0);
   if (asked === 0 || !exact) return { objects: selectObjects(collection, selection), resourceVersion: current };
   const past = collection.listAt(asked);
   if (past === undefined) throw expired(`The resourceVersion for the provided list is too old: ${asked}`);
@@ -123,12 +124,7 @@ interface ListForm {
   readonly item: (stored: StoredObject) => string;
 }
 
-function listForm(
-  type: ResourceType,
-  metadata: JsonObject,
-  presentation: Presentation,
-  nowMs: number,
-): ListForm {
+function listForm(type: ResourceType, metadata: JsonObject, presentation: Presentation, nowMs: number): ListForm {
   switch (presentation.form) {
     case 'object':
       return {

@@ -82,7 +82,10 @@ export function readListOptions(query: URLSearchParams): ListOptions {
       });
     }
     if (watch && !query.has('sendInitialEvents')) {
-      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
+      refuse(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
     }
     if (resourceVersion === undefined && !watch) {
       refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');

@@ -31,7 +31,8 @@ const bookmarkIntervalMs = 60_000;
 /** Lines are joined into one write up to this many characters. */
 const writeLimit = 64 * 1024;
 
-type Life = { readonly state: 'open' } | { readonly state: 'ended' } | { readonly state: 'aborted'; readonly error: Error };
+type Life =
+  { readonly state: 'open' } | { readonly state: 'ended' } | { readonly state: 'aborted'; readonly error: Error };
 
 /**
  * The body of one watch. Events are pushed in by the collection and pulled out by the client, at its own pace. For one

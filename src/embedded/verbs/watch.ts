@@ -76,12 +76,7 @@ function backlog(
   return changes.map((change) => visibleEvent(change, predicate)).filter((event) => event !== undefined);
 }
 
-function encodeEvent(
-  context: ApiContext,
-  type: ResourceType,
-  presentation: Presentation,
-  event: WatchEvent,
-): string {
+function encodeEvent(context: ApiContext, type: ResourceType, presentation: Presentation, event: WatchEvent): string {
   if (event.type === 'BOOKMARK') {
     return `${JSON.stringify({ type: 'BOOKMARK', object: bookmarkObject(type, presentation, event) })}\n`;
   }

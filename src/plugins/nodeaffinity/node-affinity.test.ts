@@ -103,8 +103,8 @@ describe('what a pod prefers', () => {
   });
 
   it('switches the score off when there is nothing', () => {
-    expect(plugin.preScore!(state, build.projectedPod(required(zone('x'))), [])).toMatchObject({ code: 'Skip' });
-    expect(plugin.preScore!(state, build.projectedPod(preferred([1, zone('x')])), [])).toBeUndefined();
+    expect(plugin.preScore!(state, build.projectedPod(required(zone('x'))), () => [])).toMatchObject({ code: 'Skip' });
+    expect(plugin.preScore!(state, build.projectedPod(preferred([1, zone('x')])), () => [])).toBeUndefined();
   });
 });
 
@@ -127,7 +127,7 @@ describe('addedAffinity', () => {
 
   it('adds to what the pod prefers', () => {
     const pod = build.projectedPod(preferred([5, zone('x')]));
-    expect(enforced.preScore!(state, build.projectedPod(), [])).toBeUndefined();
+    expect(enforced.preScore!(state, build.projectedPod(), () => [])).toBeUndefined();
     expect(enforced.score!(state, pod, build.nodeInfo({ labels: { zone: 'x' } }))).toBe(15);
   });
 

@@ -12,6 +12,12 @@ export class NodeTable {
   readonly statuses: (Status | undefined)[] = [];
   /** One column a scorer, in the profile's order. */
   readonly scores: Float64Array[];
+  /** Working room of the ranking that uses the table. Weighted total by node index, for feasible nodes. */
+  totals = new Float64Array(0);
+  /** Working room: feasible node indexes, as a heap in the end. */
+  order = new Int32Array(0);
+  /** Working room: one plugin's scores of the feasible nodes, in that order. */
+  column = new Float64Array(0);
 
   constructor(scorerCount: number) {
     this.scores = Array.from({ length: scorerCount }, () => new Float64Array(0));
@@ -30,11 +36,15 @@ export class NodeTable {
       grown.set(this.scores[column]!);
       this.scores[column] = grown;
     }
+    this.totals = new Float64Array(size);
+    this.order = new Int32Array(size);
+    this.column = new Float64Array(size);
     while (this.statuses.length < size) this.statuses.push(undefined);
   }
 
-  isCurrent(node: NodeInfo): boolean {
-    return this.generations[node.index] === node.generation;
+  /** The row of this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */
+  markCurrent(node: NodeInfo): void {
+    this.generations[node.index] = node.claims.size === 0 ? node.generation : -1;
   }
 
   clear(): void {

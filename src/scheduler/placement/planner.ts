@@ -7,6 +7,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
+import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';
 
@@ -41,6 +42,8 @@ interface Batch {
 export class Planner {
   readonly #cluster: Cluster;
   readonly #random: Random;
+  /** Random numbers, at least one a node, for the order among equal nodes. */
+  #ties = new Float64Array(0);
   /** profile -> its node tables */
   readonly #caches = new WeakMap<Profile, SignatureCache>();
   /** pod -> its signature by the profile that asked last */
@@ -75,7 +78,7 @@ export class Planner {
       progress = false;
       const refused: Batch[] = [];
       for (const batch of waiting) {
-        if (placements.length > 0) batch.ranking?.refresh();
+        if (batches.length > 1) batch.ranking?.refresh();
         const before = placements.length;
         const left = this.#placeBatch(profile, batch, needed, transaction, groupState, placements);
         progress ||= placements.length > before;
@@ -127,14 +130,17 @@ export class Planner {
       cache = new SignatureCache(profile.scorers.length);
       this.#caches.set(profile, cache);
     }
+    const signature = this.#signatureOf(profile, pod);
     const ranking = new Ranking({
       profile,
       pod,
       state,
       nodes: this.#cluster.nodes,
-      table: cache.table(this.#signatureOf(profile, pod)),
+      table: signatureTable(cache, signature),
+      ties: this.#tiesFor(this.#cluster.nodes.length),
       nodeNames: answer.nodeNames,
       random: this.#random,
+      isAssumed: (uid) => this.#cluster.isAssumed(uid),
     });
     return { pods, ranking, refused: undefined };
   }
@@ -187,6 +193,13 @@ export class Planner {
     return undefined;
   }
 
+  #tiesFor(nodeCount: number): Float64Array {
+    if (this.#ties.length < nodeCount) {
+      this.#ties = Float64Array.from({ length: Math.ceil(nodeCount * 1.5) }, () => this.#random());
+    }
+    return this.#ties;
+  }
+
   #refusal(pod: Pod, status: Status): Diagnosis {
     return {
       pod,
@@ -205,6 +218,13 @@ export class Planner {
     this.#signatures.set(pod, { profile, signature });
     return signature;
   }
+}
+
+/** A pod without a signature keeps one table to itself. */
+function signatureTable(cache: SignatureCache, signature: string | undefined): () => NodeTable {
+  if (signature !== undefined) return () => cache.table(signature);
+  const own = cache.unsharedTable();
+  return () => own;
 }
 
 /** Fewest feasible nodes first; among equals the larger request, then the older pod, so that the order is repeatable. */

@@ -3,8 +3,10 @@ import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { Plugin } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
+import { filterBesideClaims } from './filter-beside-claims.ts';
 import type { NodeTable } from './node-table.ts';
 
 /** Least and greatest raw score of one plugin over the feasible nodes, and how many nodes have each. */
@@ -27,15 +29,13 @@ export class Ranking {
   readonly #pod: Pod;
   readonly #state: CycleState;
   readonly #nodes: readonly NodeInfo[];
-  readonly #table: NodeTable;
+  readonly #claimTable: () => NodeTable;
+  readonly #ties: Float64Array;
+  #tieOffset = 0;
+  #table: NodeTable;
   readonly #nodeNames: ReadonlySet<string> | undefined;
   readonly #random: Random;
-  /** node index -> weighted total, for feasible nodes */
-  #totals = new Float64Array(0);
-  /** node index -> drawn order among equal totals */
-  #ties = new Float64Array(0);
-  /** A heap of node indexes, best first. */
-  #heap = new Int32Array(0);
+  readonly #isAssumed: (uid: string) => boolean;
   #size = 0;
   #extremes: readonly (Extremes | undefined)[] = [];
   /** node index -> refusal by PreFilter's choice of nodes or by a plugin that reads other nodes */
@@ -48,17 +48,25 @@ export class Ranking {
     /** PreFilter has run on it. */
     readonly state: CycleState;
     readonly nodes: readonly NodeInfo[];
-    readonly table: NodeTable;
+    /** Gives the signature's table; it is this ranking's until somebody else asks for one of another signature. */
+    readonly table: () => NodeTable;
     readonly nodeNames: ReadonlySet<string> | undefined;
     readonly random: Random;
+    /** At least as many different numbers as there are nodes: the order among equals. */
+    readonly ties: Float64Array;
+    /** Whether a claimant is on a node already, so that its claim no longer counts. */
+    readonly isAssumed: (uid: string) => boolean;
   }) {
     this.#profile = options.profile;
     this.#pod = options.pod;
     this.#state = options.state;
     this.#nodes = options.nodes;
-    this.#table = options.table;
+    this.#claimTable = options.table;
+    this.#table = options.table();
+    this.#ties = options.ties;
     this.#nodeNames = options.nodeNames;
     this.#random = options.random;
+    this.#isAssumed = options.isAssumed;
     this.#build();
   }
 
@@ -74,7 +82,7 @@ export class Ranking {
 
   /** The node to take; undefined when none fits. */
   best(): NodeInfo | undefined {
-    return this.#error !== undefined || this.#size === 0 ? undefined : this.#nodes[this.#heap[0]!];
+    return this.#error !== undefined || this.#size === 0 ? undefined : this.#nodes[this.#table.order[0]!];
   }
 
   /** Takes the best node out for good: something but Filter refused it (Reserve, say). */
@@ -85,10 +93,12 @@ export class Ranking {
   /** An identical pod was just assumed on the best node: looks at that node again. */
   placedOnBest(): void {
     if (this.#profile.readsOtherNodes) return this.#build();
-    const index = this.#heap[0]!;
     const table = this.#table;
+    const index = table.order[0]!;
     const before = this.#extremes.map((extremes, column) => extremes && table.scores[column]![index]!);
-    this.#evaluate(this.#nodes[index]!);
+    const node = this.#nodes[index]!;
+    this.#filterRow(node);
+    if (table.statuses[index] === undefined) this.#scoreRow(node);
     const feasible = table.statuses[index] === undefined;
     for (let column = 0; column < before.length; column++) {
       const extremes = this.#extremes[column];
@@ -97,11 +107,11 @@ export class Ranking {
       if (!replaceInExtremes(extremes, before[column]!, now)) return this.#build();
     }
     if (!feasible) return this.#removeTop();
-    this.#totals[index] = this.#totalOf(index);
+    table.totals[index] = this.#totalOf(index);
     this.#siftDown(0, index);
   }
 
-  /** Brings the ranking up to date after other pods were placed. */
+  /** Brings the ranking up to date after other pods were placed or other rankings built. */
   refresh(): void {
     this.#build();
   }
@@ -131,96 +141,105 @@ export class Ranking {
 
   #build(): void {
     const nodes = this.#nodes;
-    const table = this.#table;
+    const table = this.#claimTable();
+    this.#table = table;
     table.reserve(nodes.length);
     this.#error = undefined;
     this.#globalStatuses.clear();
-    if (this.#totals.length < nodes.length) {
-      this.#totals = new Float64Array(nodes.length);
-      this.#ties = new Float64Array(nodes.length);
-      this.#heap = new Int32Array(nodes.length);
-      for (let i = 0; i < nodes.length; i++) this.#ties[i] = this.#random();
-    }
-    const feasible = this.#findFeasible();
-    this.#size = feasible.length;
-    if (this.#error !== undefined || feasible.length === 0) return;
-    this.#error = this.#profile.preScore(this.#state, this.#pod, feasible);
+    this.#tieOffset = Math.floor(this.#random() * nodes.length);
+    this.#size = this.#findFeasible(table);
+    if (this.#error !== undefined || this.#size === 0) return;
+    const listFeasible = (): readonly NodeInfo[] => Array.from(table.order.subarray(0, this.#size), (i) => nodes[i]!);
+    this.#error = this.#profile.preScore(this.#state, this.#pod, listFeasible);
     if (this.#error !== undefined) return;
-    this.#scoreFeasible(feasible);
-    for (let i = 0; i < feasible.length; i++) this.#heap[i] = feasible[i]!.index;
-    for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#siftDown(i, this.#heap[i]!);
+    this.#scoreFeasible(table);
+    for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#siftDown(i, table.order[i]!);
   }
 
-  /** Filters the nodes whose row is out of date. Their scores follow once PreScore has run; until then the row is stale. */
-  #findFeasible(): readonly NodeInfo[] {
-    const { localFilters, globalFilters } = this.#profile;
-    const table = this.#table;
-    const feasible: NodeInfo[] = [];
-    for (let i = 0; i < this.#nodes.length; i++) {
-      const node = this.#nodes[i]!;
-      if (!table.isCurrent(node)) {
-        const status = this.#profile.filter(localFilters, this.#state, this.#pod, node);
-        table.statuses[i] = status;
-        if (status?.code === 'Error') this.#error ??= status;
-        else if (status !== undefined) table.generations[i] = node.generation;
-      }
-      if (table.statuses[i] !== undefined) continue;
-      const refusal =
-        this.#nodeNames?.has(node.name) === false
-          ? notPreselected
-          : globalFilters.length === 0
-            ? undefined
-            : this.#profile.filter(globalFilters, this.#state, this.#pod, node);
-      if (refusal === undefined) feasible.push(node);
-      else {
-        this.#globalStatuses.set(i, refusal);
-        if (refusal.code === 'Error') this.#error ??= refusal;
-      }
+  /**
+   * Filters the nodes whose row is out of date and lists the feasible ones in `order`; returns how many. Their scores follow
+   * once PreScore has run; until then such a row is not current.
+   */
+  #findFeasible(table: NodeTable): number {
+    const nodes = this.#nodes;
+    const { generations, statuses, order } = table;
+    const isNarrowed = this.#nodeNames !== undefined || this.#profile.globalFilters.length > 0;
+    let size = 0;
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i]!;
+      if (generations[i] !== node.generation) this.#filterRow(node);
+      if (statuses[i] === undefined && !(isNarrowed && this.#isNarrowedOut(node))) order[size++] = i;
     }
-    return feasible;
+    return size;
   }
 
-  #scoreFeasible(feasible: readonly NodeInfo[]): void {
+  /** PreFilter's choice of nodes, and the plugins that read other nodes: never reused. */
+  #isNarrowedOut(node: NodeInfo): boolean {
+    const refusal =
+      this.#nodeNames?.has(node.name) === false
+        ? notPreselected
+        : this.#profile.filter(this.#profile.globalFilters, this.#state, this.#pod, node);
+    if (refusal === undefined) return false;
+    this.#globalStatuses.set(node.index, refusal);
+    if (refusal.code === 'Error') this.#error ??= refusal;
+    return true;
+  }
+
+  #scoreFeasible(table: NodeTable): void {
     const { scorers } = this.#profile;
-    const table = this.#table;
-    for (const node of feasible) {
-      if (table.isCurrent(node)) continue;
-      this.#scoreRow(node);
+    const { generations, order, totals } = table;
+    const size = this.#size;
+    for (let i = 0; i < size; i++) {
+      const node = this.#nodes[order[i]!]!;
+      if (generations[node.index] !== node.generation) this.#scoreRow(node);
     }
-    const totals = this.#totals;
-    for (const node of feasible) totals[node.index] = 0;
-    const column = new Float64Array(feasible.length);
+    for (let i = 0; i < size; i++) totals[order[i]!] = 0;
     this.#extremes = scorers.map(({ plugin, weight }, scorer) => {
       if (this.#state.skippedScores.has(plugin.name)) return undefined;
       const raw = table.scores[scorer]!;
-      if (plugin.readsOtherNodes === true) this.#scoreColumn(plugin, feasible, raw);
-      for (let i = 0; i < feasible.length; i++) column[i] = raw[feasible[i]!.index]!;
-      const extremes = plugin.normalizeScore === undefined ? undefined : extremesOf(column);
+      if (plugin.readsOtherNodes === true) this.#scoreColumn(plugin, table, raw);
+      if (plugin.normalizeScore === undefined) {
+        for (let i = 0; i < size; i++) totals[order[i]!]! += weight * raw[order[i]!]!;
+        return undefined;
+      }
+      const column = table.column.subarray(0, size);
+      for (let i = 0; i < size; i++) column[i] = raw[order[i]!]!;
+      const extremes = extremesOf(column);
       try {
-        plugin.normalizeScore?.(this.#state, this.#pod, column);
+        plugin.normalizeScore(this.#state, this.#pod, column);
       } catch (error) {
         this.#error ??= scoringFailure(plugin.name, 'NormalizeScore', error);
       }
-      for (let i = 0; i < feasible.length; i++) totals[feasible[i]!.index]! += weight * column[i]!;
+      for (let i = 0; i < size; i++) totals[order[i]!]! += weight * column[i]!;
       return extremes;
     });
   }
 
-  #scoreColumn(plugin: Profile['plugins'][number], feasible: readonly NodeInfo[], raw: Float64Array): void {
+  #scoreColumn(plugin: Plugin, { order }: NodeTable, raw: Float64Array): void {
     try {
-      for (const node of feasible) raw[node.index] = plugin.score!(this.#state, this.#pod, node);
+      for (let i = 0; i < this.#size; i++) {
+        const index = order[i]!;
+        raw[index] = plugin.score!(this.#state, this.#pod, this.#nodes[index]!);
+      }
     } catch (error) {
       this.#error ??= scoringFailure(plugin.name, 'Score', error);
     }
   }
 
-  /** Filters and scores one node again. */
-  #evaluate(node: NodeInfo): void {
-    const status = this.#profile.filter(this.#profile.localFilters, this.#state, this.#pod, node);
-    this.#table.statuses[node.index] = status;
-    if (status?.code === 'Error') this.#error ??= status;
-    if (status === undefined) this.#scoreRow(node);
-    else this.#table.generations[node.index] = node.generation;
+  #filterRow(node: NodeInfo): void {
+    const table = this.#table;
+    const status = this.#filterLocally(node);
+    table.statuses[node.index] = status;
+    if (status === undefined) return;
+    if (status.code === 'Error') this.#error ??= status;
+    else table.markCurrent(node);
+  }
+
+  #filterLocally(node: NodeInfo): Status | undefined {
+    const { localFilters } = this.#profile;
+    const status = this.#profile.filter(localFilters, this.#state, this.#pod, node);
+    if (status !== undefined || node.claims.size === 0) return status;
+    return filterBesideClaims(this.#profile, localFilters, this.#state, this.#pod, node, this.#isAssumed);
   }
 
   #scoreRow(node: NodeInfo): void {
@@ -236,7 +255,7 @@ export class Ranking {
         return;
       }
     }
-    table.generations[node.index] = node.generation;
+    table.markCurrent(node);
   }
 
   /** One node's total, by normalising its raw scores together with the extremes that stand for all others. */
@@ -259,11 +278,11 @@ export class Ranking {
 
   #removeTop(): void {
     this.#size--;
-    if (this.#size > 0) this.#siftDown(0, this.#heap[this.#size]!);
+    if (this.#size > 0) this.#siftDown(0, this.#table.order[this.#size]!);
   }
 
   #siftDown(start: number, node: number): void {
-    const heap = this.#heap;
+    const heap = this.#table.order;
     const size = this.#size;
     let position = start;
     for (;;) {
@@ -278,8 +297,14 @@ export class Ranking {
   }
 
   #better(a: number, b: number): boolean {
-    const difference = this.#totals[a]! - this.#totals[b]!;
-    return difference !== 0 ? difference > 0 : this.#ties[a]! < this.#ties[b]!;
+    const { totals } = this.#table;
+    const difference = totals[a]! - totals[b]!;
+    return difference !== 0 ? difference > 0 : this.#tieOf(a) < this.#tieOf(b);
+  }
+
+  /** Equal nodes are taken in an order that is drawn once and begins somewhere else each time. */
+  #tieOf(index: number): number {
+    return this.#ties[(index + this.#tieOffset) % this.#nodes.length]!;
   }
 }
 

@@ -15,14 +15,18 @@ export class SignatureCache {
     this.#limit = limit;
   }
 
-  /** The table of this signature; a cleared one when there is none. A pod without a signature gets one that is not kept. */
-  table(signature: string | undefined): NodeTable {
-    if (signature === undefined) return new NodeTable(this.#scorerCount);
+  /** The table of this signature, a cleared one when there is none. Good until the table of another signature is asked for. */
+  table(signature: string): NodeTable {
     let table = this.#tables.get(signature);
     if (table !== undefined) this.#tables.delete(signature);
     else table = this.#tables.size < this.#limit ? new NodeTable(this.#scorerCount) : this.#giveUpOldest();
     this.#tables.set(signature, table);
     return table;
+  }
+
+  /** A table that is not kept, for a pod whose answers may not be reused. */
+  unsharedTable(): NodeTable {
+    return new NodeTable(this.#scorerCount);
   }
 
   #giveUpOldest(): NodeTable {

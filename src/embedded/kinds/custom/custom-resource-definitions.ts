@@ -18,9 +18,7 @@ export const customResourceDefinitions: ResourceType = builtIn({
   categories: ['api-extensions'],
   namespaced: false,
   model: 'V1CustomResourceDefinition',
-  subresources: [
-    statusSubresource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' }),
-  ],
+  subresources: [statusSubresource({ group: 'apiextensions.k8s.io', version: 'v1', kind: 'CustomResourceDefinition' })],
   columns: [nameColumn, textColumn('Created At', (definition) => textAt(metadataOf(definition), 'creationTimestamp'))],
   behaviour: {
     generation: 'spec',

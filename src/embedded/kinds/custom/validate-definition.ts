@@ -56,7 +56,10 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
   const strategy = textAt(objectAt(spec, 'conversion'), 'strategy');
   if (strategy !== 'None') {
     causes.push(
-      fieldForbidden('spec.conversion.strategy', `this API server converts with strategy None only, not ${JSON.stringify(strategy)}`),
+      fieldForbidden(
+        'spec.conversion.strategy',
+        `this API server converts with strategy None only, not ${JSON.stringify(strategy)}`,
+      ),
     );
   }
   if (spec?.preserveUnknownFields === true) {
@@ -75,15 +78,14 @@ function validateVersions(spec: JsonObject | undefined): StatusCause[] {
   versions.forEach((version, index) => {
     const path = `spec.versions[${index}]`;
     const name = textAt(version, 'name');
-    if (!versionPattern.test(name)) causes.push(invalidValue(`${path}.name`, name, 'must be a DNS-1035 label such as v1alpha1'));
+    if (!versionPattern.test(name))
+      causes.push(invalidValue(`${path}.name`, name, 'must be a DNS-1035 label such as v1alpha1'));
     if (seen.has(name)) causes.push(duplicateValue(`${path}.name`, name));
     seen.add(name);
     causes.push(...validateVersion(version, path));
   });
   if (versions.filter((version) => version.storage === true).length !== 1) {
-    causes.push(
-      invalidValue('spec.versions', [...seen], 'must have exactly one version marked as storage version'),
-    );
+    causes.push(invalidValue('spec.versions', [...seen], 'must have exactly one version marked as storage version'));
   }
   return causes;
 }
@@ -96,7 +98,9 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
   else causes.push(...checkStructural(schema, schemaPath));
   const subresources = objectAt(version, 'subresources');
   if (subresources?.scale !== undefined) {
-    causes.push(fieldForbidden(`${path}.subresources.scale`, 'this API server has no scale subresource for custom resources'));
+    causes.push(
+      fieldForbidden(`${path}.subresources.scale`, 'this API server has no scale subresource for custom resources'),
+    );
   }
   objectsAt(version, 'additionalPrinterColumns').forEach((column, index) => {
     const columnPath = `${path}.additionalPrinterColumns[${index}]`;
@@ -116,7 +120,11 @@ function validateJsonPath(text: string, field: string): StatusCause[] {
   if (text === '') return [required(field)];
   if (text.startsWith('.') && compileJsonPath(text) !== undefined) return [];
   return [
-    invalidValue(field, text, `is not a JSON path this API server knows: write .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`),
+    invalidValue(
+      field,
+      text,
+      `is not a JSON path this API server knows: write .a.b, ['a.b'], [0], [*] or [?(@.a=="b")]`,
+    ),
   ];
 }
 
@@ -140,7 +148,9 @@ function refuseTakenNames(definition: JsonObject, context: KindContext): void {
 function takenNames(definition: JsonObject): JsonValue[] {
   const names = objectAt(objectAt(definition, 'spec'), 'names') ?? {};
   const shortNames = Array.isArray(names.shortNames) ? names.shortNames : [];
-  return [names.plural ?? '', names.singular ?? '', names.kind ?? '', names.listKind ?? '', ...shortNames].filter((each) => each !== '');
+  return [names.plural ?? '', names.singular ?? '', names.kind ?? '', names.listKind ?? '', ...shortNames].filter(
+    (each) => each !== '',
+  );
 }
 
 export function validateDefinitionUpdate(definition: JsonObject, previous: JsonObject): StatusCause[] {
@@ -148,7 +158,8 @@ export function validateDefinitionUpdate(definition: JsonObject, previous: JsonO
   const old = objectAt(previous, 'spec') ?? {};
   const causes: StatusCause[] = [];
   for (const field of ['group', 'scope']) {
-    if (spec[field] !== old[field]) causes.push(invalidValue(`spec.${field}`, spec[field] ?? null, 'field is immutable'));
+    if (spec[field] !== old[field])
+      causes.push(invalidValue(`spec.${field}`, spec[field] ?? null, 'field is immutable'));
   }
   for (const field of ['plural', 'kind']) {
     const now = objectAt(spec, 'names')?.[field];

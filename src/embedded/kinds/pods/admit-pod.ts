@@ -27,9 +27,7 @@ function admitPriority(pod: JsonObject, context: KindContext): void {
   let value = 0;
   let preemptionPolicy = 'PreemptLowerPriority';
   const priorityClass =
-    className === ''
-      ? classes.list().find((each) => each.object.globalDefault === true)
-      : classes.get('', className);
+    className === '' ? classes.list().find((each) => each.object.globalDefault === true) : classes.get('', className);
   if (priorityClass !== undefined) {
     className = priorityClass.name;
     value = priorityClass.object.value as number;

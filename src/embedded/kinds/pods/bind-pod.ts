@@ -12,13 +12,20 @@ const podBinding = { group: '', plural: 'pods/binding' };
  * Whether the node exists is not asked, as on any API server. Throws 404, 409 (bound already, being deleted, gated,
  * another uid) or 422.
  */
-export function bindPod(binding: JsonObject, namespace: string, name: string, dryRun: boolean, context: KindContext): void {
+export function bindPod(
+  binding: JsonObject,
+  namespace: string,
+  name: string,
+  dryRun: boolean,
+  context: KindContext,
+): void {
   const metadata = objectAt(binding, 'metadata') ?? {};
   const target = objectAt(binding, 'target') ?? {};
   if (textAt(metadata, 'name') !== name) throw badRequest('name in URL does not match name in Binding object');
   const causes: StatusCause[] = [];
   const targetKind = textAt(target, 'kind');
-  if (targetKind !== '' && targetKind !== 'Node') causes.push(notSupported('target.kind', targetKind, ['Node', '<empty>']));
+  if (targetKind !== '' && targetKind !== 'Node')
+    causes.push(notSupported('target.kind', targetKind, ['Node', '<empty>']));
   const nodeName = textAt(target, 'name');
   if (nodeName === '') causes.push(required('target.name'));
   if (causes.length > 0) throw invalid('Binding', '', name, causes);

@@ -29,7 +29,9 @@ function readiness(pod: JsonObject): { ready: number; total: number } {
   const sidecarNames = new Set(sidecars.map((container) => container.name));
   const ready =
     objectsAt(status, 'containerStatuses').filter((container) => container.ready === true).length +
-    objectsAt(status, 'initContainerStatuses').filter((each) => each.ready === true && sidecarNames.has(each.name ?? '')).length;
+    objectsAt(status, 'initContainerStatuses').filter(
+      (each) => each.ready === true && sidecarNames.has(each.name ?? ''),
+    ).length;
   return { ready, total: objectsAt(spec, 'containers').length + sidecars.length };
 }
 

@@ -68,7 +68,8 @@ export const pods: ResourceType = builtIn({
     prepareUpdate: (pod, previous) => {
       keepAdmitted(pod, previous);
       const generation = metadataOf(previous).generation;
-      if (typeof generation === 'number' && !deepEqual(pod.spec, previous.spec)) metadataOf(pod).generation = generation + 1;
+      if (typeof generation === 'number' && !deepEqual(pod.spec, previous.spec))
+        metadataOf(pod).generation = generation + 1;
     },
     prepareStatusUpdate: (pod, previous) => {
       const qosClass = objectAt(previous, 'status')?.qosClass;

@@ -10,7 +10,9 @@ export function qosClass(pod: JsonObject): 'Guaranteed' | 'Burstable' | 'BestEff
   const podResources = objectAt(spec, 'resources');
   const all =
     podResources === undefined
-      ? [...objectsAt(spec, 'containers'), ...objectsAt(spec, 'initContainers')].map((each) => objectAt(each, 'resources'))
+      ? [...objectsAt(spec, 'containers'), ...objectsAt(spec, 'initContainers')].map((each) =>
+          objectAt(each, 'resources'),
+        )
       : [podResources];
   let any = false;
   let guaranteed = true;

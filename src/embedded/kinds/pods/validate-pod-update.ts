@@ -58,7 +58,10 @@ function validateGateRemoval(spec: JsonObject, old: JsonObject): StatusCause[] {
   const added = objectsAt(spec, 'schedulingGates').filter((gate) => !before.has(gate.name));
   if (added.length === 0) return [];
   return [
-    fieldForbidden('spec.schedulingGates', `only deletion is allowed, but found new scheduling gate ${JSON.stringify(added[0]!.name)}`),
+    fieldForbidden(
+      'spec.schedulingGates',
+      `only deletion is allowed, but found new scheduling gate ${JSON.stringify(added[0]!.name)}`,
+    ),
   ];
 }
 
@@ -67,7 +70,9 @@ function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): StatusCau
   const kept = objectsAt(old, 'tolerations').every((before) =>
     tolerations.some((now) => deepEqual({ ...now, tolerationSeconds: 0 }, { ...before, tolerationSeconds: 0 })),
   );
-  return kept ? [] : [fieldForbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
+  return kept
+    ? []
+    : [fieldForbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
 function validateDeadline(spec: JsonObject, old: JsonObject): StatusCause[] {
@@ -88,7 +93,13 @@ function validateNarrowing(spec: JsonObject, old: JsonObject): StatusCause[] {
   const selector = objectAt(spec, 'nodeSelector') ?? {};
   const oldSelector = objectAt(old, 'nodeSelector') ?? {};
   if (!Object.entries(oldSelector).every(([key, value]) => selector[key] === value)) {
-    causes.push(invalidValue('spec.nodeSelector', selector, 'only additions to spec.nodeSelector are allowed (no mutations or deletions)'));
+    causes.push(
+      invalidValue(
+        'spec.nodeSelector',
+        selector,
+        'only additions to spec.nodeSelector are allowed (no mutations or deletions)',
+      ),
+    );
   }
   const oldTerms = requiredTerms(old);
   const terms = requiredTerms(spec);

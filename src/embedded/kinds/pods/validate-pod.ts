@@ -104,7 +104,8 @@ function validateResources(resources: JsonObject | undefined, path: string): Sta
     const limit = limits[name];
     const extended = !nativeResource.test(name);
     if (limit === undefined) {
-      if (extended) causes.push(required(`${path}.limits[${name}]`, 'Limit must be set for non overcommitable resources'));
+      if (extended)
+        causes.push(required(`${path}.limits[${name}]`, 'Limit must be set for non overcommitable resources'));
       continue;
     }
     try {
@@ -151,10 +152,18 @@ function validateTolerations(spec: JsonObject | undefined): StatusCause[] {
       causes.push(notSupported(`${path}.operator`, operator, ['Equal', 'Exists']));
     }
     if (operator === 'Exists' && textAt(toleration, 'value') !== '') {
-      causes.push(invalidValue(`${path}.operator`, toleration.value ?? '', 'value must be empty when `operator` is \'Exists\''));
+      causes.push(
+        invalidValue(`${path}.operator`, toleration.value ?? '', "value must be empty when `operator` is 'Exists'"),
+      );
     }
     if (key === '' && operator !== 'Exists') {
-      causes.push(invalidValue(`${path}.operator`, operator, 'operator must be Exists when `key` is empty, which means "match all values and all keys"'));
+      causes.push(
+        invalidValue(
+          `${path}.operator`,
+          operator,
+          'operator must be Exists when `key` is empty, which means "match all values and all keys"',
+        ),
+      );
     }
     if (!['', 'NoSchedule', 'PreferNoSchedule', 'NoExecute'].includes(effect)) {
       causes.push(notSupported(`${path}.effect`, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute']));

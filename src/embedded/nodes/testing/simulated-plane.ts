@@ -105,7 +105,7 @@ export class SimulatedPlane {
       metadata: {
         name,
         labels: options.group === undefined ? {} : { 'scheduling.x-k8s.io/pod-group': options.group },
-        annotations: Object.fromEntries(annotations),
+        annotations: Object.fromEntries(annotations) as Record<string, string>,
       },
       spec: {
         restartPolicy: 'Never',

@@ -1,0 +1,103 @@
+// Makes dist/: the command line, the library, their declarations, source maps, and the licenses of what is bundled.
+//
+// Everything is bundled, so that the package installs no others: loading @kubernetes/client-node file by file costs the
+// scheduler some 60 MB of memory and a quarter of a second (docs/decisions/0002-run-time-and-toolchain.md).
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { chmod, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import type { Metafile } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+process.chdir(root);
+
+/** Name in dist/ -> the source it is made from. */
+const entries = {
+  cli: 'src/main.ts',
+  index: 'src/index.ts',
+  testing: 'src/testing.ts',
+};
+
+async function bundle(): Promise<Metafile> {
+  const { metafile } = await build({
+    entryPoints: Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(source))),
+    outdir: dist,
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true, // a command loads what it needs: the scheduler has no use for the embedded plane
+    format: 'esm',
+    platform: 'node',
+    target: 'node22.19',
+    // Names stay as they are in the sources, for stack traces; white space costs memory while a bundle is loaded.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none', // THIRD-PARTY-LICENSES.txt has the whole texts
+    // CommonJS packages in the bundle call require() for Node's own modules.
+    banner: {
+      js: `import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);`,
+    },
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const cli = join(dist, 'cli.js');
+  if (!(await readFile(cli, 'utf8')).startsWith('#!'))
+    throw new Error('src/main.ts must begin with #!/usr/bin/env node');
+  await chmod(cli, 0o755);
+  return metafile;
+}
+
+/** Declarations of the library. A package that they name must be installed with ours. */
+async function declarations(): Promise<void> {
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+    stdio: 'inherit',
+  });
+  const { dependencies = {} } = JSON.parse(await readFile('package.json', 'utf8')) as {
+    dependencies?: Record<string, string>;
+  };
+  const foreign = /(?:from |import\()['"](?!\.|node:)((?:@[^/'"]+\/)?[^/'"]+)/g;
+  for (const entry of await readdir(join(dist, 'types'), { recursive: true })) {
+    if (!entry.endsWith('.d.ts')) continue;
+    for (const [, name] of (await readFile(join(dist, 'types', entry), 'utf8')).matchAll(foreign)) {
+      if (name === undefined || Object.hasOwn(dependencies, name)) continue;
+      throw new Error(
+        `dist/types/${entry} names the package ${name}, which is bundled and not installed with this one: ` +
+          `keep its types out of what src/index.ts exports, or make it a dependency`,
+      );
+    }
+  }
+}
+
+/** The license texts of the packages in the bundle. Throws for one that brings none. */
+function licenses(metafile: Metafile): string {
+  const packages = new Set<string>();
+  for (const input of Object.keys(metafile.inputs)) {
+    const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0];
+    if (folder !== undefined) packages.add(folder);
+  }
+  const texts = [...packages].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      name: string;
+      version: string;
+      license?: string;
+    };
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice|copying)/i.test(file));
+    if (files.length === 0 && license === undefined) throw new Error(`${name} is bundled and states no license`);
+    const text = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim());
+    return [`${name} ${version} (${license ?? 'see below'})`, ...text].join('\n\n');
+  });
+  return `The bundles in this folder contain the packages below.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+}
+
+await rm(dist, { recursive: true, force: true });
+const metafile = await bundle();
+await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), licenses(metafile));
+if (existsSync(entries.index)) await declarations();
+for (const file of (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'))) {
+  console.log(`${((await stat(join(dist, file))).size / 1024).toFixed(0).padStart(6)} KiB  dist/${file}`);
+}

@@ -1,0 +1,67 @@
+// Holds test/scenarios/cases.ts and the tests together: every case has exactly one test, in the file that the table names,
+// and it runs. With --results it reads what the last `npm test` left instead, and fails on a case that did not pass then.
+import { readFile } from 'node:fs/promises';
+import process from 'node:process';
+import { createVitest } from 'vitest/node';
+import type { TestCase, TestSuite } from 'vitest/node';
+import { caseOf, caseProblems } from '../test/scenarios/case-problems.ts';
+import type { CollectedTest } from '../test/scenarios/case-problems.ts';
+import { cases } from '../test/scenarios/cases.ts';
+import { resultsFile } from './summary-reporter.ts';
+import type { TestResults } from './summary-reporter.ts';
+
+/** All tests as vitest itself sees them, so names made by templates and tables count; the files are loaded, nothing is run. */
+async function collectTests(): Promise<{ tests: CollectedTest[]; problems: string[] }> {
+  const vitest = await createVitest('test', {
+    watch: false,
+    reporters: [],
+    pool: 'threads',
+    isolate: false,
+    allowOnly: false,
+  });
+  try {
+    const { testModules, unhandledErrors } = await vitest.collect([], { staticParse: false });
+    const problems = unhandledErrors.map(String);
+    const tests: CollectedTest[] = [];
+    for (const module of testModules) {
+      problems.push(...module.errors().map((error) => `${module.relativeModuleId} does not load: ${error.message}`));
+      for (const test of module.children.allTests()) {
+        tests.push({ name: test.name, file: module.relativeModuleId, runs: runs(test) });
+      }
+    }
+    return { tests, problems };
+  } finally {
+    await vitest.close();
+  }
+}
+
+function runs(test: TestCase): boolean {
+  if (test.options.fails === true) return false;
+  let task: TestCase | TestSuite = test;
+  for (;;) {
+    if (task.options.mode === 'skip' || task.options.mode === 'todo') return false;
+    if (task.parent.type === 'module') return true;
+    task = task.parent;
+  }
+}
+
+/** Cases of the last test run that did not pass. */
+async function notPassed(): Promise<string[]> {
+  const { tests } = JSON.parse(await readFile(resultsFile, 'utf8')) as TestResults;
+  // case id -> how its test ended
+  const ended = new Map(tests.map(({ name, state }) => [caseOf(name), state]));
+  return Object.entries(cases)
+    .filter(([id]) => ended.get(id) !== 'passed')
+    .map(([id, file]) => `${id}: its test in ${file} ${ended.get(id) ?? 'was not run'}`);
+}
+
+let problems: string[];
+if (process.argv.includes('--results')) {
+  problems = await notPassed();
+} else {
+  const collected = await collectTests();
+  problems = [...collected.problems, ...caseProblems(cases, collected.tests)];
+}
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exitCode = 1;
+else console.log(`${Object.keys(cases).length} cases, one test each`);

@@ -1,0 +1,44 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
+
+/** What `npm test` leaves behind for scripts/check-cases.ts and .ci/run. */
+export interface TestResults {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly tests: readonly { readonly name: string; readonly file: string; readonly state: string }[];
+}
+
+export const resultsFile = fileURLToPath(new URL('../.cache/test-results.json', import.meta.url));
+
+/**
+ * Ends a test run with the line `N passed, N failed, N skipped`, and writes the results to {@link resultsFile}. A test file
+ * that does not load and an error outside any test count as failed, and so does a test that the run never reached.
+ */
+export default class SummaryReporter implements Reporter {
+  readonly #results: TestResults['tests'][number][] = [];
+
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[], reason: TestRunEndReason): void {
+    let [passed, failed, skipped] = [0, unhandledErrors.length, 0];
+    this.#results.length = 0;
+    for (const module of modules) {
+      failed += module.errors().length;
+      for (const suite of module.children.allSuites()) failed += suite.errors().length;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        this.#results.push({ name: test.name, file: module.relativeModuleId, state });
+        if (state === 'passed') passed++;
+        else if (state === 'skipped') skipped++;
+        else failed++;
+      }
+    }
+    if (reason !== 'passed' && failed === 0) failed = 1;
+    const results: TestResults = { passed, failed, skipped, tests: this.#results };
+    mkdirSync(dirname(resultsFile), { recursive: true });
+    writeFileSync(resultsFile, JSON.stringify(results));
+    process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  }
+}

@@ -1,0 +1,16 @@
+import type { Interruption } from './interruption.ts';
+
+/** A stream to write to, which may be a terminal. */
+export type OutputStream = NodeJS.WritableStream & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
+/** What a command has of the process it runs in. */
+export interface CommandContext {
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly interruption: Interruption;
+}

@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from 'commander';
+import { parseQuantity, quantityToMilli, QuantityError } from '../api/quantity.ts';
+
+/**
+ * Readers of flag values. Each throws InvalidArgumentError saying what would be right; commander adds the flag and the value.
+ */
+
+/** A whole number of at least `least`. */
+export function wholeNumber(least: number, most = 1_000_000): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** A TCP port; 0 takes any free one. */
+export function port(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a port number from 1 to 65535, or 0 for any free port.');
+}
+
+/** Calls a second; 0 lifts the limit. */
+export function rate(text: string): number {
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a number of calls a second such as 50, or 0 for no limit.');
+}
+
+/** A Kubernetes quantity greater than zero, as it was written. */
+export function quantity(example: string): (text: string) => string {
+  return (text) => {
+    try {
+      if (quantityToMilli(parseQuantity(text)) > 0) return text;
+    } catch (error) {
+      if (!(error instanceof QuantityError)) throw error;
+    }
+    throw new InvalidArgumentError(`It must be a Kubernetes quantity greater than zero, such as ${example}.`);
+  };
+}
+
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** A duration such as 90s or 1m30s, in milliseconds. */
+export function duration(text: string): number {
+  if (/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
+    let total = 0;
+    for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) total += Number(amount) * unitMs[unit!]!;
+    if (total > 0) return total;
+  }
+  throw new InvalidArgumentError('It must be a duration such as 90s, 1m30s or 2m.');
+}
+
+/** The name of a scheduler, as pods give it in spec.schedulerName; the flag may be given again. */
+export function schedulerName(text: string, previous: readonly string[] | undefined): readonly string[] {
+  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text)) {
+    throw new InvalidArgumentError('It must be a name as in a pod\'s spec.schedulerName: lower-case letters, digits, "-" and ".".');
+  }
+  return [...(previous ?? []), text];
+}
+
+/** A value that is not empty; the flag may be given again. */
+export function oneMorePath(text: string, previous: readonly string[] | undefined): readonly string[] {
+  if (text === '') throw new InvalidArgumentError('It must be the path of a file or a folder.');
+  return [...(previous ?? []), text];
+}

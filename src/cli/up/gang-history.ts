@@ -1,0 +1,219 @@
+import { isFinished } from './observed.ts';
+import type { ObservedGroup, ObservedPod } from './observed.ts';
+
+/** A group may be between none and minMember for so long, because its Bindings are separate calls. */
+export const partialGraceMs = 1_000;
+/** With two groups partly started, so long without a pod that starts or finishes is called a deadlock. */
+export const deadlockAfterMs = 5_000;
+
+/**
+ * A stretch of time in which some, but fewer than minMember, members of a group were bound. Once a group is whole, members that
+ * leave it later make no partial start; a group that lost all of them begins anew.
+ */
+export interface PartialStart {
+  /** namespace/name */
+  readonly group: string;
+  readonly fromMs: number;
+  /** Undefined: it has not ended. */
+  readonly toMs: number | undefined;
+  /** The most members that were bound in it. */
+  readonly bound: number;
+  readonly minMember: number;
+}
+
+export interface Deadlock {
+  /** The groups that are partly started, in the order in which they became so. */
+  readonly groups: readonly string[];
+  /** Since when no pod has started or finished. */
+  readonly sinceMs: number;
+  /** When it could first be called a deadlock. */
+  readonly atMs: number;
+}
+
+/**
+ * - empty: no member is bound
+ * - partial: some are, and never were minMember since the group was last empty
+ * - whole: minMember were at the same time since the group was last empty
+ */
+export type GangState = 'empty' | 'partial' | 'whole';
+
+/** What the history says of one group. */
+export interface GangRecord {
+  /** namespace/name */
+  readonly group: string;
+  /** Undefined: no such PodGroup was seen. */
+  readonly minMember: number | undefined;
+  readonly state: GangState;
+  /** Members that exist, that are bound, that run and that finished, now. */
+  readonly members: number;
+  readonly bound: number;
+  readonly running: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** When it first was whole, and when its members last were all finished with the group whole. */
+  readonly wholeAtMs: number | undefined;
+  readonly finishedAtMs: number | undefined;
+}
+
+interface Gang {
+  readonly group: string;
+  minMember: number | undefined;
+  /** Pod key -> the pod, as last seen */
+  readonly members: Map<string, ObservedPod>;
+  state: GangState;
+  /** The stretch that is going on; set exactly while the state is partial. */
+  partial: OpenStart | undefined;
+  wholeAtMs: number | undefined;
+  finishedAtMs: number | undefined;
+}
+
+interface OpenStart {
+  readonly fromMs: number;
+  bound: number;
+  minMember: number;
+}
+
+/**
+ * Judges from what a watch showed, and nothing else, whether groups started whole. Fed with changes in the order of their times;
+ * all times are milliseconds on one clock.
+ */
+export class GangHistory {
+  /** Group key -> what is known of it, whether its PodGroup or a member was seen first */
+  readonly #gangs = new Map<string, Gang>();
+  /** Pod key -> the pod, as last seen */
+  readonly #pods = new Map<string, ObservedPod>();
+  readonly #ended: PartialStart[] = [];
+  #lastMoveMs = -Infinity;
+
+  podSeen(atMs: number, pod: ObservedPod): void {
+    const previous = this.#pods.get(pod.key);
+    const isSame = previous?.uid === pod.uid;
+    if (previous !== undefined && (!isSame || previous.group !== pod.group)) this.podGone(atMs, pod.key);
+    const hasStarted = pod.phase === 'Running' && !(isSame && previous?.phase === 'Running');
+    const hasFinished = isFinished(pod) && !(isSame && previous !== undefined && isFinished(previous));
+    if (hasStarted || hasFinished) this.#lastMoveMs = atMs;
+    this.#pods.set(pod.key, pod);
+    if (pod.group === undefined) return;
+    const gang = this.#gangOf(pod.group);
+    gang.members.set(pod.key, pod);
+    this.#judge(gang, atMs);
+  }
+
+  podGone(atMs: number, key: string): void {
+    const pod = this.#pods.get(key);
+    if (pod === undefined) return;
+    this.#pods.delete(key);
+    if (pod.group === undefined) return;
+    const gang = this.#gangOf(pod.group);
+    gang.members.delete(key);
+    this.#judge(gang, atMs);
+  }
+
+  groupSeen(atMs: number, { key, minMember }: ObservedGroup): void {
+    const gang = this.#gangOf(key);
+    gang.minMember = minMember;
+    this.#judge(gang, atMs);
+  }
+
+  /** Every group of which a member or the PodGroup was ever seen, in the order of their appearance. */
+  groups(): readonly GangRecord[] {
+    return [...this.#gangs.values()].map(recordOf);
+  }
+
+  group(key: string): GangRecord | undefined {
+    const gang = this.#gangs.get(key);
+    return gang && recordOf(gang);
+  }
+
+  /** The stretches that count when the history ends at `endMs`: longer than the grace, or still going on. In order of time. */
+  partialStarts(endMs: number): readonly PartialStart[] {
+    const ended = this.#ended.filter(({ fromMs, toMs = endMs }) => toMs - fromMs > partialGraceMs);
+    return [...ended, ...this.#open()].sort((a, b) => a.fromMs - b.fromMs);
+  }
+
+  deadlock(nowMs: number): Deadlock | undefined {
+    const open = this.#open();
+    const second = open[1];
+    if (second === undefined) return undefined;
+    const sinceMs = Math.max(second.fromMs, this.#lastMoveMs);
+    const atMs = sinceMs + deadlockAfterMs;
+    return nowMs < atMs ? undefined : { groups: open.map(({ group }) => group), sinceMs, atMs };
+  }
+
+  /** The stretches that go on, the oldest first. */
+  #open(): PartialStart[] {
+    return [...this.#gangs.values()]
+      .flatMap(({ group, partial }) => (partial === undefined ? [] : [{ group, toMs: undefined, ...partial }]))
+      .sort((a, b) => a.fromMs - b.fromMs);
+  }
+
+  #gangOf(group: string): Gang {
+    let gang = this.#gangs.get(group);
+    if (gang === undefined) {
+      gang = {
+        group,
+        minMember: undefined,
+        members: new Map(),
+        state: 'empty',
+        partial: undefined,
+        wholeAtMs: undefined,
+        finishedAtMs: undefined,
+      };
+      this.#gangs.set(group, gang);
+    }
+    return gang;
+  }
+
+  #judge(gang: Gang, atMs: number): void {
+    const bound = count(gang, isBound);
+    gang.state = stateOf(gang, bound);
+    if (gang.state === 'partial') {
+      const minMember = gang.minMember!;
+      gang.partial ??= { fromMs: atMs, bound, minMember };
+      gang.partial.bound = Math.max(gang.partial.bound, bound);
+      gang.partial.minMember = minMember;
+    } else if (gang.partial !== undefined) {
+      this.#ended.push({ group: gang.group, toMs: atMs, ...gang.partial });
+      gang.partial = undefined;
+    }
+    if (gang.state !== 'whole') return;
+    gang.wholeAtMs ??= atMs;
+    const isDone = count(gang, (pod) => !isFinished(pod)) === 0 && gang.members.size >= gang.minMember!;
+    if (!isDone && gang.members.size >= gang.minMember!) gang.finishedAtMs = undefined;
+    else if (isDone) gang.finishedAtMs ??= atMs;
+  }
+}
+
+/** As long as minMember is not known, a group with bound members is not called partial: nobody has said what it needs. */
+function stateOf(gang: Gang, bound: number): GangState {
+  if (bound === 0) return 'empty';
+  if (gang.state === 'whole') return 'whole';
+  if (gang.minMember === undefined) return 'empty';
+  return bound >= gang.minMember ? 'whole' : 'partial';
+}
+
+function isBound({ nodeName }: ObservedPod): boolean {
+  return nodeName !== undefined;
+}
+
+function count(gang: Gang, matches: (pod: ObservedPod) => boolean): number {
+  let matching = 0;
+  for (const pod of gang.members.values()) if (matches(pod)) matching++;
+  return matching;
+}
+
+function recordOf(gang: Gang): GangRecord {
+  const inPhase = (phase: ObservedPod['phase']): number => count(gang, (pod) => pod.phase === phase);
+  return {
+    group: gang.group,
+    minMember: gang.minMember,
+    state: gang.state,
+    members: gang.members.size,
+    bound: count(gang, isBound),
+    running: inPhase('Running'),
+    succeeded: inPhase('Succeeded'),
+    failed: inPhase('Failed'),
+    wholeAtMs: gang.wholeAtMs,
+    finishedAtMs: gang.finishedAtMs,
+  };
+}

@@ -1,0 +1,115 @@
+import { podGroupNameOf } from '../../api/pod-group-membership.ts';
+import { defaultMinMember } from '../../api/pod-group.ts';
+import { podRequests } from '../../api/pod-requests.ts';
+import type { RawRequestSpec } from '../../api/pod-requests.ts';
+import { cpuId, ResourceNames } from '../../api/resource-names.ts';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+/** What `tutti up` shows and judges of a pod, as the API gave it. */
+export interface ObservedPod {
+  /** namespace/name */
+  readonly key: string;
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** namespace/name of the PodGroup it names, whether or not that exists. */
+  readonly group: string | undefined;
+  readonly nodeName: string | undefined;
+  readonly phase: PodPhase;
+  /** Why it is not scheduled, as its PodScheduled condition says. */
+  readonly verdict: string | undefined;
+  /** Why it failed; undefined unless it did. */
+  readonly failure: string | undefined;
+  /** What it requests. */
+  readonly milliCpu: number;
+}
+
+/** What `tutti up` shows and judges of a PodGroup. */
+export interface ObservedGroup {
+  /** namespace/name */
+  readonly key: string;
+  readonly uid: string;
+  readonly minMember: number;
+}
+
+/** The API's JSON, of which nothing is relied upon. */
+interface RawObject {
+  readonly metadata?: {
+    readonly uid?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+interface RawPod extends RawObject {
+  readonly spec?: RawRequestSpec & { readonly nodeName?: string };
+  readonly status?: {
+    readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly message?: string }[];
+  };
+}
+
+interface RawGroup extends RawObject {
+  readonly spec?: { readonly minMember?: number };
+}
+
+const phases = new Set<string>(['Pending', 'Running', 'Succeeded', 'Failed']);
+
+/** Reads a pod; takes the JSON of a watch and the typed object of a list alike. Never throws for what a server may send. */
+export function observePod(object: unknown): ObservedPod {
+  const pod = object as RawPod;
+  const { uid = '', namespace = '', name = '', labels, annotations } = pod.metadata ?? {};
+  const { phase = 'Pending', reason, message, conditions } = pod.status ?? {};
+  const group = podGroupNameOf(labels, annotations)?.name;
+  const unscheduled = conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  return {
+    key: `${namespace}/${name}`,
+    uid,
+    namespace,
+    name,
+    group: group === undefined ? undefined : `${namespace}/${group}`,
+    nodeName: nonEmpty(pod.spec?.nodeName),
+    phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
+    verdict: nonEmpty(unscheduled?.message),
+    failure: phase === 'Failed' ? ([reason, message].filter(Boolean).join(': ') || 'failed') : undefined,
+    milliCpu: milliCpuOf(pod.spec ?? {}),
+  };
+}
+
+/** Reads a PodGroup, as `observePod` a pod. */
+export function observeGroup(object: unknown): ObservedGroup {
+  const group = object as RawGroup;
+  const { uid = '', namespace = '', name = '' } = group.metadata ?? {};
+  const minMember = group.spec?.minMember;
+  return {
+    key: `${namespace}/${name}`,
+    uid,
+    minMember: typeof minMember === 'number' ? minMember : defaultMinMember,
+  };
+}
+
+export function isFinished({ phase }: Pick<ObservedPod, 'phase'>): boolean {
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** `red` for default/red, else namespace/name. */
+export function shownName(key: string): string {
+  return key.startsWith('default/') ? key.slice('default/'.length) : key;
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}
+
+function milliCpuOf(spec: RawRequestSpec): number {
+  try {
+    return podRequests(spec, new ResourceNames()).sum.get(cpuId) ?? 0;
+  } catch {
+    return 0; // not a quantity: the server should have refused it, and a view is no place to say so
+  }
+}

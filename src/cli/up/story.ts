@@ -1,0 +1,192 @@
+import { partialGraceMs, GangHistory } from './gang-history.ts';
+import type { Deadlock, GangRecord } from './gang-history.ts';
+import { isFinished } from './observed.ts';
+import type { ObservedGroup, ObservedPod } from './observed.ts';
+
+/** One change of what a watch shows. */
+export type ClusterChange =
+  | { readonly kind: 'pod'; readonly pod: ObservedPod }
+  | { readonly kind: 'pod-gone'; readonly key: string }
+  | { readonly kind: 'group'; readonly group: ObservedGroup }
+  | { readonly kind: 'group-gone'; readonly key: string };
+
+/** Something that happened, told once. `group` is the key of the pod's group, if it names one. */
+export type StoryEvent = { readonly atMs: number } & (
+  | { readonly kind: 'group-created'; readonly group: string; readonly minMember: number }
+  | { readonly kind: 'group-deleted'; readonly group: string }
+  | { readonly kind: 'created' | 'running' | 'deleted'; readonly pod: string; readonly group: string | undefined }
+  | { readonly kind: 'bound'; readonly pod: string; readonly group: string | undefined; readonly node: string }
+  | {
+      readonly kind: 'finished';
+      readonly pod: string;
+      readonly group: string | undefined;
+      /** Undefined: it succeeded. */
+      readonly failure: string | undefined;
+    }
+  | { readonly kind: 'whole' | 'partial'; readonly group: string; readonly bound: number; readonly minMember: number }
+  | { readonly kind: 'group-finished'; readonly group: string; readonly succeeded: number; readonly failed: number }
+  /** A verdict that has stood for a moment. `pod` is set for a pod without a group. */
+  | { readonly kind: 'waits'; readonly group: string | undefined; readonly pod: string | undefined; readonly verdict: string }
+  | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
+);
+
+/** While the pods of a group are being created its verdict changes with each; only one that stays so long is told. */
+const verdictSettlesMs = 250;
+
+interface StandingVerdict {
+  readonly text: string;
+  readonly sinceMs: number;
+}
+
+/**
+ * Turns the changes of a watch into a story a person can follow. Give it the changes as they come and `tick` a few times a
+ * second; it answers what there is to tell. It keeps what it has seen, for views to draw.
+ */
+export class Story {
+  readonly history = new GangHistory();
+  /** Pod key -> the pod, as last seen */
+  readonly #pods = new Map<string, ObservedPod>();
+  /** Group key -> the PodGroup, as last seen */
+  readonly #groups = new Map<string, ObservedGroup>();
+  /** Group key, or key of a pod without group -> its latest verdict */
+  readonly #verdicts = new Map<string, StandingVerdict>();
+  /** Verdicts told: subject, a line break, text */
+  readonly #told = new Set<string>();
+  /** Groups whose stretch of being partial has been told; cleared when it ends. */
+  readonly #partialTold = new Set<string>();
+  #deadlockTold = false;
+  #lastChangeMs = -Infinity;
+
+  /** When the last change came; -Infinity before the first. */
+  get lastChangeMs(): number {
+    return this.#lastChangeMs;
+  }
+
+  pods(): readonly ObservedPod[] {
+    return [...this.#pods.values()];
+  }
+
+  pod(key: string): ObservedPod | undefined {
+    return this.#pods.get(key);
+  }
+
+  /** The latest verdict of a group, or of a pod without one. */
+  verdict(subject: string): string | undefined {
+    return this.#verdicts.get(subject)?.text;
+  }
+
+  change(atMs: number, change: ClusterChange): readonly StoryEvent[] {
+    this.#lastChangeMs = atMs;
+    switch (change.kind) {
+      case 'pod':
+        return this.#podSeen(atMs, change.pod);
+      case 'pod-gone':
+        return this.#podGone(atMs, change.key);
+      case 'group':
+        return this.#groupSeen(atMs, change.group);
+      case 'group-gone':
+        return this.#groups.delete(change.key) ? [{ atMs, kind: 'group-deleted', group: change.key }] : [];
+    }
+  }
+
+  /** What time alone brings: verdicts that stand, groups that stay partial, a deadlock. */
+  tick(nowMs: number): readonly StoryEvent[] {
+    return [...this.#settledVerdicts(nowMs), ...this.#stuckGroups(nowMs), ...this.#deadlock(nowMs)];
+  }
+
+  #podSeen(atMs: number, pod: ObservedPod): StoryEvent[] {
+    const events: StoryEvent[] = [];
+    let previous = this.#pods.get(pod.key);
+    if (previous !== undefined && previous.uid !== pod.uid) {
+      events.push(...this.#podGone(atMs, pod.key));
+      previous = undefined;
+    }
+    this.#pods.set(pod.key, pod);
+    const subject = { pod: pod.key, group: pod.group };
+    if (previous === undefined) events.push({ atMs, kind: 'created', ...subject });
+    if (pod.nodeName !== undefined && previous?.nodeName === undefined) {
+      events.push({ atMs, kind: 'bound', node: pod.nodeName, ...subject });
+    }
+    if (pod.phase === 'Running' && previous?.phase !== 'Running') events.push({ atMs, kind: 'running', ...subject });
+    if (isFinished(pod) && !(previous !== undefined && isFinished(previous))) {
+      events.push({ atMs, kind: 'finished', failure: pod.failure, ...subject });
+    }
+    events.push(...this.#withHistory(atMs, pod.group, () => this.history.podSeen(atMs, pod)));
+    this.#noteVerdict(atMs, pod);
+    return events;
+  }
+
+  #podGone(atMs: number, key: string): StoryEvent[] {
+    const pod = this.#pods.get(key);
+    if (pod === undefined) return [];
+    this.#pods.delete(key);
+    if (pod.group === undefined) this.#verdicts.delete(key);
+    const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
+    return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];
+  }
+
+  #groupSeen(atMs: number, group: ObservedGroup): StoryEvent[] {
+    const isNew = this.#groups.get(group.key)?.uid !== group.uid;
+    this.#groups.set(group.key, group);
+    const told = this.#withHistory(atMs, group.key, () => this.history.groupSeen(atMs, group));
+    if (!isNew) return told;
+    return [{ atMs, kind: 'group-created', group: group.key, minMember: group.minMember }, ...told];
+  }
+
+  /** Lets the history take a change in, and tells what that did to the group. */
+  #withHistory(atMs: number, group: string | undefined, record: () => void): StoryEvent[] {
+    const before = group === undefined ? undefined : this.history.group(group);
+    record();
+    const after = group === undefined ? undefined : this.history.group(group);
+    if (group === undefined || after === undefined) return [];
+    const events: StoryEvent[] = [];
+    if (after.state !== 'partial') this.#partialTold.delete(group);
+    if (after.state === 'whole' && before?.state !== 'whole') {
+      events.push({ atMs, kind: 'whole', group, bound: after.bound, minMember: after.minMember! });
+      this.#verdicts.delete(group);
+    }
+    if (after.finishedAtMs !== undefined && before?.finishedAtMs === undefined) {
+      events.push({ atMs, kind: 'group-finished', group, succeeded: after.succeeded, failed: after.failed });
+    }
+    return events;
+  }
+
+  #noteVerdict(atMs: number, pod: ObservedPod): void {
+    const subject = pod.group ?? pod.key;
+    if (pod.group === undefined && pod.nodeName !== undefined) this.#verdicts.delete(subject);
+    if (pod.verdict === undefined || pod.nodeName !== undefined) return;
+    if (this.#verdicts.get(subject)?.text !== pod.verdict) {
+      this.#verdicts.set(subject, { text: pod.verdict, sinceMs: atMs });
+    }
+  }
+
+  #settledVerdicts(nowMs: number): StoryEvent[] {
+    const events: StoryEvent[] = [];
+    for (const [subject, { text, sinceMs }] of this.#verdicts) {
+      if (nowMs - sinceMs < verdictSettlesMs || this.#told.has(`${subject}\n${text}`)) continue;
+      this.#told.add(`${subject}\n${text}`);
+      const pod = this.#pods.get(subject);
+      const isLone = pod !== undefined && pod.group === undefined;
+      const who = isLone ? { pod: subject, group: undefined } : { pod: undefined, group: subject };
+      events.push({ atMs: nowMs, kind: 'waits', verdict: text, ...who });
+    }
+    return events;
+  }
+
+  #stuckGroups(nowMs: number): StoryEvent[] {
+    const open = this.history.partialStarts(nowMs).filter(({ toMs }) => toMs === undefined);
+    const stuck = open.filter(({ group, fromMs }) => nowMs - fromMs > partialGraceMs && !this.#partialTold.has(group));
+    return stuck.map(({ group, minMember }) => {
+      this.#partialTold.add(group);
+      const record: GangRecord | undefined = this.history.group(group);
+      return { atMs: nowMs, kind: 'partial', group, bound: record?.bound ?? 0, minMember };
+    });
+  }
+
+  #deadlock(nowMs: number): StoryEvent[] {
+    const deadlock = this.history.deadlock(nowMs);
+    const isNew = deadlock !== undefined && !this.#deadlockTold;
+    this.#deadlockTold = deadlock !== undefined;
+    return isNew ? [{ atMs: nowMs, kind: 'deadlock', deadlock }] : [];
+  }
+}

@@ -1,0 +1,449 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import { isTerminal } from '../api/pod.ts';
+import type { Pod } from '../api/pod.ts';
+import { Cluster } from './cluster.ts';
+import type { AssumptionOutcome } from './cluster.ts';
+import type { Gang, GangSpec } from './gang.ts';
+import type { NodeInfo } from './node-info.ts';
+import type { Savepoint, Transaction } from './transaction.ts';
+
+const nodeNames = ['a', 'b', 'c', 'd'];
+const groupNames = ['red', 'blue'];
+const uids = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
+
+/** What the API may say, and what a cycle may leave behind when it commits. */
+const change = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('setNode' as const), name: fc.constantFrom(...nodeNames) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('removeNode' as const), name: fc.constantFrom(...nodeNames) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('setPod' as const),
+      uid: fc.constantFrom(...uids),
+      group: fc.option(fc.constantFrom(...groupNames), { nil: undefined, freq: 3 }),
+      nodeName: fc.option(fc.constantFrom(...nodeNames), { nil: undefined }),
+      phase: fc.constantFrom('Pending', 'Pending', 'Running', 'Succeeded', 'Failed'),
+      deleting: fc.constantFrom(false, false, false, true),
+      gated: fc.constantFrom(false, false, false, true),
+      cpu: fc.constantFrom(1, 2),
+      port: fc.constantFrom(undefined, 80, 81),
+      schedulerName: fc.constantFrom('ours', 'theirs'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('removePod' as const), uid: fc.constantFrom(...uids) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('setGang' as const),
+      name: fc.constantFrom(...groupNames),
+      uid: fc.constantFrom('1', '2'),
+      minMember: fc.integer({ min: 1, max: 4 }),
+      started: fc.constantFrom(false, false, true),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('removeGang' as const), name: fc.constantFrom(...groupNames) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('assume' as const),
+      uid: fc.constantFrom(...uids),
+      node: fc.constantFrom(...nodeNames),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), uid: fc.constantFrom(...uids) }) },
+);
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a transaction may do. */
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('assume' as const),
+      uid: fc.constantFrom(...uids),
+      node: fc.constantFrom(...nodeNames),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('takeOut' as const), uid: fc.constantFrom(...uids) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('savepoint' as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('rollbackTo' as const), which: fc.nat(5) }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+interface GroupModel {
+  spec: GangSpec | undefined;
+  started: boolean;
+}
+
+/** The cluster beside a model that keeps only what was said, and counts everything anew whenever it is asked. */
+class Both {
+  readonly build = new Builders();
+  readonly cluster = new Cluster(this.build.resources);
+  /** name -> allocatable cpu in millicores */
+  readonly nodes = new Map<string, number>();
+  readonly pods = new Map<string, Pod>();
+  /** uid -> node name */
+  readonly assumed = new Map<string, string>();
+  readonly groups = new Map<string, GroupModel>();
+  #version = 0;
+
+  apply(said: Change): void {
+    switch (said.kind) {
+      case 'setNode': {
+        const cpu = 4 + (this.#version++ % 3);
+        this.nodes.set(said.name, cpu * 1000);
+        this.cluster.setNode(this.build.projectedNode({ name: said.name, cpu }));
+        break;
+      }
+      case 'removeNode':
+        this.nodes.delete(said.name);
+        this.cluster.removeNode(said.name);
+        break;
+      case 'setPod':
+        this.#setPod(said);
+        break;
+      case 'removePod':
+        this.#expectOutcome(this.cluster.removePod(said.uid), this.assumed.has(said.uid) ? 'contradicted' : 'none');
+        this.pods.delete(said.uid);
+        this.assumed.delete(said.uid);
+        break;
+      case 'setGang': {
+        const spec = gangSpec(said.name, said);
+        const group = this.#group(spec.key);
+        if (group.spec?.uid !== spec.uid) group.started = false;
+        group.spec = spec;
+        this.cluster.setGang(spec);
+        break;
+      }
+      case 'removeGang': {
+        const group = this.#group(`default/${said.name}`);
+        group.spec = undefined;
+        group.started = false;
+        this.cluster.removeGang(`default/${said.name}`);
+        break;
+      }
+      case 'assume': {
+        const transaction = this.cluster.begin();
+        if (this.#assume(transaction, said.uid, said.node)) this.assumed.set(said.uid, said.node);
+        transaction.commit();
+        break;
+      }
+      case 'forget': {
+        const pod = this.pods.get(said.uid);
+        if (pod !== undefined) this.cluster.forget(pod);
+        this.assumed.delete(said.uid);
+        break;
+      }
+    }
+    this.#noteStarts();
+  }
+
+  #setPod({ group, gated, port, nodeName, ...rest }: Extract<Change, { kind: 'setPod' }>): void {
+    const pod = this.build.projectedPod({
+      ...rest,
+      ...(group !== undefined && { group }),
+      ...(nodeName !== undefined && { nodeName }),
+      ...(gated && { gates: ['wait'] }),
+      ...(port !== undefined && { hostPorts: [port] }),
+      resourceVersion: String(this.#version++),
+    } as Parameters<Builders['projectedPod']>[0]);
+    const assumedOn = this.assumed.get(pod.uid);
+    let expected: AssumptionOutcome = 'none';
+    if (assumedOn !== undefined) {
+      if (isTerminal(pod)) expected = 'contradicted';
+      else if (pod.nodeName === '') expected = 'kept';
+      else expected = pod.nodeName === assumedOn ? 'confirmed' : 'contradicted';
+    }
+    this.#expectOutcome(this.cluster.setPod(pod), expected);
+    if (expected !== 'kept') this.assumed.delete(pod.uid);
+    if (isTerminal(pod) && pod.podGroupKey === undefined) this.pods.delete(pod.uid);
+    else this.pods.set(pod.uid, pod);
+  }
+
+  run(transaction: Transaction, steps: readonly Step[]): void {
+    const savepoints: { readonly at: Savepoint; readonly picture: unknown }[] = [];
+    for (const todo of steps) {
+      switch (todo.kind) {
+        case 'assume':
+          this.#assume(transaction, todo.uid, todo.node);
+          break;
+        case 'takeOut': {
+          const pod = this.pods.get(todo.uid);
+          const node = pod && this.cluster.nodeOf(pod);
+          if (pod !== undefined && node !== undefined) transaction.takeOut(pod, node);
+          break;
+        }
+        case 'savepoint':
+          savepoints.push({ at: transaction.savepoint(), picture: this.picture() });
+          break;
+        case 'rollbackTo': {
+          const index = todo.which % Math.max(1, savepoints.length);
+          const savepoint = savepoints[index];
+          if (savepoint === undefined) break;
+          transaction.rollbackTo(savepoint.at);
+          expect(this.picture()).toEqual(savepoint.picture);
+          savepoints.length = index + 1;
+          break;
+        }
+      }
+    }
+  }
+
+  /** Only what a cycle may: an unbound pod, on a known node. */
+  #assume(transaction: Transaction, uid: string, nodeName: string): boolean {
+    const pod = this.pods.get(uid);
+    const node = this.cluster.node(nodeName);
+    if (pod?.nodeName !== '' || isTerminal(pod) || node === undefined || this.cluster.isAssumed(uid)) return false;
+    transaction.assume(pod, node);
+    return true;
+  }
+
+  #expectOutcome(outcome: AssumptionOutcome, expected: AssumptionOutcome): void {
+    expect(outcome).toBe(expected);
+  }
+
+  /** Everything that can be read of the cluster. */
+  picture(): unknown {
+    const infos = new Set<NodeInfo>(this.cluster.nodes);
+    for (const pod of this.pods.values()) {
+      const info = this.cluster.nodeOf(pod);
+      if (info !== undefined) infos.add(info);
+    }
+    return {
+      nodes: [...infos].map(nodePicture),
+      order: this.cluster.nodes.map((node) => node.name),
+      pods: [...this.pods.values()].map((pod) => [
+        this.cluster.pod(pod.uid) === pod,
+        this.cluster.nodeOf(pod)?.name,
+        this.cluster.isAssumed(pod.uid),
+      ]),
+      counts: [this.cluster.podCount, this.cluster.assumedCount],
+      groups: [...this.cluster.gangs()].map(gangPicture),
+    };
+  }
+
+  expectRecount(): void {
+    expect(this.cluster.nodes.map((node) => node.name).sort()).toEqual([...this.nodes.keys()].sort());
+    this.cluster.nodes.forEach((node, index) => expect(node.index).toBe(index));
+    expect(this.cluster.podCount).toBe(this.pods.size);
+    expect(this.cluster.assumedCount).toBe(this.assumed.size);
+    for (const name of nodeNames) this.#expectNode(name);
+    const keys = new Set([...this.groups.keys(), ...groupNames.map((name) => `default/${name}`)]);
+    for (const key of keys) this.#expectGroup(key);
+  }
+
+  #placeOf(pod: Pod): string {
+    return isTerminal(pod) ? '' : (this.assumed.get(pod.uid) ?? pod.nodeName);
+  }
+
+  #expectNode(name: string): void {
+    const here = [...this.pods.values()].filter((pod) => this.#placeOf(pod) === name);
+    for (const pod of here) expect(this.cluster.nodeOf(pod)?.pods.get(pod.uid)).toBe(pod);
+    const info = this.cluster.node(name) ?? (here[0] && this.cluster.nodeOf(here[0]));
+    if (info === undefined) return;
+    expect([...info.pods.keys()].sort()).toEqual(here.map((pod) => pod.uid).sort());
+    const requested: number[] = [];
+    for (const { template } of here) {
+      template.requests.ids.forEach((id, i) => (requested[id] = (requested[id] ?? 0) + template.requests.amounts[i]!));
+    }
+    for (let id = 0; id < Math.max(requested.length, info.requested.length); id++) {
+      expect(info.requested[id] ?? 0, `resource ${id} of ${name}`).toBe(requested[id] ?? 0);
+    }
+    expect(info.nonZeroMilliCpu).toBe(sum(here.map((pod) => pod.template.nonZeroMilliCpu)));
+    expect(info.nonZeroMemory).toBe(sum(here.map((pod) => pod.template.nonZeroMemory)));
+    expect(ports(info.hostPorts)).toEqual(ports(here.flatMap((pod) => pod.template.hostPorts)));
+    expect(info.allocatable[0] ?? 0).toBe(this.nodes.get(name) ?? 0);
+  }
+
+  #expectGroup(key: string): void {
+    const gang = this.cluster.gang(key);
+    const members = [...this.pods.values()].filter((pod) => pod.podGroupKey === key);
+    const group = this.groups.get(key);
+    if (members.length === 0 && group?.spec === undefined) {
+      expect(gang).toBeUndefined();
+      return;
+    }
+    const inState = (state: string): Pod[] => members.filter((pod) => this.#stateOf(pod) === state);
+    for (const state of ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const) {
+      expect(gang!.count(state), `${state} of ${key}`).toBe(inState(state).length);
+    }
+    expect([...gang!.members.keys()].sort()).toEqual(members.map((pod) => pod.uid).sort());
+    expect([...gang!.pending.keys()].sort()).toEqual(
+      inState('pending')
+        .map((pod) => pod.uid)
+        .sort(),
+    );
+    for (const name of ['ours', 'theirs']) {
+      const count = inState('pending').filter((pod) => pod.schedulerName === name).length;
+      expect(gang!.pendingBySchedulerName.get(name) ?? 0).toBe(count);
+    }
+    expect(gang!.started).toBe(group?.started ?? false);
+    const counted =
+      inState('bound').length + inState('planned').length + (gang!.started ? inState('succeeded').length : 0);
+    expect(gang!.counted).toBe(counted);
+    expect(gang!.missing).toBe(Math.max(0, (group?.spec?.minMember ?? 0) - counted));
+  }
+
+  #stateOf(pod: Pod): string {
+    if (pod.phase === 'Succeeded') return 'succeeded';
+    if (pod.phase === 'Failed') return 'failed';
+    if (pod.deleting) return 'leaving';
+    if (pod.nodeName !== '') return 'bound';
+    if (this.assumed.has(pod.uid)) return 'planned';
+    return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
+  }
+
+  #group(key: string): GroupModel {
+    let group = this.groups.get(key);
+    if (group === undefined) this.groups.set(key, (group = { spec: undefined, started: false }));
+    return group;
+  }
+
+  #noteStarts(): void {
+    for (const [key, group] of this.groups) {
+      if (group.spec === undefined || group.started) continue;
+      const members = [...this.pods.values()].filter((pod) => pod.podGroupKey === key);
+      const reached = members.filter((pod) => ['bound', 'succeeded'].includes(this.#stateOf(pod))).length;
+      group.started = group.spec.started || reached >= group.spec.minMember;
+    }
+  }
+}
+
+function gangSpec(name: string, options: { uid: string; minMember: number; started: boolean }): GangSpec {
+  return {
+    ...options,
+    key: `default/${name}`,
+    creationTimestamp: 0,
+    minResources: undefined,
+    scheduleTimeoutSeconds: undefined,
+  };
+}
+
+function nodePicture(info: NodeInfo): unknown {
+  const requested = [...info.requested];
+  while (requested.at(-1) === 0) requested.pop();
+  return {
+    name: info.name,
+    index: info.index,
+    node: info.node,
+    generation: info.generation,
+    allocatable: [...info.allocatable],
+    requested,
+    nonZero: [info.nonZeroMilliCpu, info.nonZeroMemory],
+    pods: [...info.pods.keys()],
+    ports: ports(info.hostPorts),
+  };
+}
+
+function gangPicture(gang: Gang): unknown {
+  const states = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const;
+  return {
+    key: gang.key,
+    spec: gang.spec,
+    started: gang.started,
+    members: [...gang.members.keys()],
+    pending: [...gang.pending.keys()].sort(),
+    counts: states.map((state) => gang.count(state)),
+    schedulers: [...gang.pendingBySchedulerName].sort(),
+  };
+}
+
+function ports(list: readonly { readonly port: number }[]): number[] {
+  return list.map(({ port }) => port).sort();
+}
+
+function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}
+
+describe('the cluster picture', () => {
+  it('always counts what a recount from scratch counts, and takes only another node, the end or the deletion of a pod for a contradiction', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60, size: 'max' }), (changes) => {
+        const both = new Both();
+        for (const said of changes) {
+          both.apply(said);
+          both.expectRecount();
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is restored exactly by a rollback, generations and orders included', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 50, size: 'max' }), fc.array(step, { maxLength: 25, size: 'max' }), (changes, steps) => {
+        const both = new Both();
+        for (const said of changes) both.apply(said);
+        const before = both.picture();
+        const transaction = both.cluster.begin();
+        both.run(transaction, steps);
+        transaction.rollback();
+        expect(both.picture()).toEqual(before);
+        both.expectRecount();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps what a transaction committed, and can still be changed by the API afterwards', () => {
+    fc.assert(
+      fc.property(
+        fc.array(change, { maxLength: 30, size: 'max' }),
+        fc.array(step, { maxLength: 15, size: 'max' }),
+        fc.array(change, { maxLength: 15, size: 'max' }),
+        (changes, steps, later) => {
+          const both = new Both();
+          for (const said of changes) both.apply(said);
+          const transaction = both.cluster.begin();
+          both.run(
+            transaction,
+            steps.filter(({ kind }) => kind !== 'takeOut'),
+          );
+          const picture = both.picture();
+          transaction.commit();
+          expect(both.picture()).toEqual(picture);
+          for (const pod of both.pods.values()) {
+            if (both.cluster.isAssumed(pod.uid)) both.assumed.set(pod.uid, both.cluster.nodeOf(pod)!.name);
+          }
+          both.expectRecount();
+          for (const said of later) both.apply(said);
+          both.expectRecount();
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('never gives two states of a node the same generation', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 30, size: 'max' }), fc.array(step, { maxLength: 15, size: 'max' }), (changes, steps) => {
+        const both = new Both();
+        /** generation -> what the node was then */
+        const seen = new Map<number, unknown>();
+        const look = (): void => {
+          for (const node of both.cluster.nodes) {
+            const { name, requested, allocatable } = node;
+            const state = { name, free: Array.from({ length: 4 }, (_, id) => node.free(id)) };
+            if (seen.has(node.generation)) expect(state, `${requested} ${allocatable}`).toEqual(seen.get(node.generation));
+            seen.set(node.generation, state);
+          }
+        };
+        for (const said of changes) {
+          both.apply(said);
+          look();
+        }
+        const transaction = both.cluster.begin();
+        for (const todo of steps) {
+          both.run(transaction, [todo]);
+          look();
+        }
+        transaction.rollback();
+        look();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { ApiClient } from '../testing/api-client.ts';
+import { definitionsPath, podGroupDefinition } from '../testing/manifests.ts';
+
+const aggregated = (version: string): string =>
+  `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList,application/json`;
+
+describe('discovery', () => {
+  it.each(['v2', 'v2beta1'])('answers aggregated discovery in exactly the version asked for: %s', async (version) => {
+    const client = new ApiClient();
+    const answer = await client.get('/apis', aggregated(version));
+    expect(answer.headers['content-type']).toBe(
+      `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`,
+    );
+    expect(answer.body.apiVersion).toBe(`apidiscovery.k8s.io/${version}`);
+    const core = await client.get('/api', aggregated(version));
+    const resources = core.body.items[0].versions[0].resources as { resource: string; subresources?: unknown[] }[];
+    expect(resources.map((each) => each.resource)).toContain('pods');
+    expect(resources.find((each) => each.resource === 'pods')?.subresources).toHaveLength(3);
+  });
+
+  it('answers the legacy lists to clients that ask for plain JSON', async () => {
+    const client = new ApiClient();
+    expect((await client.get('/api')).body).toMatchObject({ kind: 'APIVersions', versions: ['v1'] });
+    const groups = (await client.get('/apis')).body.groups as { name: string }[];
+    expect(groups.map((group) => group.name)).toContain('coordination.k8s.io');
+    const list = (await client.get('/api/v1')).body as { kind: string; resources: { name: string }[] };
+    expect(list.kind).toBe('APIResourceList');
+    expect(list.resources.map((each) => each.name)).toEqual(expect.arrayContaining(['pods', 'pods/binding']));
+    expect((await client.get('/apis/scheduling.k8s.io')).body).toMatchObject({
+      kind: 'APIGroup',
+      preferredVersion: { groupVersion: 'scheduling.k8s.io/v1' },
+    });
+  });
+
+  it('refuses an Accept header that leaves it no choice', async () => {
+    const answer = await new ApiClient().get('/api', 'application/vnd.kubernetes.protobuf');
+    expect(answer.status).toBe(406);
+    expect(answer.body.reason).toBe('NotAcceptable');
+  });
+
+  it('lists a custom resource from the moment its definition is stored until it is gone', async () => {
+    const client = new ApiClient();
+    expect((await client.get('/apis/scheduling.x-k8s.io/v1alpha1')).status).toBe(404);
+    await client.mustCreate(definitionsPath, podGroupDefinition());
+    expect((await client.get('/apis/scheduling.x-k8s.io/v1alpha1')).body.resources[0]).toMatchObject({
+      name: 'podgroups',
+      singularName: 'podgroup',
+      shortNames: ['pg', 'pgs'],
+      categories: ['gangs'],
+    });
+    await client.delete(`${definitionsPath}/podgroups.scheduling.x-k8s.io`);
+    client.clock.advance(0);
+    expect((await client.get('/apis/scheduling.x-k8s.io/v1alpha1')).status).toBe(404);
+  });
+
+  it('says what it is and that it is well', async () => {
+    const client = new ApiClient();
+    expect((await client.get('/version?timeout=32s')).body).toMatchObject({ major: '1', minor: '34' });
+    for (const path of ['/healthz', '/livez', '/readyz']) expect((await client.get(path)).body).toBe('ok');
+  });
+
+  it.each(['/nothing', '/api/v2', '/apis/no.such/v1/things', '/api/v1/namespaces/default/things', '/openapi/v2'])(
+    'answers a clean 404 for %s',
+    async (path) => {
+      const answer = await new ApiClient().get(path);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 });
+    },
+  );
+});

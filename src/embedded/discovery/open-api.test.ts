@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { ApiClient } from '../testing/api-client.ts';
+import { definitionsPath, podGroupDefinition } from '../testing/manifests.ts';
+
+async function documentOf(client: ApiClient, path: string): Promise<{ url: string; document: any }> {
+  const { paths } = (await client.get('/openapi/v3')).body;
+  const url = paths[path].serverRelativeURL as string;
+  return { url, document: (await client.get(url)).body };
+}
+
+describe('OpenAPI v3', () => {
+  it('advertises field validation on PATCH, without which kubectl refuses to validate', async () => {
+    const { document } = await documentOf(new ApiClient(), 'api/v1');
+    const { patch } = document.paths['/api/v1/namespaces/{namespace}/pods/{name}'];
+    expect(patch['x-kubernetes-group-version-kind']).toEqual({ group: '', version: 'v1', kind: 'Pod' });
+    expect(patch.parameters.map((each: { name: string }) => each.name)).toEqual([
+      'dryRun',
+      'fieldManager',
+      'fieldValidation',
+      'force',
+    ]);
+    expect(Object.keys(patch.requestBody.content)).toContain('application/strategic-merge-patch+json');
+  });
+
+  it('carries merge keys and resolves every reference', async () => {
+    const { document } = await documentOf(new ApiClient(), 'api/v1');
+    const { schemas } = document.components;
+    expect(schemas['io.k8s.V1.PodSpec'].properties.containers).toMatchObject({
+      'x-kubernetes-patch-strategy': 'merge',
+      'x-kubernetes-patch-merge-key': 'name',
+    });
+    const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(
+      (each) => each[1]!,
+    );
+    expect(references.length).toBeGreaterThan(100);
+    expect(references.filter((name) => schemas[name] === undefined)).toEqual([]);
+  });
+
+  it('holds the schema of a custom resource and gets another address when that changes', async () => {
+    const client = new ApiClient();
+    const definition = podGroupDefinition() as any;
+    await client.mustCreate(definitionsPath, definition);
+    const first = await documentOf(client, 'apis/scheduling.x-k8s.io/v1alpha1');
+    const name = 'scheduling.x-k8s.io.v1alpha1.PodGroup';
+    expect(first.document.components.schemas[name].properties.spec.properties.minMember).toEqual({
+      type: 'integer',
+      minimum: 1,
+    });
+    definition.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.extra = { type: 'string' };
+    await client.replace(`${definitionsPath}/podgroups.scheduling.x-k8s.io`, definition);
+    const second = await documentOf(client, 'apis/scheduling.x-k8s.io/v1alpha1');
+    expect(second.url).not.toBe(first.url);
+    expect(second.document.components.schemas[name].properties.spec.properties.extra).toEqual({ type: 'string' });
+  });
+});

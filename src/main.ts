@@ -1,0 +1,25 @@
+#!/usr/bin/env node
+import process from 'node:process';
+
+// Nothing else may be imported before the version is known to do: what the commands need fails to load on an older Node, with
+// errors that do not say so.
+const leastNode = [22, 19] as const;
+
+function isNodeTooOld(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]);
+}
+
+if (isNodeTooOld(process.versions.node)) {
+  process.stderr.write(
+    `tutti needs Node ${leastNode.join('.')} or newer; this is Node ${process.versions.node} (${process.execPath}).\n` +
+      'With npm, and without changing what is installed:\n' +
+      '  npx -p node@24 -p tutti-scheduler tutti up     from anywhere\n' +
+      '  npm ci && npm start                            in a clone of the repository\n',
+  );
+  process.exitCode = 1;
+} else {
+  const { runCli } = await import('./cli/run-cli.ts');
+  // Servers and idle connections would keep the process alive after its command has ended.
+  process.exit(await runCli(process));
+}

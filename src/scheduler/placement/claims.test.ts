@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import { seededRandom } from '../../base/random.ts';
+import { Cluster } from '../../cluster/cluster.ts';
+import type { Pod } from '../../api/pod.ts';
+import { Profile } from '../../framework/profile.ts';
+import { defaultPlugins, pluginRegistry } from '../../plugins/registry.ts';
+import { Planner } from './planner.ts';
+
+function plane(): { build: Builders; cluster: Cluster; place: (pod: Pod) => string | undefined } {
+  const build = new Builders();
+  const cluster = new Cluster(build.resources);
+  const handle = pluginHandle(build, { cluster });
+  const profile = new Profile({
+    schedulerName: handle.schedulerName,
+    enabled: defaultPlugins,
+    registry: pluginRegistry,
+    handle,
+  });
+  const planner = new Planner(cluster, seededRandom(1));
+  const place = (pod: Pod): string | undefined => {
+    cluster.setPod(pod);
+    const transaction = cluster.begin();
+    const plan = planner.plan(profile, [pod], 1, transaction, undefined);
+    transaction.rollback();
+    return plan.placements[0]?.nodeName;
+  };
+  return { build, cluster, place };
+}
+
+describe('room claimed by a nominated pod', () => {
+  it('is left alone by pods of equal or lower priority, used by higher ones and by the claimant', () => {
+    const { build, cluster, place } = plane();
+    cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
+    const nominated = build.projectedPod({ name: 'nominated', cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    cluster.setPod(nominated);
+    expect(place(build.projectedPod({ name: 'equal', cpu: 1, priority: 10 }))).toBeUndefined();
+    expect(place(build.projectedPod({ name: 'lower', cpu: 1, priority: 0 }))).toBeUndefined();
+    expect(place(build.projectedPod({ name: 'higher', cpu: 1, priority: 11 }))).toBe('a');
+    expect(place(nominated)).toBe('a');
+  });
+
+  it('is free again when the nomination is withdrawn, the pod gone, or assumed elsewhere', () => {
+    const { build, cluster, place } = plane();
+    cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
+    const nominated = { name: 'nominated', uid: 'n', cpu: 1, priority: 10 };
+    const other = build.projectedPod({ name: 'other', cpu: 1 });
+    cluster.setPod(build.projectedPod({ ...nominated, nominatedNodeName: 'a' }));
+    expect(place(other)).toBeUndefined();
+    cluster.setPod(build.projectedPod(nominated));
+    expect(place(other)).toBe('a');
+    cluster.setPod(build.projectedPod({ ...nominated, nominatedNodeName: 'a' }));
+    expect(place(other)).toBeUndefined();
+    cluster.removePod('n');
+    expect(place(other)).toBe('a');
+    cluster.setPod(build.projectedPod({ ...nominated, nominatedNodeName: 'a' }));
+    cluster.setNode(build.projectedNode({ name: 'b', cpu: 1, taints: ['only=claimant:NoSchedule'] }));
+    const transaction = cluster.begin();
+    transaction.assume(cluster.pod('n')!, cluster.node('b')!);
+    transaction.commit();
+    expect(place(other)).toBe('a');
+  });
+});

@@ -1,0 +1,30 @@
+import type { Pod } from '../../api/pod.ts';
+import { mustRespect } from '../../cluster/claim.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { Status } from '../../framework/status.ts';
+
+/**
+ * Filter on a node where others keep room: the pod must fit both as things are and with the claimants that it has to respect
+ * already there, because they may come or not (kube-scheduler's rule for nominated pods).
+ */
+export function filterBesideClaims(
+  profile: Profile,
+  filters: readonly Plugin[],
+  state: CycleState,
+  pod: Pod,
+  node: NodeInfo,
+  isAssumed: (uid: string) => boolean,
+): Status | undefined {
+  const claimants = [...node.claims.values()]
+    .filter((claim) => mustRespect(pod, claim) && !isAssumed(claim.claimant.uid))
+    .map(({ claimant }) => claimant);
+  for (const claimant of claimants) node.addPod(claimant);
+  try {
+    return claimants.length === 0 ? undefined : profile.filter(filters, state, pod, node);
+  } finally {
+    for (const claimant of claimants.toReversed()) node.removePod(claimant);
+  }
+}

@@ -1,0 +1,53 @@
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
+import { systemClock } from '../../src/base/system-clock.ts';
+import { AlreadyExistsError } from '../../src/client/api-errors.ts';
+import { KubeClient } from '../../src/client/kube-client.ts';
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
+import { UndiciTransport } from '../../src/client/undici-transport.ts';
+import type { TestPlane } from './plane.ts';
+import { poll } from './poll.ts';
+
+/**
+ * Makes a plane of an API server that runs already: connects as its kubeconfig says and installs the PodGroup CRD. `stop`
+ * ends the server; it is called when this rejects, too.
+ */
+export async function connectPlane(server: {
+  readonly name: string;
+  readonly kubeconfigPath: string;
+  readonly stop: () => Promise<void>;
+}): Promise<TestPlane> {
+  const { name, kubeconfigPath } = server;
+  let transport: UndiciTransport | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= (transport?.close() ?? Promise.resolve()).then(server.stop));
+  try {
+    const endpoint = await loadKubeconfig({ clock: systemClock, path: kubeconfigPath });
+    transport = new UndiciTransport({ endpoint });
+    const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-tests' });
+    const { gitVersion } = await client.get<{ gitVersion: string }>('/version');
+    await installPodGroups(client);
+    return { name, version: gitVersion, url: endpoint.server, kubeconfigPath, transport, client, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function installPodGroups(client: KubeClient): Promise<void> {
+  await client
+    .create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition)
+    .catch((error: unknown) => {
+      if (!(error instanceof AlreadyExistsError)) throw error;
+    });
+  // A server may take a moment from the definition to serving the resource.
+  await poll(
+    () =>
+      client.list(podGroupPath()).then(
+        () => undefined,
+        (error: unknown) => String(error),
+      ),
+    10_000,
+    'PodGroups are served',
+  );
+}

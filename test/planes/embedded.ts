@@ -1,0 +1,38 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { systemClock } from '../../src/base/system-clock.ts';
+import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
+import { listenHttp } from '../../src/embedded/listen-http.ts';
+import { connectPlane } from './connect-plane.ts';
+import type { TestPlane } from './plane.ts';
+
+/** The embedded API server in this process, reached over HTTP on a free port. Takes a tenth of a second. */
+export async function openEmbeddedPlane(): Promise<TestPlane> {
+  const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
+  const listener = await listenHttp(server, 0);
+  const folder = await mkdtemp(join(tmpdir(), 'tutti-plane-'));
+  const kubeconfigPath = join(folder, 'kubeconfig');
+  await writeFile(kubeconfigPath, kubeconfigFor(listener.url), { mode: 0o600 });
+  return connectPlane({
+    name: 'embedded',
+    kubeconfigPath,
+    stop: async () => {
+      server.close();
+      await listener.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  });
+}
+
+function kubeconfigFor(server: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'embedded', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'test', user: {} }],
+    contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: 'test' } }],
+    'current-context': 'embedded',
+  });
+}

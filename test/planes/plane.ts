@@ -1,0 +1,23 @@
+import type { KubeClient } from '../../src/client/kube-client.ts';
+import type { Transport } from '../../src/client/transport.ts';
+
+/**
+ * A Kubernetes API server with the PodGroup CRD, for tests: nodes, schedulers and controllers are the test's own. Nothing of
+ * how the server is made shows, so that the same scenarios run on any.
+ */
+export interface TestPlane {
+  /** Which kind of plane: `embedded`. */
+  readonly name: string;
+  /** The server's gitVersion. */
+  readonly version: string;
+  readonly url: string;
+  /** Lets anybody in as administrator; gone after `stop`. */
+  readonly kubeconfigPath: string;
+  readonly transport: Transport;
+  readonly client: KubeClient;
+  /** Ends everything the plane started; idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Starts a plane that nobody else uses. */
+export type OpenPlane = () => Promise<TestPlane>;

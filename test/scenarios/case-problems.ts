@@ -1,0 +1,45 @@
+/** A test as far as the table of cases is concerned. */
+export interface CollectedTest {
+  /** The name of the test itself, without the blocks around it. */
+  readonly name: string;
+  /** Relative to the repository, with forward slashes. */
+  readonly file: string;
+  /** False for a test that is left out or expected to fail: `skip`, `todo`, `fails`, or another's `only`. */
+  readonly runs: boolean;
+}
+
+const caseId = /^(?:CI|[QFRPCOtDX])\d+(?=\s|:|$)/;
+
+/** The case that a test is about, if the first word of its name is the id of one. */
+export function caseOf(testName: string): string | undefined {
+  return caseId.exec(testName)?.[0];
+}
+
+/** What keeps the table (case id -> file) and the tests from saying the same, a sentence each; empty when they agree. */
+export function caseProblems(table: Readonly<Record<string, string>>, tests: readonly CollectedTest[]): string[] {
+  const problems: string[] = [];
+  // case id -> the tests that begin with it
+  const testsOf = new Map<string, CollectedTest[]>();
+  for (const test of tests) {
+    const id = caseOf(test.name);
+    if (id === undefined) continue;
+    if (!Object.hasOwn(table, id)) {
+      problems.push(`${id}: the test '${test.name}' in ${test.file} names a case that the table does not have`);
+      continue;
+    }
+    const others = testsOf.get(id);
+    if (others === undefined) testsOf.set(id, [test]);
+    else others.push(test);
+  }
+  for (const [id, file] of Object.entries(table)) {
+    const found = testsOf.get(id) ?? [];
+    if (found.length === 0) problems.push(`${id}: no test in ${file} has a name that begins with it`);
+    if (found.length > 1)
+      problems.push(`${id}: ${found.length} tests (${found.map((test) => test.file).join(', ')}), not one`);
+    for (const test of found) {
+      if (test.file !== file) problems.push(`${id}: its test is in ${test.file}, the table says ${file}`);
+      if (!test.runs) problems.push(`${id}: its test in ${test.file} does not run, or is expected to fail`);
+    }
+  }
+  return problems;
+}
