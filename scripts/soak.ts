@@ -29,6 +29,9 @@ async function runOnce(): Promise<string[]> {
   let passed = 0;
   for (const module of testModules) {
     problems.push(...module.errors().map(({ stack, message }) => stack ?? message));
+    for (const suite of module.children.allSuites()) {
+      problems.push(...suite.errors().map(({ stack, message }) => stack ?? message));
+    }
     for (const test of module.children.allTests()) {
       if (caseOf(test.name) !== id) continue;
       const { state, errors = [] } = test.result();

@@ -32,9 +32,9 @@ export class Gang {
   readonly key: string;
   /** Undefined while the group object is absent. */
   spec: GangSpec | undefined;
-  /** uid -> member */
+  /** uid -> member, in order of arrival */
   readonly members = new Map<string, Pod>();
-  /** uid -> member that may be scheduled now */
+  /** uid -> member that may be scheduled now, in no meaningful order */
   readonly pending = new Map<string, Pod>();
   /** Quorum was once bound. Never goes back while the group object is the same. */
   started = false;

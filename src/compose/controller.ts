@@ -21,7 +21,7 @@ export interface ControllerProcessOptions {
   readonly logger: Logger;
 }
 
-/** The controller process; resolves and rejects as `runScheduler` does. */
+/** The controller process; resolves and rejects as `runScheduler` does, plugins aside. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
   const { logger, workers } = options;
   const clock = systemClock;

@@ -81,7 +81,10 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       runScheduler({ ...local, schedulerNames, naive, logger: logger.child({ process: 'scheduler' }) }),
       nodes.start(),
     ]);
-    started.push(() => controller.stop(), () => scheduler.stop());
+    started.push(
+      () => controller.stop(),
+      () => scheduler.stop(),
+    );
 
     const folder = await mkdtemp(join(tmpdir(), 'tutti-'));
     started.push(() => rm(folder, { recursive: true, force: true }));

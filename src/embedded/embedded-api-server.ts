@@ -109,6 +109,11 @@ export class EmbeddedApiServer {
     return this.#api.store.resourceVersion;
   }
 
+  /** How many watches are open. */
+  get openWatches(): number {
+    return this.#api.watches.size;
+  }
+
   /**
    * Answers one request; a watch is a body that goes on until its end, the client's `return`, the signal or `close`.
    * Rejects only as a transport does: aborted, closed, or a fault that loses the connection.

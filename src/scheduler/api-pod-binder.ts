@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { ConflictError, ServerError, isAmbiguous } from '../client/api-errors.ts';
+import { ConflictError, MalformedAnswerError, ServerError, isAmbiguous } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import { retry } from '../client/retry.ts';
 import type { PodBinder, PodBinding } from '../framework/plugin-handle.ts';
@@ -43,7 +43,8 @@ export class ApiPodBinder implements PodBinder {
         await this.#post(binding, signal);
         return;
       } catch (error) {
-        const inDoubt = isAmbiguous(error) || error instanceof ServerError;
+        const inDoubt =
+          isAmbiguous(error) || error instanceof ServerError || error instanceof MalformedAnswerError;
         if (!inDoubt && !(error instanceof ConflictError)) throw error;
         if (await this.#isBoundAsAsked(binding, signal)) return;
         if (!inDoubt || attempt >= attempts) throw error;

@@ -52,10 +52,27 @@ export class BindingCycle {
     this.#options.report({ kind: 'finished', plan, failures: outcomes.filter((outcome) => outcome !== undefined) });
   }
 
-  async #passPermit(plan: BindingPlan): Promise<Status | undefined> {
-    if (plan.waiting.length === 0) return undefined;
-    const outcomes = await Promise.all(plan.waiting.map((waiting) => waiting.outcome));
-    return outcomes.find((status) => status !== undefined);
+  /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */
+  async #passPermit({ waiting }: BindingPlan): Promise<Status | undefined> {
+    if (waiting.length === 0) return undefined;
+    let refused: Status | undefined;
+    const rejectAll = (plugin: string, reason: string): void => {
+      for (const pod of waiting) pod.reject(plugin, reason);
+    };
+    const { signal } = this.#options;
+    const onAbort = (): void => rejectAll('', 'the scheduler is stopping');
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    await Promise.all(
+      waiting.map(async ({ pod, outcome }) => {
+        const status = await outcome;
+        if (status === undefined || refused !== undefined) return;
+        refused = status;
+        rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.reason}`);
+      }),
+    );
+    signal.removeEventListener('abort', onAbort);
+    return refused;
   }
 
   async #preBind(plan: BindingPlan): Promise<Status | undefined> {

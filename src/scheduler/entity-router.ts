@@ -60,7 +60,8 @@ export class EntityRouter {
       return;
     }
     if (before === 'singly') for (const pod of gang?.members.values() ?? []) this.#queue.remove(podEntityKey(pod));
-    if (member !== undefined && before === 'singly') this.#queue.remove(podEntityKey(member));
+    // It may have been a lone pod until now.
+    if (member !== undefined) this.#queue.remove(podEntityKey(member));
     if (gang !== undefined && this.#hasWork(gang)) this.#queue.upsert({ kind: 'gang', gang }, event, since);
     else this.#queue.remove(gangEntityKey(key));
   }

@@ -7,6 +7,8 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 export interface SchedulerSizes {
   /** Pods by queue, members of waiting groups included. */
   readonly queue: () => Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>>;
+  /** Entities that only the safety net retried, ever. */
+  readonly flushed: () => number;
   readonly nodes: () => number;
   readonly pods: () => number;
   readonly assumed: () => number;
@@ -84,6 +86,15 @@ export class SchedulerMetrics {
       registers,
       collect() {
         for (const [queue, size] of Object.entries(sizes.queue())) this.set({ queue }, size);
+      },
+    });
+    new Counter({
+      name: 'scheduler_pod_scheduled_after_flush_total',
+      help: 'Entities (lone pods, groups) that no event but only the periodic flush retried: each is a missed hint.',
+      registers,
+      collect() {
+        this.reset();
+        this.inc(sizes.flushed());
       },
     });
     new Gauge({

@@ -127,6 +127,7 @@ export class Scheduler {
     });
     this.#metrics = new SchedulerMetrics(options.registry, {
       queue: () => this.#pendingPods(),
+      flushed: () => this.queue.flushed,
       nodes: () => this.cluster.nodes.length,
       pods: () => this.cluster.podCount,
       assumed: () => this.cluster.assumedCount,

@@ -14,7 +14,7 @@ import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Failure } from '../queue/scheduling-queue.ts';
 import type { BindingPlan } from './binding-plan.ts';
-import type { Placement, Planner } from './placement/planner.ts';
+import type { Placement, Plan, Planner } from './placement/planner.ts';
 
 /** How one attempt ended. */
 export type CycleResult =
@@ -72,7 +72,7 @@ export class SchedulingCycle {
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
-        return this.#refused(profile, candidate, members, plan.blocked, placements.length, needed);
+        return this.#refused(profile, candidate, members, plan, needed);
       }
       const permit = this.#permit(profile, placements);
       if (permit.refused !== undefined) {
@@ -92,7 +92,9 @@ export class SchedulingCycle {
   #demand(candidate: Candidate): { members: readonly Pod[]; needed: number; gang: Gang | undefined } {
     if (candidate.kind === 'gang') {
       const { gang } = candidate;
-      return { members: [...gang.pending.values()], needed: gang.missing, gang };
+      // In order of arrival, which the gang's own list of pending members loses when a plan is rolled back.
+      const members = [...gang.members.values()].filter((member) => gang.pending.has(member.uid));
+      return { members, needed: gang.missing, gang };
     }
     const pod = this.#cluster.pod(candidate.pod.uid);
     const isOpen = pod?.nodeName === '' && !pod.deleting && !this.#cluster.isAssumed(pod.uid);
@@ -122,14 +124,13 @@ export class SchedulingCycle {
     profile: Profile,
     candidate: Candidate,
     members: readonly Pod[],
-    blocked: Diagnosis | undefined,
-    placed: number,
+    plan: Plan,
     needed: number,
   ): CycleResult {
-    const diagnosis = blocked ?? noDiagnosis(members[0]!);
+    const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const postFilter = profile.postFilter(candidate, diagnosis);
     const isError = diagnosis.preFilter?.code === 'Error';
-    const message = describeRefusal(candidate, diagnosis, placed, needed);
+    const message = describeRefusal(candidate, diagnosis, plan.placements.length, needed);
     return {
       kind: 'refused',
       pods: members,
@@ -137,7 +138,7 @@ export class SchedulingCycle {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
         message: postFilter === undefined ? message : `${message} ${postFilter.message}`,
       },
-      failure: { refusedBy: diagnosis.plugins, refusedPods: oneOfEachKind(members), error: isError },
+      failure: { refusedBy: plan.refusedBy, refusedPods: oneOfEachKind(members), error: isError },
     };
   }
 }

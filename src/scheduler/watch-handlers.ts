@@ -82,6 +82,10 @@ export class WatchHandlers {
     }
     this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', this.#readyTime(pod));
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
+    // On another node than assumed: the room there is free. `old` does not name that node, so everybody is asked.
+    if (isOnNode && outcome === 'contradicted') {
+      this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: old ?? pod });
+    }
     if (isOnNode) {
       this.#queue.moveOnEvent({ resource: 'AssignedPod', action: wasOnNode ? 'Update' : 'Add', pod });
     } else if (wasOnNode || outcome === 'contradicted') {

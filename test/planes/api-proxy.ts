@@ -1,4 +1,4 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -104,14 +104,14 @@ async function listen(port: number): Promise<Server> {
 
 async function requestOf(incoming: IncomingMessage): Promise<TransportRequest> {
   const { method = 'GET', url = '/', headers } = incoming;
-  const pieces: Uint8Array[] = [];
+  const pieces: Buffer[] = [];
   for await (const piece of incoming) pieces.push(piece as Buffer);
   const flat = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   return {
     method: method as TransportRequest['method'],
     path: url,
     headers: withoutOwn(flat),
-    ...(pieces.length > 0 && { body: await new Blob(pieces as BlobPart[]).bytes() }),
+    ...(pieces.length > 0 && { body: Buffer.concat(pieces) }),
     lane: url.includes('watch=true') ? 'watch' : 'call',
   };
 }

@@ -178,9 +178,9 @@ export class GangHistory {
     }
     if (gang.state !== 'whole') return;
     gang.wholeAtMs ??= atMs;
-    const isDone = count(gang, (pod) => !isFinished(pod)) === 0 && gang.members.size >= gang.minMember!;
-    if (!isDone && gang.members.size >= gang.minMember!) gang.finishedAtMs = undefined;
-    else if (isDone) gang.finishedAtMs ??= atMs;
+    if (gang.members.size < gang.minMember!) return; // finished members that are deleted leave the group finished
+    if (count(gang, isFinished) < gang.members.size) gang.finishedAtMs = undefined;
+    else gang.finishedAtMs ??= atMs;
   }
 }
 

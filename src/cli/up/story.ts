@@ -34,6 +34,8 @@ export type StoryEvent = { readonly atMs: number } & (
 const verdictSettlesMs = 250;
 
 interface StandingVerdict {
+  readonly pod: string | undefined;
+  readonly group: string | undefined;
   readonly text: string;
   readonly sinceMs: number;
 }
@@ -48,7 +50,7 @@ export class Story {
   readonly #pods = new Map<string, ObservedPod>();
   /** Group key -> the PodGroup, as last seen */
   readonly #groups = new Map<string, ObservedGroup>();
-  /** Group key, or key of a pod without group -> its latest verdict */
+  /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
   readonly #verdicts = new Map<string, StandingVerdict>();
   /** Verdicts told: subject, a line break, text */
   readonly #told = new Set<string>();
@@ -70,9 +72,9 @@ export class Story {
     return this.#pods.get(key);
   }
 
-  /** The latest verdict of a group, or of a pod without one. */
-  verdict(subject: string): string | undefined {
-    return this.#verdicts.get(subject)?.text;
+  /** The latest verdict of a group that is not whole. */
+  groupVerdict(group: string): string | undefined {
+    return this.#verdicts.get(`group ${group}`)?.text;
   }
 
   change(atMs: number, change: ClusterChange): readonly StoryEvent[] {
@@ -120,7 +122,7 @@ export class Story {
     const pod = this.#pods.get(key);
     if (pod === undefined) return [];
     this.#pods.delete(key);
-    if (pod.group === undefined) this.#verdicts.delete(key);
+    if (pod.group === undefined) this.#verdicts.delete(`pod ${key}`);
     const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
     return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];
   }
@@ -143,7 +145,7 @@ export class Story {
     if (after.state !== 'partial') this.#partialTold.delete(group);
     if (after.state === 'whole' && before?.state !== 'whole') {
       events.push({ atMs, kind: 'whole', group, bound: after.bound, minMember: after.minMember! });
-      this.#verdicts.delete(group);
+      this.#verdicts.delete(`group ${group}`);
     }
     if (after.finishedAtMs !== undefined && before?.finishedAtMs === undefined) {
       events.push({ atMs, kind: 'group-finished', group, succeeded: after.succeeded, failed: after.failed });
@@ -151,24 +153,20 @@ export class Story {
     return events;
   }
 
-  #noteVerdict(atMs: number, pod: ObservedPod): void {
-    const subject = pod.group ?? pod.key;
-    if (pod.group === undefined && pod.nodeName !== undefined) this.#verdicts.delete(subject);
-    if (pod.verdict === undefined || pod.nodeName !== undefined) return;
-    if (this.#verdicts.get(subject)?.text !== pod.verdict) {
-      this.#verdicts.set(subject, { text: pod.verdict, sinceMs: atMs });
-    }
+  #noteVerdict(atMs: number, { key, group, nodeName, verdict: text }: ObservedPod): void {
+    const subject = group === undefined ? `pod ${key}` : `group ${group}`;
+    if (group === undefined && nodeName !== undefined) this.#verdicts.delete(subject);
+    if (text === undefined || nodeName !== undefined || this.#verdicts.get(subject)?.text === text) return;
+    this.#verdicts.set(subject, { pod: group === undefined ? key : undefined, group, text, sinceMs: atMs });
   }
 
   #settledVerdicts(nowMs: number): StoryEvent[] {
     const events: StoryEvent[] = [];
-    for (const [subject, { text, sinceMs }] of this.#verdicts) {
-      if (nowMs - sinceMs < verdictSettlesMs || this.#told.has(`${subject}\n${text}`)) continue;
-      this.#told.add(`${subject}\n${text}`);
-      const pod = this.#pods.get(subject);
-      const isLone = pod !== undefined && pod.group === undefined;
-      const who = isLone ? { pod: subject, group: undefined } : { pod: undefined, group: subject };
-      events.push({ atMs: nowMs, kind: 'waits', verdict: text, ...who });
+    for (const [subject, { pod, group, text, sinceMs }] of this.#verdicts) {
+      const telling = `${subject}\n${text}`;
+      if (nowMs - sinceMs < verdictSettlesMs || this.#told.has(telling)) continue;
+      this.#told.add(telling);
+      events.push({ atMs: nowMs, kind: 'waits', pod, group, verdict: text });
     }
     return events;
   }

@@ -1,7 +1,7 @@
 import type { SelectableFields } from '../http/selectors.ts';
 import { ageColumn, nameColumn } from './column.ts';
 import type { Column } from './column.ts';
-import { allVerbs, metadataFields } from './resource-type.ts';
+import { allVerbs, apiVersionOf, metadataFields } from './resource-type.ts';
 import type { Behaviour, ResourceType, ShapeConversion, SubresourceType } from './resource-type.ts';
 
 /** What differs between built-in kinds. */
@@ -19,6 +19,8 @@ export interface BuiltInKind {
   readonly subresources?: readonly SubresourceType[];
   /** Default: the qualified resource name. */
   readonly storage?: string;
+  /** Default: the kind's own. */
+  readonly storedApiVersion?: string;
   readonly columns?: readonly Column[];
   readonly selectableFields?: SelectableFields;
   readonly conversion?: ShapeConversion;
@@ -40,6 +42,7 @@ export function builtIn(kind: BuiltInKind): ResourceType {
     verbs: allVerbs,
     subresources: kind.subresources ?? [],
     storage: kind.storage ?? (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`),
+    storedApiVersion: kind.storedApiVersion ?? apiVersionOf(kind),
     content: { type: 'model', model: kind.model },
     ...(kind.conversion && { conversion: kind.conversion }),
     columns: kind.columns ?? [nameColumn, ageColumn],

@@ -61,7 +61,9 @@ describe('Events', () => {
   it('can be patched through either shape', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
-    const patched = await client.patch(`${modern}/e1`, 'strategic', { series: { count: 4, lastObservedTime: '2026-01-01T00:00:00.000000Z' } });
+    const patched = await client.patch(`${modern}/e1`, 'strategic', {
+      series: { count: 4, lastObservedTime: '2026-01-01T00:00:00.000000Z' },
+    });
     expect(patched.status).toBe(200);
     expect((await client.get(`${core}/e1`)).body).toMatchObject({ message: 'no room', series: { count: 4 } });
   });
@@ -69,7 +71,9 @@ describe('Events', () => {
   it('are found by what they are about, as kubectl describe asks', async () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
-    const selector = encodeURIComponent('involvedObject.name=p,involvedObject.namespace=default,involvedObject.kind=Pod,involvedObject.uid=u1');
+    const selector = encodeURIComponent(
+      'involvedObject.name=p,involvedObject.namespace=default,involvedObject.kind=Pod,involvedObject.uid=u1',
+    );
     expect((await client.get(`${core}?fieldSelector=${selector}`)).body.items).toHaveLength(1);
     expect((await client.get(`${core}?fieldSelector=involvedObject.name%3Dq`)).body.items).toHaveLength(0);
   });
@@ -97,7 +101,9 @@ describe('Events', () => {
     const client = new ApiClient();
     await client.mustCreate(core, coreEvent);
     const { columnDefinitions, rows } = (await client.get(core, 'application/json;as=Table;v=v1;g=meta.k8s.io')).body;
-    const shown = Object.fromEntries(columnDefinitions.map((each: any, index: number) => [each.name, rows[0].cells[index]]));
+    const shown = Object.fromEntries(
+      columnDefinitions.map((each: any, index: number) => [each.name, rows[0].cells[index]]),
+    );
     expect(shown).toMatchObject({
       'Last Seen': '60s',
       Type: 'Warning',

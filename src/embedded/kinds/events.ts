@@ -61,6 +61,7 @@ const shared: Omit<BuiltInKind, 'group' | 'model'> = {
   shortNames: ['ev'],
   namespaced: true,
   storage: 'events',
+  storedApiVersion: 'v1',
   columns: [
     textColumn('Last Seen', (event, nowMs) => ageSince(lastSeen(event) || undefined, nowMs)),
     textColumn('Type', (event) => textAt(event, 'type')),

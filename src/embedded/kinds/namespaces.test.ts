@@ -8,7 +8,12 @@ describe('namespaces', () => {
   it('has the four that every cluster has, and does not let them go', async () => {
     const client = new ApiClient();
     const list = (await client.get('/api/v1/namespaces')).body.items as { metadata: { name: string } }[];
-    expect(list.map((each) => each.metadata.name)).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
+    expect(list.map((each) => each.metadata.name)).toEqual([
+      'default',
+      'kube-node-lease',
+      'kube-public',
+      'kube-system',
+    ]);
     const answer = await client.delete('/api/v1/namespaces/default');
     expect(answer.status).toBe(403);
     expect(answer.body.message).toBe('namespaces "default" is forbidden: this namespace may not be deleted');

@@ -95,6 +95,8 @@ export interface ResourceType {
   readonly subresources: readonly SubresourceType[];
   /** Name of the collection that keeps the objects; resources may share one. */
   readonly storage: string;
+  /** The apiVersion that stored objects carry, whichever version they were written through. */
+  readonly storedApiVersion: string;
   readonly content: ContentSchema;
   /** Needed only when the served shape differs from the stored one by more than apiVersion. */
   readonly conversion?: ShapeConversion;

@@ -40,15 +40,11 @@ export function decodeObject(
   if (fieldValidation === 'Strict' && problems.length > 0) {
     throw badRequest(`${cannotBeHandled(type)}: strict decoding error: ${problems.join(', ')}`);
   }
-  const object = { ...content, apiVersion, kind: type.kind };
+  const object = type.conversion === undefined ? content : type.conversion.toStored(content);
   return {
-    object: type.conversion === undefined ? object : storedShape(type, object),
+    object: { ...object, apiVersion: type.storedApiVersion, kind: type.kind },
     warnings: fieldValidation === 'Warn' ? problems : [],
   };
-}
-
-function storedShape(type: ResourceType, object: JsonObject): JsonObject {
-  return { ...type.conversion!.toStored(object), apiVersion: 'v1', kind: type.kind };
 }
 
 function cannotBeHandled(type: ResourceType): string {

@@ -45,13 +45,23 @@ describe('delete', () => {
     await client.mustCreate(configMapsPath, configMapManifest('settings', {}, { finalizers: ['example.test/hold'] }));
     const watch = await client.watch(`${configMapsPath}?watch=true`);
     const answer = await client.delete(path);
-    expect(answer.body.metadata).toMatchObject({ deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 });
+    expect(answer.body.metadata).toMatchObject({
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      deletionGracePeriodSeconds: 0,
+    });
     expect((await client.delete(path)).status).toBe(200);
-    const added = await client.patch(path, 'merge', { metadata: { finalizers: ['example.test/hold', 'example.test/more'] } });
+    const added = await client.patch(path, 'merge', {
+      metadata: { finalizers: ['example.test/hold', 'example.test/more'] },
+    });
     expect(added.status).toBe(422);
     expect((await client.patch(path, 'merge', { metadata: { finalizers: null } })).status).toBe(200);
     expect((await client.get(path)).status).toBe(404);
-    expect(await watch.nextNames(4)).toEqual(['ADDED settings', 'MODIFIED settings', 'MODIFIED settings', 'DELETED settings']);
+    expect(await watch.nextNames(4)).toEqual([
+      'ADDED settings',
+      'MODIFIED settings',
+      'MODIFIED settings',
+      'DELETED settings',
+    ]);
   });
 
   it('deletes a selected part of a collection', async () => {
@@ -88,8 +98,12 @@ describe('delete', () => {
         deletionGracePeriodSeconds: 30,
         generation: 2,
       });
-      expect((await client.delete(`${podsPath}/p`, { gracePeriodSeconds: 60 })).body.metadata.deletionGracePeriodSeconds).toBe(30);
-      expect((await client.delete(`${podsPath}/p`, { gracePeriodSeconds: 5 })).body.metadata.deletionGracePeriodSeconds).toBe(5);
+      expect(
+        (await client.delete(`${podsPath}/p`, { gracePeriodSeconds: 60 })).body.metadata.deletionGracePeriodSeconds,
+      ).toBe(30);
+      expect(
+        (await client.delete(`${podsPath}/p`, { gracePeriodSeconds: 5 })).body.metadata.deletionGracePeriodSeconds,
+      ).toBe(5);
       await client.delete(`${podsPath}/p`, { gracePeriodSeconds: 0 });
       expect((await client.get(`${podsPath}/p`)).status).toBe(404);
     });
@@ -117,7 +131,10 @@ describe('delete', () => {
       const first = await client.mustCreate(configMapsPath, configMapManifest('first'));
       const second = await client.mustCreate(configMapsPath, configMapManifest('second'));
       await client.mustCreate(configMapsPath, configMapManifest('alone', {}, { ownerReferences: [owner(first)] }));
-      await client.mustCreate(configMapsPath, configMapManifest('shared', {}, { ownerReferences: [owner(first), owner(second)] }));
+      await client.mustCreate(
+        configMapsPath,
+        configMapManifest('shared', {}, { ownerReferences: [owner(first), owner(second)] }),
+      );
       await client.delete(`${configMapsPath}/first`);
       expect((await client.get(`${configMapsPath}/alone`)).status).toBe(200);
       client.clock.advance(0);

@@ -46,7 +46,10 @@ describe('patch', () => {
     });
     expect(patched.status).toBe(200);
     expect(patched.body.spec.containers).toHaveLength(1);
-    expect(patched.body.spec.containers[0]).toMatchObject({ image: 'example.test/app:2', imagePullPolicy: 'IfNotPresent' });
+    expect(patched.body.spec.containers[0]).toMatchObject({
+      image: 'example.test/app:2',
+      imagePullPolicy: 'IfNotPresent',
+    });
 
     await client.mustCreate(definitionsPath, podGroupDefinition());
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
@@ -101,7 +104,8 @@ describe('patch', () => {
 
   it('changes the stored object only through its result', async () => {
     const client = await withSettings();
-    const watch = await client.watch(`${configMapsPath}?watch=true`);
+    const query = `watch=true&resourceVersion=${client.server.resourceVersion}`;
+    const watch = await client.watch(`${configMapsPath}?${query}`);
     await client.patch(path, 'json', [{ op: 'add', path: '/data/c', value: '3' }]);
     await client.patch(path, 'json', [{ op: 'remove', path: '/data/a' }]);
     const states = [await watch.next(), await watch.next()].map((event) => event?.object.data as object);

@@ -35,7 +35,9 @@ describe('watch', () => {
   it('gives the deleted object the resource version of its deletion', async () => {
     const client = new ApiClient();
     const created = await client.mustCreate(configMapsPath, configMapManifest('a', { x: 'y' }));
-    const watch = await client.watch(`${configMapsPath}?watch=true&resourceVersion=${created.metadata.resourceVersion}`);
+    const watch = await client.watch(
+      `${configMapsPath}?watch=true&resourceVersion=${created.metadata.resourceVersion}`,
+    );
     await client.delete(`${configMapsPath}/a`);
     const event = await watch.next();
     expect(event?.object).toMatchObject({ kind: 'ConfigMap', data: { x: 'y' } });
@@ -93,7 +95,9 @@ describe('watch', () => {
     const last = await marked.next();
     expect(last?.type).toBe('BOOKMARK');
     expect(last?.object.metadata.resourceVersion).toBe(String(client.server.resourceVersion));
-    expect(Number(last?.object.metadata.resourceVersion)).toBeGreaterThan(Number(first?.object.metadata.resourceVersion));
+    expect(Number(last?.object.metadata.resourceVersion)).toBeGreaterThan(
+      Number(first?.object.metadata.resourceVersion),
+    );
     expect(await marked.next()).toBeUndefined();
     expect(await plain.next()).toBeUndefined();
   });

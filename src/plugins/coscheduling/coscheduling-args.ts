@@ -24,6 +24,9 @@ const schema = {
   type: 'object',
   additionalProperties: false,
   properties: {
+    // Every pluginConfig entry may carry these two.
+    apiVersion: { type: 'string' },
+    kind: { type: 'string' },
     permitWaitingTimeSeconds: { type: 'integer', minimum: 0 },
     podGroupBackoffSeconds: { type: 'integer', minimum: 0 },
     podGroupRejectPercentage: { type: 'integer', minimum: 0, maximum: 100 },
@@ -34,7 +37,13 @@ const schema = {
 export function readCoschedulingArgs(raw: unknown): CoschedulingArgs {
   const given = raw ?? {};
   const validate = new Ajv({ allErrors: true }).compile(schema);
-  if (validate(given)) return { ...defaults, ...(given as Partial<CoschedulingArgs>) };
+  if (validate(given)) {
+    const { permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage } = {
+      ...defaults,
+      ...(given as Partial<CoschedulingArgs>),
+    };
+    return { permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage };
+  }
   const problems = (validate.errors ?? []).map(({ instancePath, message, params }) => {
     const unknown = (params as { additionalProperty?: string }).additionalProperty;
     const path = `args${instancePath.replaceAll('/', '.')}`;

@@ -18,18 +18,29 @@ export interface Placement {
   readonly state: CycleState;
 }
 
-/**
- * A plan: member -> node, in the order of placement. `blocked` explains the hardest member that found no node; undefined
- * when every member tried was placed. The plan is complete when `placements` has as many as were needed.
- */
+/** A plan: member -> node, in the order of placement. It is complete when `placements` has as many as were needed. */
 export interface Plan {
   readonly placements: readonly Placement[];
+  /** Why the hardest member that found no node found none; undefined when the plan is complete. */
   readonly blocked: Diagnosis | undefined;
+  /**
+   * Names of all plugins that refused any member, placed or not, any node; empty when the plan is complete. Siblings
+   * compete for room, so what helps one member may help another.
+   */
+  readonly refusedBy: ReadonlySet<string>;
+}
+
+/** The members of a batch that were not placed; `diagnosis` is of the first of them. */
+interface Leftover {
+  readonly pods: readonly Pod[];
+  readonly diagnosis: Diagnosis;
+  /** More placements may change that. */
+  readonly mayChange: boolean;
 }
 
 /** Members that are alike to every node-local plugin. */
 interface Batch {
-  readonly pods: Pod[];
+  readonly pods: readonly Pod[];
   readonly ranking: Ranking | undefined;
   /** Set when PreFilter refused the batch's first pod. */
   readonly refused: Diagnosis | undefined;
@@ -57,7 +68,7 @@ export class Planner {
   /**
    * Places `needed` of the members, hardest first (those that fit on the fewest nodes), identical ones together, and stops
    * as soon as that many are placed or can no longer be reached. A member that was refused because of where its siblings
-   * are not yet is tried again after others have landed, until a round places nobody.
+   * are not yet is tried again after others have landed, until a round places nobody. A plugin that fails ends the plan.
    *
    * On return the placed members are assumed in the transaction and reserved; undoing both is the caller's (`unreserve`,
    * then rollback).
@@ -71,27 +82,38 @@ export class Planner {
   ): Plan {
     const placements: Placement[] = [];
     const batches = this.#batches(profile, members, groupState);
+    /** Of the hardest batch that more placements cannot help. */
+    let hopeless: Diagnosis | undefined;
+    /** Of the hardest batch that this round did not place. */
     let blocked: Diagnosis | undefined;
+    const incomplete = (): Plan => ({ placements, blocked: hopeless ?? blocked, refusedBy: refusingPlugins(batches) });
     let waiting = batches;
     let candidates = members.length;
     for (let progress = true; progress && waiting.length > 0 && placements.length < needed;) {
       progress = false;
+      blocked = undefined;
       const refused: Batch[] = [];
       for (const batch of waiting) {
-        if (batches.length > 1) batch.ranking?.refresh();
+        if (batches.length > 1 && !profile.readsOtherNodes) batch.ranking?.refresh();
         const before = placements.length;
         const left = this.#placeBatch(profile, batch, needed, transaction, groupState, placements);
         progress ||= placements.length > before;
-        if (placements.length >= needed) break;
-        if (left.length === 0) continue;
-        blocked ??= batch.refused ?? batch.ranking?.diagnose();
-        if (profile.readsOtherNodes) refused.push({ ...batch, pods: left });
-        else candidates -= left.length;
-        if (candidates < needed) return { placements, blocked };
+        if (placements.length >= needed) return { placements, blocked: undefined, refusedBy: new Set() };
+        if (left === undefined) continue;
+        const { pods, diagnosis, mayChange } = left;
+        if (diagnosis.preFilter?.code === 'Error') return { placements, blocked: diagnosis, refusedBy: diagnosis.plugins };
+        blocked ??= diagnosis;
+        if (mayChange) {
+          refused.push({ ...batch, pods });
+          continue;
+        }
+        hopeless ??= diagnosis;
+        candidates -= pods.length;
+        if (candidates < needed) return incomplete();
       }
       waiting = refused;
     }
-    return { placements, blocked: placements.length >= needed ? undefined : blocked };
+    return incomplete();
   }
 
   /** Undoes Reserve for placements, in reverse order. */
@@ -145,7 +167,7 @@ export class Planner {
     return { pods, ranking, refused: undefined };
   }
 
-  /** Returns the members of the batch that found no node. */
+  /** Places what it can; undefined when no member is left. */
   #placeBatch(
     profile: Profile,
     batch: Batch,
@@ -153,26 +175,37 @@ export class Planner {
     transaction: Transaction,
     groupState: CycleState | undefined,
     placements: Placement[],
-  ): Pod[] {
+  ): Leftover | undefined {
     const { pods, ranking } = batch;
-    if (ranking === undefined) return pods;
+    if (ranking === undefined) return { pods, diagnosis: batch.refused!, mayChange: false };
     const left: Pod[] = [];
+    let diagnosis: Diagnosis | undefined;
+    let mayChange = false;
     for (let i = 0; i < pods.length && placements.length < needed; i++) {
       const pod = pods[i]!;
       const state = new CycleState(groupState);
       const answer = profile.preFilter(state, pod);
-      const node =
-        answer.status === undefined ? this.#reserveBest(profile, ranking, state, pod, transaction) : undefined;
-      if (node === undefined) {
-        // Without a plugin that reads other nodes the next identical pod would fare no better.
-        if (answer.status === undefined && !profile.readsOtherNodes) return [...left, ...pods.slice(i)];
+      if (answer.status !== undefined) {
+        diagnosis ??= this.#refusal(pod, answer.status);
         left.push(pod);
         continue;
+      }
+      // Members of a batch may differ to plugins that read other nodes, and each placement may change what those say.
+      if (profile.readsOtherNodes) ranking.refreshFor(pod, state);
+      const node = this.#reserveBest(profile, ranking, state, pod, transaction);
+      if (node === undefined) {
+        diagnosis ??= ranking.diagnose(pod);
+        mayChange ||= ranking.dependsOnOthers;
+        left.push(pod);
+        if (profile.readsOtherNodes && ranking.error === undefined) continue;
+        // The next identical pod would fare no better.
+        left.push(...pods.slice(i + 1));
+        break;
       }
       placements.push({ pod, nodeName: node.name, state });
       ranking.placedOnBest();
     }
-    return left;
+    return diagnosis && { pods: left, diagnosis, mayChange };
   }
 
   #reserveBest(
@@ -185,10 +218,11 @@ export class Planner {
     for (let node = ranking.best(); node !== undefined; node = ranking.best()) {
       const savepoint: Savepoint = transaction.savepoint();
       transaction.assume(pod, node);
-      if (profile.reserve(state, pod, node) === undefined) return node;
+      const refusal = profile.reserve(state, pod, node);
+      if (refusal === undefined) return node;
       profile.unreserve(state, pod, node.name);
       transaction.rollbackTo(savepoint);
-      ranking.discardBest();
+      ranking.refuseBest(refusal);
     }
     return undefined;
   }
@@ -218,6 +252,17 @@ export class Planner {
     this.#signatures.set(pod, { profile, signature });
     return signature;
   }
+}
+
+function refusingPlugins(batches: readonly Batch[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { pods, ranking, refused } of batches) {
+    // The batches placed since may have used its table.
+    if (batches.length > 1) ranking?.refresh();
+    const diagnosis = refused ?? ranking?.diagnose(pods[0]!);
+    for (const name of diagnosis?.plugins ?? []) names.add(name);
+  }
+  return names;
 }
 
 /** A pod without a signature keeps one table to itself. */

@@ -26,8 +26,8 @@ const notPreselected = new Status('UnschedulableAndUnresolvable', "node(s) didn'
  */
 export class Ranking {
   readonly #profile: Profile;
-  readonly #pod: Pod;
-  readonly #state: CycleState;
+  #pod: Pod;
+  #state: CycleState;
   readonly #nodes: readonly NodeInfo[];
   readonly #claimTable: () => NodeTable;
   readonly #ties: Float64Array;
@@ -40,6 +40,8 @@ export class Ranking {
   #extremes: readonly (Extremes | undefined)[] = [];
   /** node index -> refusal by PreFilter's choice of nodes or by a plugin that reads other nodes */
   #globalStatuses = new Map<number, Status>();
+  /** node index -> refusal by Reserve; stands for as long as the ranking */
+  readonly #reserveStatuses = new Map<number, Status>();
   #error: Status | undefined;
 
   constructor(options: {
@@ -85,14 +87,27 @@ export class Ranking {
     return this.#error !== undefined || this.#size === 0 ? undefined : this.#nodes[this.#table.order[0]!];
   }
 
-  /** Takes the best node out for good: something but Filter refused it (Reserve, say). */
-  discardBest(): void {
+  /** Some node was refused in a way that may change when other pods are placed. */
+  get dependsOnOthers(): boolean {
+    return this.#globalStatuses.size > 0;
+  }
+
+  /** Takes the best node out for good, because Reserve refused it. An Error ends the ranking until the next refresh. */
+  refuseBest(status: Status): void {
+    if (status.code === 'Error') {
+      this.#error ??= status;
+      return;
+    }
+    this.#reserveStatuses.set(this.#table.order[0]!, status);
     this.#removeTop();
   }
 
-  /** An identical pod was just assumed on the best node: looks at that node again. */
+  /**
+   * An identical pod was just assumed on the best node: looks at that node again. Where plugins read other nodes, `refreshFor`
+   * the next pod has to follow instead.
+   */
   placedOnBest(): void {
-    if (this.#profile.readsOtherNodes) return this.#build();
+    if (this.#profile.readsOtherNodes) return;
     const table = this.#table;
     const index = table.order[0]!;
     const before = this.#extremes.map((extremes, column) => extremes && table.scores[column]![index]!);
@@ -116,12 +131,22 @@ export class Ranking {
     this.#build();
   }
 
-  diagnose(): Diagnosis {
+  /** As `refresh`, for a pod that is alike to the node-local plugins only, and with what PreFilter says of it now. */
+  refreshFor(pod: Pod, state: CycleState): void {
+    this.#pod = pod;
+    this.#state = state;
+    this.#build();
+  }
+
+  /** Why `pod`, one of the identical ones, finds no node (any more). */
+  diagnose(pod: Pod): Diagnosis {
     const reasons = new Map<string, number>();
     const plugins = new Set<string>();
     let resolvable = false;
     for (const node of this.#nodes) {
-      const status = this.#table.statuses[node.index] ?? this.#globalStatuses.get(node.index);
+      const { index } = node;
+      const status =
+        this.#table.statuses[index] ?? this.#globalStatuses.get(index) ?? this.#reserveStatuses.get(index);
       if (status === undefined) continue;
       // A node that lacks several things says so in one list; each counts for itself, as in kube-scheduler.
       for (const reason of status.reason.split(', ')) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -130,7 +155,7 @@ export class Ranking {
     }
     if (this.#error !== undefined && this.#error.plugin !== '') plugins.add(this.#error.plugin);
     return {
-      pod: this.#pod,
+      pod,
       nodeCount: this.#nodes.length,
       preFilter: this.#error,
       nodeReasons: reasons,
@@ -163,7 +188,8 @@ export class Ranking {
   #findFeasible(table: NodeTable): number {
     const nodes = this.#nodes;
     const { generations, statuses, order } = table;
-    const isNarrowed = this.#nodeNames !== undefined || this.#profile.globalFilters.length > 0;
+    const isNarrowed =
+      this.#nodeNames !== undefined || this.#profile.globalFilters.length > 0 || this.#reserveStatuses.size > 0;
     let size = 0;
     for (let i = 0; i < nodes.length; i++) {
       const node = nodes[i]!;
@@ -173,8 +199,9 @@ export class Ranking {
     return size;
   }
 
-  /** PreFilter's choice of nodes, and the plugins that read other nodes: never reused. */
+  /** Reserve's refusals, PreFilter's choice of nodes, and the plugins that read other nodes: never reused. */
   #isNarrowedOut(node: NodeInfo): boolean {
+    if (this.#reserveStatuses.has(node.index)) return true;
     const refusal =
       this.#nodeNames?.has(node.name) === false
         ? notPreselected
@@ -219,7 +246,7 @@ export class Ranking {
     try {
       for (let i = 0; i < this.#size; i++) {
         const index = order[i]!;
-        raw[index] = plugin.score!(this.#state, this.#pod, this.#nodes[index]!);
+        raw[index] = finite(plugin.score!(this.#state, this.#pod, this.#nodes[index]!));
       }
     } catch (error) {
       this.#error ??= scoringFailure(plugin.name, 'Score', error);
@@ -249,7 +276,7 @@ export class Ranking {
       const { plugin } = scorers[scorer]!;
       if (plugin.readsOtherNodes === true || this.#state.skippedScores.has(plugin.name)) continue;
       try {
-        table.scores[scorer]![node.index] = plugin.score!(this.#state, this.#pod, node);
+        table.scores[scorer]![node.index] = finite(plugin.score!(this.#state, this.#pod, node));
       } catch (error) {
         this.#error ??= scoringFailure(plugin.name, 'Score', error);
         return;
@@ -270,7 +297,11 @@ export class Ranking {
         return;
       }
       const sample = Float64Array.of(raw, extremes.least, extremes.greatest);
-      plugin.normalizeScore!(this.#state, this.#pod, sample);
+      try {
+        plugin.normalizeScore!(this.#state, this.#pod, sample);
+      } catch (error) {
+        this.#error ??= scoringFailure(plugin.name, 'NormalizeScore', error);
+      }
       total += weight * sample[0]!;
     });
     return total;
@@ -306,6 +337,11 @@ export class Ranking {
   #tieOf(index: number): number {
     return this.#ties[(index + this.#tieOffset) % this.#nodes.length]!;
   }
+}
+
+function finite(score: number): number {
+  if (!Number.isFinite(score)) throw new RangeError(`a score must be a finite number, not ${score}`);
+  return score;
 }
 
 function scoringFailure(plugin: string, point: string, error: unknown): Status {

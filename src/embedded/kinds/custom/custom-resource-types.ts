@@ -37,6 +37,7 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
     verbs: allVerbs,
     subresources: hasStatus ? [statusSubresource({ group, version: name, kind })] : [],
     storage: `${plural}.${group}`,
+    storedApiVersion: `${group}/${storageVersion(spec)}`,
     content: structuralContent(objectAt(objectAt(version, 'schema'), 'openAPIV3Schema')!),
     columns: printerColumns(version),
     selectableFields: { ...metadataFields, ...selectableFields(version) },
@@ -48,6 +49,13 @@ function structuralContent(schema: JsonObject): ContentSchema {
   let validator: StructuralValidator | undefined;
   // Compiled when first needed: most definitions are stored long before their first object.
   return { type: 'structural', schema, validate: (object) => (validator ??= compileStructural(schema))(object) };
+}
+
+function storageVersion(spec: JsonObject): string {
+  return textAt(
+    objectsAt(spec, 'versions').find((version) => version.storage === true),
+    'name',
+  );
 }
 
 function textsAt(object: JsonObject, field: string): string[] {

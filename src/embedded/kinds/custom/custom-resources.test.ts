@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../../testing/api-client.ts';
-import {
-  definitionsPath,
-  podGroupDefinition,
-  podGroupManifest,
-  podGroupsPath,
-} from '../../testing/manifests.ts';
+import { definitionsPath, podGroupDefinition, podGroupManifest, podGroupsPath } from '../../testing/manifests.ts';
 
 const definitionPath = `${definitionsPath}/podgroups.scheduling.x-k8s.io`;
 const path = `${podGroupsPath}/red`;
@@ -31,14 +26,29 @@ describe('a CustomResourceDefinition', () => {
     ['no storage version', (spec) => (spec.versions[0].storage = false), 'spec.versions'],
     ['no schema', (spec) => delete spec.versions[0].schema, 'spec.versions[0].schema.openAPIV3Schema'],
     ['a webhook for conversion', (spec) => (spec.conversion = { strategy: 'Webhook' }), 'spec.conversion.strategy'],
-    ['a scale subresource', (spec) => (spec.versions[0].subresources.scale = {}), 'spec.versions[0].subresources.scale'],
-    ['a column path that cannot be read', (spec) => (spec.versions[0].additionalPrinterColumns[0].jsonPath = '.a['), 'spec.versions[0].additionalPrinterColumns[0].jsonPath'],
+    [
+      'a scale subresource',
+      (spec) => (spec.versions[0].subresources.scale = {}),
+      'spec.versions[0].subresources.scale',
+    ],
+    [
+      'a column path that cannot be read',
+      (spec) => (spec.versions[0].additionalPrinterColumns[0].jsonPath = '.a['),
+      'spec.versions[0].additionalPrinterColumns[0].jsonPath',
+    ],
     [
       'a property without type',
       (spec) => (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.x = {}),
       'spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[x].type',
     ],
-    ['a built-in group', (spec, definition) => ((spec.group = 'scheduling.k8s.io'), (definition.metadata.name = 'podgroups.scheduling.k8s.io')), 'spec.group'],
+    [
+      'a built-in group',
+      (spec, definition) => (
+        (spec.group = 'scheduling.k8s.io'),
+        (definition.metadata.name = 'podgroups.scheduling.k8s.io')
+      ),
+      'spec.group',
+    ],
   ])('is refused for %s', async (_what, change, field) => {
     const definition = podGroupDefinition() as any;
     change(definition.spec, definition);
@@ -88,7 +98,10 @@ describe('a custom resource', () => {
     expect(answer.body).not.toHaveProperty('status');
     expect(answer.body.metadata.generation).toBe(1);
     expect(answer.headers.warning).toContain('spec.extra');
-    const strict = await client.create(`${podGroupsPath}?fieldValidation=Strict`, { ...sent, metadata: { name: 'blue' } });
+    const strict = await client.create(`${podGroupsPath}?fieldValidation=Strict`, {
+      ...sent,
+      metadata: { name: 'blue' },
+    });
     expect(strict.status).toBe(400);
     expect(strict.body.message).toContain('strict decoding error: unknown field "spec.extra"');
   });
@@ -112,13 +125,18 @@ describe('a custom resource', () => {
 
   it('must say what it is', async () => {
     const client = await withDefinition();
-    expect((await client.create(podGroupsPath, { metadata: { name: 'red' }, spec: { minMember: 1 } })).status).toBe(400);
+    expect((await client.create(podGroupsPath, { metadata: { name: 'red' }, spec: { minMember: 1 } })).status).toBe(
+      400,
+    );
   });
 
   it('raises its generation with its spec only, and keeps status apart', async () => {
     const client = await withDefinition();
     await client.mustCreate(podGroupsPath, podGroupManifest('red'));
-    const labelled = await client.patch(path, 'merge', { metadata: { labels: { a: 'b' } }, status: { phase: 'Failed' } });
+    const labelled = await client.patch(path, 'merge', {
+      metadata: { labels: { a: 'b' } },
+      status: { phase: 'Failed' },
+    });
     expect(labelled.body.metadata.generation).toBe(1);
     expect(labelled.body).not.toHaveProperty('status');
     const status = await client.patch(`${path}/status`, 'merge', {
@@ -126,7 +144,11 @@ describe('a custom resource', () => {
       spec: { minMember: 9 },
       status: { phase: 'Running' },
     });
-    expect(status.body).toMatchObject({ spec: { minMember: 2 }, status: { phase: 'Running' }, metadata: { generation: 1 } });
+    expect(status.body).toMatchObject({
+      spec: { minMember: 2 },
+      status: { phase: 'Running' },
+      metadata: { generation: 1 },
+    });
     expect(status.body.metadata.labels).toEqual({ a: 'b' });
     expect((await client.patch(path, 'merge', { spec: { minMember: 3 } })).body.metadata.generation).toBe(2);
     expect((await client.get(`${path}/status`)).body.status).toEqual({ phase: 'Running' });
@@ -166,7 +188,9 @@ describe('a custom resource', () => {
     const v1Path = podGroupsPath.replace('v1alpha1', 'v1');
     const asV1 = (await client.get(`${v1Path}/red`)).body;
     expect(asV1.apiVersion).toBe('scheduling.x-k8s.io/v1');
-    expect((await client.replace(`${v1Path}/red`, asV1)).body.metadata.resourceVersion).toBe(asV1.metadata.resourceVersion);
+    expect((await client.replace(`${v1Path}/red`, asV1)).body.metadata.resourceVersion).toBe(
+      asV1.metadata.resourceVersion,
+    );
     expect((await client.get(path)).body.apiVersion).toBe('scheduling.x-k8s.io/v1alpha1');
     expect((await client.get('/apis/scheduling.x-k8s.io')).body.preferredVersion.version).toBe('v1');
   });

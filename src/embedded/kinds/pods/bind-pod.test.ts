@@ -13,7 +13,10 @@ describe('binding', () => {
   it('sets the node, merges the annotations and the condition in one write', async () => {
     const { client, pod } = await withPod();
     const watch = await client.watch(`${podsPath}?watch=true&resourceVersion=${pod.metadata.resourceVersion}`);
-    const answer = await client.create(path, bindingManifest('p', 'n1', { uid: pod.metadata.uid, annotations: { plan: '1' } }));
+    const answer = await client.create(
+      path,
+      bindingManifest('p', 'n1', { uid: pod.metadata.uid, annotations: { plan: '1' } }),
+    );
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ kind: 'Status', status: 'Success' });
     const bound = (await watch.next())?.object;
@@ -81,7 +84,9 @@ describe('binding', () => {
     const { client } = await withPod();
     expect((await client.create(path, bindingManifest('q', 'n1'))).status).toBe(400);
     expect((await client.create(path, bindingManifest('p', ''))).status).toBe(422);
-    expect((await client.create(path, { ...bindingManifest('p', 'n1'), target: { kind: 'Pod', name: 'x' } })).status).toBe(422);
+    expect(
+      (await client.create(path, { ...bindingManifest('p', 'n1'), target: { kind: 'Pod', name: 'x' } })).status,
+    ).toBe(422);
     expect((await client.create(`${podsPath}/q/binding`, bindingManifest('q', 'n1'))).status).toBe(404);
     expect((await client.get(path)).status).toBe(405);
   });

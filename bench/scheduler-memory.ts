@@ -1,0 +1,86 @@
+/**
+ * Peak resident memory (VmHWM) of the built scheduler process that knows 1,000 nodes and 2,000 pods, after 60 s. Half of the
+ * pods are scheduled by it, half are bound already. Linux only; needs `npm run build` first.
+ *
+ *     node bench/scheduler-memory.ts [seconds]
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
+import { seededRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/system-clock.ts';
+import { KubeClient } from '../src/client/kube-client.ts';
+import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
+import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
+import { listenHttp } from '../src/embedded/listen-http.ts';
+
+const nodeCount = 1000;
+const podCount = 2000;
+const seconds = Number(process.argv[2] ?? 60);
+
+const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
+const listener = await listenHttp(server, 0);
+const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
+await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
+const amounts = { cpu: '16', memory: '64Gi', pods: '110' };
+for (let i = 0; i < nodeCount; i++) {
+  await client.create('/api/v1/nodes', {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: `node-${i}`, labels: { 'kubernetes.io/hostname': `node-${i}` } },
+    status: { allocatable: amounts, capacity: amounts, conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  await client.patch(`/api/v1/nodes/node-${i}`, 'merge', { spec: { taints: null } });
+}
+for (let i = 0; i < podCount; i++) {
+  const isBound = i % 2 === 0;
+  await client.create('/api/v1/namespaces/default/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${i}`, labels: { app: `app-${i % 50}` } },
+    spec: {
+      schedulerName: 'tutti',
+      ...(isBound && { nodeName: `node-${i % nodeCount}` }),
+      containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1', memory: '1Gi' } } }],
+    },
+  });
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
+const kubeconfig = join(folder, 'kubeconfig');
+await writeFile(
+  kubeconfig,
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'bench', cluster: { server: listener.url, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'bench', user: {} }],
+    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
+    'current-context': 'bench',
+  }),
+);
+const child = spawn(
+  process.execPath,
+  ['dist/cli.js', 'scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--metrics-port', '0'],
+  { stdio: ['ignore', 'inherit', 'inherit'] },
+);
+try {
+  await sleep(seconds * 1000);
+  const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
+  const peak = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+  const resident = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
+  const pods = await client.list('/api/v1/pods');
+  const bound = pods.items.filter((pod) => (pod as { spec: { nodeName?: string } }).spec.nodeName !== undefined).length;
+  console.log(
+    `scheduler, ${nodeCount} nodes, ${podCount} pods (${bound} bound), after ${seconds} s: ` +
+      `peak ${peak.toFixed(0)} MB (VmHWM), now ${resident.toFixed(0)} MB`,
+  );
+} finally {
+  child.kill('SIGTERM');
+  await listener.close();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+}

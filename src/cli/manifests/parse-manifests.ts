@@ -1,0 +1,108 @@
+import { isDocument, isNode, LineCounter, parseAllDocuments } from 'yaml';
+import type { Document } from 'yaml';
+import type { Manifest, ManifestObject } from './manifest.ts';
+
+export interface ParsedManifests {
+  readonly manifests: readonly Manifest[];
+  /** `jobs.yaml, document 2, line 14: metadata.name: must be a non-empty string` */
+  readonly problems: readonly string[];
+}
+
+/** A value in a document, and how it was reached: ['items', 0] for the first item of a List. */
+interface Located {
+  readonly value: unknown;
+  readonly path: readonly (string | number)[];
+}
+
+/**
+ * Reads the YAML or JSON documents of one file; JSON is read as the YAML that it is. Empty documents are passed over, Lists give
+ * their items. Checks only what it takes to send an object to a server, which judges the rest.
+ */
+export function parseManifests(file: string, text: string): ParsedManifests {
+  const lines = new LineCounter();
+  const manifests: Manifest[] = [];
+  const problems: string[] = [];
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
+  if (!Array.isArray(documents)) return { manifests, problems }; // an empty file
+  for (const [index, document] of documents.entries()) {
+    if (!isDocument(document)) continue;
+    const where = `${file}, document ${index + 1}`;
+    if (document.errors.length > 0) {
+      for (const { pos, message } of document.errors) {
+        problems.push(`${where}, line ${lines.linePos(pos[0]).line}: not valid YAML or JSON: ${message}`);
+      }
+      continue;
+    }
+    const value = toJson(document, where, problems);
+    if (value === undefined || value === null) continue;
+    for (const { value: object, path } of objectsIn({ value, path: [] })) {
+      const lineOf = (field: string): number =>
+        lines.linePos(offsetOf(document, [...path, ...splitFieldPath(field)])).line;
+      const shown = path.length === 0 ? '' : `${path.join('.')}.`;
+      const wrong = problemsOf(object).map(
+        ([field, problem]) => `${where}, line ${lineOf(field)}: ${shown}${field === '' ? '' : `${field}: `}${problem}`,
+      );
+      problems.push(...wrong);
+      if (wrong.length === 0) manifests.push({ object: object as ManifestObject, where, lineOf });
+    }
+  }
+  return { manifests, problems };
+}
+
+function toJson(document: Document, where: string, problems: string[]): unknown {
+  try {
+    return document.toJS() as unknown;
+  } catch (error) {
+    problems.push(`${where}: not valid YAML or JSON: ${(error as Error).message}`); // an alias without its anchor
+    return undefined;
+  }
+}
+
+function objectsIn(located: Located): Located[] {
+  const { value, path } = located;
+  if (!isObject(value) || typeof value.kind !== 'string' || !value.kind.endsWith('List')) return [located];
+  if (!Array.isArray(value.items)) return [located];
+  return value.items.flatMap((item: unknown, index) => objectsIn({ value: item, path: [...path, 'items', index] }));
+}
+
+/** Pairs of field path and what is wrong with it. */
+function problemsOf(value: unknown): [string, string][] {
+  if (!isObject(value)) return [['', `must be a Kubernetes object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`]];
+  const problems: [string, string][] = [];
+  const { apiVersion, kind, metadata } = value;
+  if (!isText(apiVersion)) problems.push(['apiVersion', 'must be a non-empty string such as v1']);
+  if (!isText(kind)) problems.push(['kind', 'must be a non-empty string such as Pod']);
+  if (!isObject(metadata)) return [...problems, ['metadata', 'must be an object with a name']];
+  const { name, generateName, namespace } = metadata;
+  if (!isText(name) && !(name === undefined && isText(generateName))) {
+    problems.push(['metadata.name', 'must be a non-empty string']);
+  }
+  if (namespace !== undefined && !isText(namespace)) problems.push(['metadata.namespace', 'must be a non-empty string']);
+  return problems;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** `spec.containers[0].resources.limits[cpu]` as its parts. */
+function splitFieldPath(path: string): (string | number)[] {
+  const parts = path.match(/[^.[\]]+|\[[^\]]*\]/g) ?? [];
+  return parts.map((part) => {
+    const key = part.startsWith('[') ? part.slice(1, -1).replace(/^"(.*)"$/, '$1') : part;
+    return /^\d+$/.test(key) ? Number(key) : key;
+  });
+}
+
+/** Where the deepest node on the path starts that there is. */
+function offsetOf(document: Document, path: readonly (string | number)[]): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node: unknown = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return document.range?.[0] ?? 0;
+}

@@ -1,0 +1,40 @@
+/**
+ * Tutti as a library: a scheduler with plugins of your own in it.
+ *
+ *     import { createScheduler, Status } from 'tutti-scheduler';
+ *
+ *     const refuseFridays = {
+ *       name: 'NoFridays',
+ *       factory: (args, handle) => ({
+ *         name: 'NoFridays',
+ *         preFilter: () =>
+ *           new Date(handle.clock.now()).getUTCDay() === 5 ? new Status('Unschedulable', 'nothing starts on a Friday') : undefined,
+ *       }),
+ *     };
+ *     const scheduler = await createScheduler({ kubeconfig: '/path/to/kubeconfig', plugins: [refuseFridays] });
+ *     console.log(scheduler.url); // health and metrics
+ *     await scheduler.stop();
+ */
+export { createScheduler } from './compose/create-scheduler.ts';
+export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';
+export type { RunningProcess } from './compose/running-process.ts';
+export type { OwnPlugin } from './compose/scheduler.ts';
+export type { Node } from './api/node.ts';
+export type { Pod, PodTemplate } from './api/pod.ts';
+export type { Gang, GangSpec } from './cluster/gang.ts';
+export type { NodeInfo } from './cluster/node-info.ts';
+export type { ClusterEvent, EventRegistration, QueueingHint } from './framework/cluster-event.ts';
+export type { CycleState } from './framework/cycle-state.ts';
+export type { Diagnosis } from './framework/diagnosis.ts';
+export type {
+  Candidate,
+  NodeNames,
+  Plugin,
+  PluginFactory,
+  PostFilterResult,
+  QueueKey,
+  Wait,
+} from './framework/plugin.ts';
+export type { ClusterLister, PluginHandle, PodBinder, PodBinding } from './framework/plugin-handle.ts';
+export { Status } from './framework/status.ts';
+export type { StatusCode } from './framework/status.ts';

@@ -1,0 +1,57 @@
+import type { ClusterRecord } from './cluster-record.ts';
+import type { WatchedPod } from './watched.ts';
+
+/** Enough for several attempts with their back-off on a busy machine; what is expected sooner says so. */
+export const patienceMs = 10_000;
+
+/** All of these pods (namespace/name) are on nodes. */
+export async function expectBound(
+  record: ClusterRecord,
+  pods: readonly string[],
+  withinMs: number = patienceMs,
+): Promise<void> {
+  await record.until(`${pods.join(', ')} are bound`, withinMs, () => {
+    const waiting = pods.filter((key) => nodeOf(record, key) === undefined);
+    return waiting.length === 0 ? undefined : `without a node: ${waiting.map((key) => describePod(record, key)).join('; ')}`;
+  });
+}
+
+/** Exactly `count` of these pods are on nodes. More than that is an error at once. */
+export async function expectCountBound(
+  record: ClusterRecord,
+  pods: readonly string[],
+  count: number,
+  withinMs: number = patienceMs,
+): Promise<void> {
+  await record.until(`${count} of ${pods.length} pods are bound`, withinMs, () => {
+    const bound = pods.filter((key) => nodeOf(record, key) !== undefined).length;
+    if (bound > count) throw new Error(`${bound} of ${pods.length} pods are bound, expected ${count}`);
+    return bound === count ? undefined : `${bound} are bound`;
+  });
+}
+
+/** None of these pods was ever on a node since the record was opened, not even for a moment. */
+export function expectNeverBound(record: ClusterRecord, pods: readonly string[]): void {
+  const forbidden = new Set(pods);
+  for (const { object } of record.pods.changes) {
+    const { namespace, name } = object.metadata;
+    const key = `${namespace}/${name}`;
+    const { nodeName = '' } = object.spec;
+    if (forbidden.has(key) && nodeName !== '') throw new Error(`${key} was bound to ${nodeName} and must never be`);
+  }
+  for (const key of pods) if (!record.pods.current.has(key)) throw new Error(`there is no pod ${key} to say this of`);
+}
+
+/** The pod's node; undefined: none, or there is no such pod. */
+export function nodeOf(record: ClusterRecord, key: string): string | undefined {
+  return record.pods.current.get(key)?.spec.nodeName;
+}
+
+/** Where a pod is and what was said of it, for messages. */
+export function describePod(record: ClusterRecord, key: string): string {
+  const pod: WatchedPod | undefined = record.pods.current.get(key);
+  if (pod === undefined) return `${key} does not exist`;
+  const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled');
+  const said = scheduled === undefined ? 'no verdict' : `${scheduled.reason ?? scheduled.status}: ${scheduled.message ?? ''}`;
+  return `${key} (${pod.status?.phase ?? 'no phase'}, ${said})`;
+}

@@ -1,0 +1,51 @@
+import type { PodGroupPhase, PodGroupStatus } from '../../src/api/pod-group.ts';
+import type { ClusterRecord } from './cluster-record.ts';
+import { patienceMs } from './expect-bound.ts';
+
+/** The counters that matter to the test; those that are left out may be anything. */
+export type ExpectedCounts = Partial<
+  Pick<PodGroupStatus, 'running' | 'succeeded' | 'failed' | 'members' | 'scheduled' | 'ready' | 'occupiedBy'>
+>;
+
+/** The group (namespace/name) is in this phase with these counts. */
+export async function expectPhase(
+  record: ClusterRecord,
+  group: string,
+  phase: PodGroupPhase,
+  counts: ExpectedCounts = {},
+  withinMs: number = patienceMs,
+): Promise<void> {
+  const expected = Object.entries({ phase, ...counts });
+  await record.until(`${group} is ${phase} with ${JSON.stringify(counts)}`, withinMs, () => {
+    const status = statusOf(record, group);
+    if (status === undefined) return 'it does not exist';
+    return expected.every(([field, value]) => status[field as keyof PodGroupStatus] === value)
+      ? undefined
+      : `its status is ${JSON.stringify({ ...status, conditions: undefined })}`;
+  });
+}
+
+/** A condition of the group says this. */
+export async function expectGroupCondition(
+  record: ClusterRecord,
+  group: string,
+  expected: { readonly type: string; readonly status: string; readonly reason: string; readonly says?: string },
+  withinMs: number = patienceMs,
+): Promise<void> {
+  await record.until(`${group} has ${JSON.stringify(expected)}`, withinMs, () => {
+    const conditions = statusOf(record, group)?.conditions ?? [];
+    const isMet = conditions.some(
+      ({ type, status, reason, message }) =>
+        type === expected.type &&
+        status === expected.status &&
+        reason === expected.reason &&
+        message.includes(expected.says ?? ''),
+    );
+    return isMet ? undefined : `its conditions are ${JSON.stringify(conditions)}`;
+  });
+}
+
+function statusOf(record: ClusterRecord, group: string): PodGroupStatus | undefined {
+  const object = record.podGroups.current.get(group);
+  return object && (object.status ?? {});
+}

@@ -1,0 +1,59 @@
+import type { VerdictReason } from '../../src/api/verdict.ts';
+import type { ClusterRecord } from './cluster-record.ts';
+import { describePod, patienceMs } from './expect-bound.ts';
+
+/** What a verdict is expected to say. */
+export interface ExpectedVerdict {
+  readonly reason: VerdictReason;
+  /** Each is found somewhere in the message. */
+  readonly says?: readonly (string | RegExp)[];
+}
+
+/** Each of these pods carries the verdict in its PodScheduled condition. */
+export async function expectVerdict(
+  record: ClusterRecord,
+  pods: readonly string[],
+  expected: ExpectedVerdict,
+  withinMs: number = patienceMs,
+): Promise<void> {
+  await record.until(`${pods.join(', ')} are told ${describe(expected)}`, withinMs, () => {
+    const others = pods.filter((key) => !carries(record, key, expected));
+    return others.length === 0 ? undefined : others.map((key) => describePod(record, key)).join('; ');
+  });
+}
+
+/** For each of these pods there is a Warning Event of this reason that says it. */
+export async function expectWarning(
+  record: ClusterRecord,
+  pods: readonly string[],
+  expected: { readonly reason: string; readonly says?: readonly (string | RegExp)[] },
+  withinMs: number = patienceMs,
+): Promise<void> {
+  const isMeant = (key: string): boolean =>
+    [...record.events.current.values()].some(
+      ({ type, reason, message = '', involvedObject }) =>
+        type === 'Warning' &&
+        reason === expected.reason &&
+        `${involvedObject?.namespace}/${involvedObject?.name}` === key &&
+        contains(message, expected.says),
+    );
+  await record.until(`an Event ${expected.reason} for ${pods.join(', ')}`, withinMs, () => {
+    const others = pods.filter((key) => !isMeant(key));
+    return others.length === 0 ? undefined : `none for ${others.join(', ')}`;
+  });
+}
+
+function carries(record: ClusterRecord, key: string, expected: ExpectedVerdict): boolean {
+  const conditions = record.pods.current.get(key)?.status?.conditions;
+  const condition = conditions?.find(({ type }) => type === 'PodScheduled');
+  if (condition?.status !== 'False' || condition.reason !== expected.reason) return false;
+  return contains(condition.message ?? '', expected.says);
+}
+
+function contains(message: string, parts: readonly (string | RegExp)[] = []): boolean {
+  return parts.every((part) => (typeof part === 'string' ? message.includes(part) : part.test(message)));
+}
+
+function describe({ reason, says = [] }: ExpectedVerdict): string {
+  return [reason, ...says.map(String)].join(', ');
+}

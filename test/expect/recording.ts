@@ -1,0 +1,94 @@
+import type { KubeClient } from '../../src/client/kube-client.ts';
+import { LineSplitter } from '../../src/informer/line-splitter.ts';
+import { keyOf } from './watched.ts';
+import type { WatchedObject } from './watched.ts';
+
+/** One change of one object. */
+export interface Change<T> {
+  /** performance.now() when it arrived here. */
+  readonly at: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: T;
+}
+
+interface WatchLine<T> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: T;
+}
+
+/**
+ * Everything that happens to a collection from the moment it is opened, without a gap: a watch that ends is resumed, and a
+ * place in the history that the server has forgotten is an error, never a jump.
+ */
+export class Recording<T extends WatchedObject> {
+  /** In order, since it was opened. */
+  readonly changes: Change<T>[] = [];
+  /** key -> the object as it is now */
+  readonly current = new Map<string, T>();
+  readonly #client: KubeClient;
+  readonly #path: string;
+  readonly #onChange: () => void;
+  readonly #stop = new AbortController();
+  #resourceVersion = '';
+  #failure: Error | undefined;
+  #running: Promise<void> | undefined;
+
+  private constructor(client: KubeClient, path: string, onChange: () => void) {
+    this.#client = client;
+    this.#path = path;
+    this.#onChange = onChange;
+  }
+
+  /** Resolves when what exists is known and every later change will be seen. `onChange` is also called on failure. */
+  static async open<T extends WatchedObject>(
+    client: KubeClient,
+    path: string,
+    onChange: () => void,
+  ): Promise<Recording<T>> {
+    const recording = new Recording<T>(client, path, onChange);
+    const { items, resourceVersion } = await client.list(path);
+    for (const item of items as T[]) recording.current.set(keyOf(item), item);
+    recording.#resourceVersion = resourceVersion;
+    recording.#running = recording.#run();
+    return recording;
+  }
+
+  /** Set when the history has a hole and can prove nothing any more. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the recording is closed'));
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    try {
+      while (!signal.aborted) await this.#watch(signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#failure = new Error(`the record of ${this.#path} has a hole`, { cause: error });
+      this.#onChange();
+    }
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const query = new URLSearchParams({ resourceVersion: this.#resourceVersion });
+    const splitter = new LineSplitter();
+    for await (const chunk of await this.#client.watch(this.#path, query, signal)) {
+      splitter.push(chunk, (line) => this.#take(JSON.parse(line) as WatchLine<T>));
+      this.#onChange();
+    }
+  }
+
+  #take({ type, object }: WatchLine<T>): void {
+    if (type === 'ERROR') throw new Error(JSON.stringify(object));
+    this.#resourceVersion = object.metadata.resourceVersion;
+    if (type === 'BOOKMARK') return;
+    this.changes.push({ at: performance.now(), type, object });
+    if (type === 'DELETED') this.current.delete(keyOf(object));
+    else this.current.set(keyOf(object), object);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Condition } from '../../src/api/condition.ts';
+import type { PodGroupSpec, PodGroupStatus } from '../../src/api/pod-group.ts';
+import type { RawPod } from '../../src/api/pod.ts';
+
+// Objects as a watch shows them; only what tests read.
+
+export interface WatchedObject {
+  readonly metadata: {
+    readonly uid: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly resourceVersion: string;
+  };
+}
+
+export interface WatchedPod extends RawPod {
+  readonly status?: RawPod['status'] & { readonly reason?: string; readonly message?: string };
+}
+
+export interface WatchedNode extends WatchedObject {
+  readonly status?: { readonly allocatable?: Readonly<Record<string, string>> };
+}
+
+export interface WatchedPodGroup extends WatchedObject {
+  readonly spec?: PodGroupSpec;
+  readonly status?: PodGroupStatus & { readonly conditions?: readonly Condition[] };
+}
+
+export interface WatchedEvent extends WatchedObject {
+  readonly type?: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly involvedObject?: { readonly kind?: string; readonly namespace?: string; readonly name?: string };
+}
+
+/** namespace/name; of cluster-scoped objects the name. */
+export function keyOf({ metadata: { namespace, name } }: WatchedObject): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
