@@ -1,7 +1,7 @@
 // Makes dist/: the command line, the library, their declarations, source maps, and the licenses of what is bundled.
 //
 // Everything is bundled, so that the package installs no others: loading @kubernetes/client-node file by file costs the
-// scheduler some 60 MB of memory and a quarter of a second (docs/decisions/0002-run-time-and-toolchain.md).
+// scheduler some 50 MB of memory and a quarter of a second (docs/decisions/0005-one-bundle-without-dependencies.md).
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { chmod, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';

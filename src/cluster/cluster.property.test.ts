@@ -16,7 +16,10 @@ const uids = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
 /** What the API may say, and what a cycle may leave behind when it commits. */
 const change = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('setNode' as const), name: fc.constantFrom(...nodeNames) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('removeNode' as const), name: fc.constantFrom(...nodeNames) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('removeNode' as const), name: fc.constantFrom(...nodeNames) }),
+  },
   {
     weight: 8,
     arbitrary: fc.record({
@@ -43,7 +46,10 @@ const change = fc.oneof(
       started: fc.constantFrom(false, false, true),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('removeGang' as const), name: fc.constantFrom(...groupNames) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('removeGang' as const), name: fc.constantFrom(...groupNames) }),
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -374,16 +380,20 @@ describe('the cluster picture', () => {
 
   it('is restored exactly by a rollback, generations and orders included', () => {
     fc.assert(
-      fc.property(fc.array(change, { maxLength: 50, size: 'max' }), fc.array(step, { maxLength: 25, size: 'max' }), (changes, steps) => {
-        const both = new Both();
-        for (const said of changes) both.apply(said);
-        const before = both.picture();
-        const transaction = both.cluster.begin();
-        both.run(transaction, steps);
-        transaction.rollback();
-        expect(both.picture()).toEqual(before);
-        both.expectRecount();
-      }),
+      fc.property(
+        fc.array(change, { maxLength: 50, size: 'max' }),
+        fc.array(step, { maxLength: 25, size: 'max' }),
+        (changes, steps) => {
+          const both = new Both();
+          for (const said of changes) both.apply(said);
+          const before = both.picture();
+          const transaction = both.cluster.begin();
+          both.run(transaction, steps);
+          transaction.rollback();
+          expect(both.picture()).toEqual(before);
+          both.expectRecount();
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -419,30 +429,35 @@ describe('the cluster picture', () => {
 
   it('never gives two states of a node the same generation', () => {
     fc.assert(
-      fc.property(fc.array(change, { maxLength: 30, size: 'max' }), fc.array(step, { maxLength: 15, size: 'max' }), (changes, steps) => {
-        const both = new Both();
-        /** generation -> what the node was then */
-        const seen = new Map<number, unknown>();
-        const look = (): void => {
-          for (const node of both.cluster.nodes) {
-            const { name, requested, allocatable } = node;
-            const state = { name, free: Array.from({ length: 4 }, (_, id) => node.free(id)) };
-            if (seen.has(node.generation)) expect(state, `${requested} ${allocatable}`).toEqual(seen.get(node.generation));
-            seen.set(node.generation, state);
+      fc.property(
+        fc.array(change, { maxLength: 30, size: 'max' }),
+        fc.array(step, { maxLength: 15, size: 'max' }),
+        (changes, steps) => {
+          const both = new Both();
+          /** generation -> what the node was then */
+          const seen = new Map<number, unknown>();
+          const look = (): void => {
+            for (const node of both.cluster.nodes) {
+              const { name, requested, allocatable } = node;
+              const state = { name, free: Array.from({ length: 4 }, (_, id) => node.free(id)) };
+              if (seen.has(node.generation))
+                expect(state, `${requested} ${allocatable}`).toEqual(seen.get(node.generation));
+              seen.set(node.generation, state);
+            }
+          };
+          for (const said of changes) {
+            both.apply(said);
+            look();
           }
-        };
-        for (const said of changes) {
-          both.apply(said);
+          const transaction = both.cluster.begin();
+          for (const todo of steps) {
+            both.run(transaction, [todo]);
+            look();
+          }
+          transaction.rollback();
           look();
-        }
-        const transaction = both.cluster.begin();
-        for (const todo of steps) {
-          both.run(transaction, [todo]);
-          look();
-        }
-        transaction.rollback();
-        look();
-      }),
+        },
+      ),
       { numRuns: 100 },
     );
   });

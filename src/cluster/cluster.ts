@@ -86,6 +86,10 @@ export class Cluster {
     return this.#pods.get(uid);
   }
 
+  pods(): Iterable<Pod> {
+    return this.#pods.values();
+  }
+
   get podCount(): number {
     return this.#pods.size;
   }

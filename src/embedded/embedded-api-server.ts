@@ -122,7 +122,9 @@ export class EmbeddedApiServer {
     signal?.throwIfAborted();
     if (this.#closed) throw new Error('the embedded API server is closed');
     const proceed = (): TransportResponse => this.#answer(request, signal);
-    const response = (await this.#intercept?.(request, proceed)) ?? proceed();
+    const injected = await this.#intercept?.(request, proceed);
+    signal?.throwIfAborted();
+    const response = injected ?? proceed();
     this.#report(request, response.status);
     return response;
   }

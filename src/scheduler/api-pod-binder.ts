@@ -43,8 +43,7 @@ export class ApiPodBinder implements PodBinder {
         await this.#post(binding, signal);
         return;
       } catch (error) {
-        const inDoubt =
-          isAmbiguous(error) || error instanceof ServerError || error instanceof MalformedAnswerError;
+        const inDoubt = isAmbiguous(error) || error instanceof ServerError || error instanceof MalformedAnswerError;
         if (!inDoubt && !(error instanceof ConflictError)) throw error;
         if (await this.#isBoundAsAsked(binding, signal)) return;
         if (!inDoubt || attempt >= attempts) throw error;

@@ -34,6 +34,16 @@ export class EntityRouter {
   }
 
   /**
+   * Fills the queue from the picture. Ready times come from creation times, so that a restart keeps the order.
+   */
+  routeAll(): void {
+    for (const gang of this.#cluster.gangs()) this.groupChanged(gang.key, 'Start', readyTime(gang));
+    for (const pod of this.#cluster.pods()) {
+      if (pod.podGroupKey === undefined || !this.#decidesGangs) this.#routeSingly(pod, 'Start', pod.creationTimestamp);
+    }
+  }
+
+  /**
    * Something about the pod changed, also that it is gone. `since` (milliseconds since the epoch) is when its entity
    * counts as ready if this makes it so.
    */
@@ -93,6 +103,13 @@ export class EntityRouter {
     if (isOpen) this.#queue.upsert({ kind: 'pod', pod: current }, event, since);
     else this.#queue.remove(podEntityKey(pod));
   }
+}
+
+/** When the group could first have been ready, as far as its objects tell. */
+function readyTime(gang: Gang): number {
+  let latest = gang.spec?.creationTimestamp ?? 0;
+  for (const pod of gang.pending.values()) latest = Math.max(latest, pod.creationTimestamp);
+  return latest;
 }
 
 function podEntityKey(pod: Pod): string {

@@ -207,6 +207,8 @@ export class Scheduler {
       Promise.race([podGroups.synced(), this.#podGroupsAbsent.promise]),
     ]);
     this.#synced = true;
+    this.#router.routeAll();
+    for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
     this.queue.start();
     this.#logger.info('scheduling', {
       schedulerNames: this.#options.schedulerNames.join(','),

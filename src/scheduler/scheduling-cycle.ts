@@ -120,13 +120,7 @@ export class SchedulingCycle {
     transaction.rollback();
   }
 
-  #refused(
-    profile: Profile,
-    candidate: Candidate,
-    members: readonly Pod[],
-    plan: Plan,
-    needed: number,
-  ): CycleResult {
+  #refused(profile: Profile, candidate: Candidate, members: readonly Pod[], plan: Plan, needed: number): CycleResult {
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const postFilter = profile.postFilter(candidate, diagnosis);
     const isError = diagnosis.preFilter?.code === 'Error';

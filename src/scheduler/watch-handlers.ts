@@ -4,6 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Gang, GangSpec } from '../cluster/gang.ts';
+import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { EntityRouter } from './entity-router.ts';
@@ -13,7 +14,7 @@ export interface WatchHandlersOptions {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly clock: Clock;
-  /** Once all informers have synced; until then ready times come from creation timestamps, so that a restart keeps the order. */
+  /** Once the picture is complete. Until then only the picture is written, and the queue is filled from it in one go. */
   readonly hasSynced: () => boolean;
   /** A pod as the API now shows it, after cluster and queue know; undefined: it is gone. */
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
@@ -39,15 +40,15 @@ export class WatchHandlers {
   readonly nodes: InformerHandler<Node> = {
     onAdd: (node) => {
       this.#cluster.setNode(node);
-      this.#queue.moveOnEvent({ resource: 'Node', action: 'Add', old: undefined, new: node });
+      this.#tell({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
       this.#cluster.setNode(node);
-      this.#queue.moveOnEvent({ resource: 'Node', action: 'Update', old, new: node });
+      this.#tell({ resource: 'Node', action: 'Update', old, new: node });
     },
     onDelete: (node) => {
       this.#cluster.removeNode(node.name);
-      this.#queue.moveOnEvent({ resource: 'Node', action: 'Delete', old: node });
+      this.#tell({ resource: 'Node', action: 'Delete', old: node });
     },
   };
 
@@ -57,8 +58,9 @@ export class WatchHandlers {
     onDelete: (pod) => {
       const held = this.#cluster.nodeOf(this.#cluster.pod(pod.uid) ?? pod) !== undefined;
       this.#cluster.removePod(pod.uid);
+      if (!this.#options.hasSynced()) return;
       this.#router.podChanged(pod, 'PodDelete', this.#options.clock.now());
-      this.#queue.moveOnEvent({ resource: held ? 'AssignedPod' : 'UnscheduledPod', action: 'Delete', pod });
+      this.#tell({ resource: held ? 'AssignedPod' : 'UnscheduledPod', action: 'Delete', pod });
       this.#options.podSeen(pod.uid, undefined);
     },
   };
@@ -69,32 +71,35 @@ export class WatchHandlers {
     onDelete: (spec) => {
       const gang = this.#cluster.gang(spec.key);
       this.#cluster.removeGang(spec.key);
+      if (!this.#options.hasSynced()) return;
       this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#options.clock.now());
-      if (gang !== undefined) this.#queue.moveOnEvent({ resource: 'PodGroup', action: 'Delete', gang });
+      if (gang !== undefined) this.#tell({ resource: 'PodGroup', action: 'Delete', gang });
     },
   };
 
   #setPod(old: Pod | undefined, pod: Pod): void {
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
     const outcome = this.#cluster.setPod(pod);
+    if (!this.#options.hasSynced()) return;
+    const now = this.#options.clock.now();
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) {
-      this.#router.groupChanged(old.podGroupKey, 'PodUpdate', this.#options.clock.now(), pod);
+      this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, pod);
     }
-    this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', this.#readyTime(pod));
+    this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
     // On another node than assumed: the room there is free. `old` does not name that node, so everybody is asked.
     if (isOnNode && outcome === 'contradicted') {
-      this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: old ?? pod });
+      this.#tell({ resource: 'AssignedPod', action: 'Delete', pod: old ?? pod });
     }
     if (isOnNode) {
-      this.#queue.moveOnEvent({ resource: 'AssignedPod', action: wasOnNode ? 'Update' : 'Add', pod });
+      this.#tell({ resource: 'AssignedPod', action: wasOnNode ? 'Update' : 'Add', pod });
     } else if (wasOnNode || outcome === 'contradicted') {
-      this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod });
+      this.#tell({ resource: 'AssignedPod', action: 'Delete', pod });
     } else if (!isTerminal(pod)) {
-      this.#queue.moveOnEvent({ resource: 'UnscheduledPod', action: old === undefined ? 'Add' : 'Update', pod });
+      this.#tell({ resource: 'UnscheduledPod', action: old === undefined ? 'Add' : 'Update', pod });
     }
     if (old !== undefined && old.nominatedNodeName !== '' && pod.nominatedNodeName === '' && !isOnNode) {
-      this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod });
+      this.#tell({ resource: 'AssignedPod', action: 'Delete', pod });
     }
     this.#options.podSeen(pod.uid, pod);
   }
@@ -102,12 +107,12 @@ export class WatchHandlers {
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
     this.#cluster.setGang(spec);
     const gang: Gang = this.#cluster.gang(spec.key)!;
-    const since = this.#options.hasSynced() ? this.#options.clock.now() : spec.creationTimestamp;
-    this.#router.groupChanged(spec.key, `PodGroup${action}`, since);
-    this.#queue.moveOnEvent({ resource: 'PodGroup', action, gang });
+    if (!this.#options.hasSynced()) return;
+    this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#options.clock.now());
+    this.#tell({ resource: 'PodGroup', action, gang });
   }
 
-  #readyTime(pod: Pod): number {
-    return this.#options.hasSynced() ? this.#options.clock.now() : pod.creationTimestamp;
+  #tell(event: ClusterEvent): void {
+    if (this.#options.hasSynced()) this.#queue.moveOnEvent(event);
   }
 }

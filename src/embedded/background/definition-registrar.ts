@@ -47,8 +47,10 @@ function serveDefinition(context: ApiContext, change: Change): void {
 function removeInstances(context: ApiContext, storage: string): void {
   const type = context.registry.findByStorage(storage);
   const instances = context.store.collection(storage);
-  if (type !== undefined) {
-    for (const stored of instances.list()) deleteObject(context, type, stored, backgroundDeletion);
+  for (const stored of instances.list()) {
+    // Objects of versions that are no longer served have no rules left to be deleted by.
+    if (type === undefined) instances.remove(stored);
+    else deleteObject(context, type, stored, backgroundDeletion);
   }
   if (instances.size === 0) releaseDefinition(context, storage);
 }

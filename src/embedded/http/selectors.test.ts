@@ -33,7 +33,7 @@ describe('a label selector', () => {
 });
 
 describe('a field selector', () => {
-  const fields = { 'status.phase': (object: JsonObject) => String(object.phase ?? '') };
+  const fields = { 'status.phase': (object: JsonObject) => object.phase as string };
 
   it('compares and tells which fields must be equal', () => {
     const selector = parseFieldSelector('status.phase!=Failed,status.phase==Running', fields)!;

@@ -12,6 +12,12 @@ export function objectsAt(object: JsonObject | undefined, field: string): JsonOb
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** The texts in the list at a field; empty when there is none. */
+export function textsAt(object: JsonObject | undefined, field: string): string[] {
+  const value = object?.[field];
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
 /** The text at a field; empty when there is none. */
 export function textAt(object: JsonObject | undefined, field: string): string {
   const value = object?.[field];

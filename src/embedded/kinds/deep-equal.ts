@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 
 /** Whether two JSON values say the same; the order of an object's fields does not count. */
 export function deepEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
@@ -17,7 +17,5 @@ export function deepEqual(a: JsonValue | undefined, b: JsonValue | undefined): b
 export function deepCopy<T extends JsonValue>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => deepCopy(item)) as T;
-  const copy: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) copy[key] = deepCopy(item);
-  return copy as T;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, deepCopy(item)])) as T;
 }

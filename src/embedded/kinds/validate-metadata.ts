@@ -1,6 +1,6 @@
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isObject, metadataOf, textAt } from './access.ts';
+import { isObject, metadataOf, textAt, textsAt } from './access.ts';
 import { deepEqual } from './deep-equal.ts';
 import {
   dnsLabelProblem,
@@ -24,8 +24,8 @@ export function validateMetadata(object: JsonObject, nameRule: 'subdomain' | 'la
   causes.push(...validateLabels(metadata.labels, 'metadata.labels'));
   causes.push(...validateAnnotations(metadata.annotations));
   causes.push(...validateOwners(metadata.ownerReferences));
-  for (const finalizer of Array.isArray(metadata.finalizers) ? metadata.finalizers : []) {
-    const problem = qualifiedNameProblem(String(finalizer));
+  for (const finalizer of textsAt(metadata, 'finalizers')) {
+    const problem = qualifiedNameProblem(finalizer);
     if (problem !== undefined) causes.push(invalidValue('metadata.finalizers', finalizer, problem));
   }
   return causes;
@@ -33,22 +33,27 @@ export function validateMetadata(object: JsonObject, nameRule: 'subdomain' | 'la
 
 export function validateLabels(labels: JsonValue | undefined, field: string): StatusCause[] {
   const causes: StatusCause[] = [];
-  for (const [key, value] of Object.entries(isObject(labels) ? labels : {})) {
+  for (const [key, value] of textEntries(labels)) {
     const keyProblem = qualifiedNameProblem(key);
     if (keyProblem !== undefined) causes.push(invalidValue(field, key, keyProblem));
-    const valueProblem = labelValueProblem(String(value));
+    const valueProblem = labelValueProblem(value);
     if (valueProblem !== undefined) causes.push(invalidValue(field, value, valueProblem));
   }
   return causes;
 }
 
+/** The entries of a map of texts, as decoding has made sure it is. */
+function textEntries(map: JsonValue | undefined): [string, string][] {
+  return isObject(map) ? (Object.entries(map) as [string, string][]) : [];
+}
+
 function validateAnnotations(annotations: JsonValue | undefined): StatusCause[] {
   const causes: StatusCause[] = [];
   let size = 0;
-  for (const [key, value] of Object.entries(isObject(annotations) ? annotations : {})) {
+  for (const [key, value] of textEntries(annotations)) {
     const problem = qualifiedNameProblem(key.toLowerCase());
     if (problem !== undefined) causes.push(invalidValue('metadata.annotations', key, problem));
-    size += key.length + String(value).length;
+    size += key.length + value.length;
   }
   if (size > annotationsLimitBytes) {
     causes.push({
@@ -96,8 +101,8 @@ export function validateMetadataUpdate(object: JsonObject, previous: JsonObject)
     }
   }
   if (old.deletionTimestamp !== undefined) {
-    const before = new Set(Array.isArray(old.finalizers) ? old.finalizers : []);
-    const added = (Array.isArray(metadata.finalizers) ? metadata.finalizers : []).filter((each) => !before.has(each));
+    const before = new Set(textsAt(old, 'finalizers'));
+    const added = textsAt(metadata, 'finalizers').filter((each) => !before.has(each));
     if (added.length > 0) {
       causes.push(
         fieldForbidden(

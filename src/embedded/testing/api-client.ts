@@ -10,13 +10,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** The JSON body; tests know its shape. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly body: any;
 }
 
 export interface WatchLine {
   readonly type: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly object: any;
 }
 

@@ -106,7 +106,6 @@ function removePath(root: JsonObject, path: string): void {
 function withoutNulls(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
   if (!isObject(value)) return value;
-  const result: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) if (item !== null) result[key] = withoutNulls(item);
-  return result;
+  const kept = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
 }

@@ -66,7 +66,7 @@ function continuedPage(context: ApiContext, selection: Selection, options: ListO
     throw badRequest('specifying resource version is not allowed when using continue');
   }
   const snapshot = context.snapshots.get(token.snapshot);
-  if (snapshot === undefined || snapshot.resourceVersion !== token.resourceVersion) {
+  if (snapshot?.resourceVersion !== token.resourceVersion) {
     throw expired(
       'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
     );

@@ -60,7 +60,7 @@ export interface ListOptions {
 
 /** Reads the options of list, watch and deletecollection. Throws 400 or 422. */
 export function readListOptions(query: URLSearchParams): ListOptions {
-  const text = (name: string): string | undefined => query.get(name) || undefined;
+  const text = (name: string): string | undefined => nonEmpty(query.get(name));
   const resourceVersion = text('resourceVersion');
   const match = text('resourceVersionMatch');
   const watch = readFlag(query, 'watch');
@@ -120,7 +120,7 @@ export function readListOptions(query: URLSearchParams): ListOptions {
 
 /** Reads in which form the client wants the answer. Throws 400 or 406. */
 export function readPresentation(accept: string | undefined, query: URLSearchParams): Presentation {
-  const includeObject = query.get('includeObject') || 'Metadata';
+  const includeObject = nonEmpty(query.get('includeObject')) ?? 'Metadata';
   if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
     throw badRequest(
       `includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty.`,
@@ -131,6 +131,10 @@ export function readPresentation(accept: string | undefined, query: URLSearchPar
 
 export function invalidOptions(kind: string, causes: readonly StatusCause[]): Error {
   return invalid(kind, 'meta.k8s.io', '', causes);
+}
+
+function nonEmpty(text: string | null): string | undefined {
+  return text === null || text === '' ? undefined : text;
 }
 
 function readFlag(query: URLSearchParams, name: string): boolean {

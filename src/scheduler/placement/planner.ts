@@ -101,7 +101,8 @@ export class Planner {
         if (placements.length >= needed) return { placements, blocked: undefined, refusedBy: new Set() };
         if (left === undefined) continue;
         const { pods, diagnosis, mayChange } = left;
-        if (diagnosis.preFilter?.code === 'Error') return { placements, blocked: diagnosis, refusedBy: diagnosis.plugins };
+        if (diagnosis.preFilter?.code === 'Error')
+          return { placements, blocked: diagnosis, refusedBy: diagnosis.plugins };
         blocked ??= diagnosis;
         if (mayChange) {
           refused.push({ ...batch, pods });

@@ -145,8 +145,7 @@ export class Ranking {
     let resolvable = false;
     for (const node of this.#nodes) {
       const { index } = node;
-      const status =
-        this.#table.statuses[index] ?? this.#globalStatuses.get(index) ?? this.#reserveStatuses.get(index);
+      const status = this.#table.statuses[index] ?? this.#globalStatuses.get(index) ?? this.#reserveStatuses.get(index);
       if (status === undefined) continue;
       // A node that lacks several things says so in one list; each counts for itself, as in kube-scheduler.
       for (const reason of status.reason.split(', ')) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);

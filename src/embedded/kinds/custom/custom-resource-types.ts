@@ -1,6 +1,6 @@
 import type { SelectableFields } from '../../http/selectors.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
-import { objectAt, objectsAt, textAt } from '../access.ts';
+import { objectAt, objectsAt, textAt, textsAt } from '../access.ts';
 import { ageColumn, ageSince, nameColumn } from '../column.ts';
 import type { Column } from '../column.ts';
 import { compileJsonPath } from '../json-path.ts';
@@ -58,19 +58,19 @@ function storageVersion(spec: JsonObject): string {
   );
 }
 
-function textsAt(object: JsonObject, field: string): string[] {
-  const value = object[field];
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
 function selectableFields(version: JsonObject): SelectableFields {
   return Object.fromEntries(
     objectsAt(version, 'selectableFields').map((field) => {
       const text = textAt(field, 'jsonPath');
       const find = compileJsonPath(text)!;
-      return [text.slice(1), (object: JsonObject) => String(find(object)[0] ?? '')];
+      return [text.slice(1), (object: JsonObject) => textOf(find(object)[0])];
     }),
   );
+}
+
+function textOf(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function printerColumns(version: JsonObject): readonly Column[] {
@@ -103,6 +103,6 @@ function printedCell(found: readonly JsonValue[], type: Column['type'], nowMs: n
     case 'boolean':
       return typeof first === 'boolean' ? first : null;
     case 'string':
-      return found.map((value) => (typeof value === 'string' ? value : JSON.stringify(value))).join(' ');
+      return found.map(textOf).join(' ');
   }
 }

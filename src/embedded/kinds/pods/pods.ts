@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json.ts';
+import type { IndexFunctions } from '../../store/collection.ts';
 import { metadataOf, objectAt, textAt } from '../access.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { builtIn } from '../built-in.ts';
@@ -32,7 +33,9 @@ function keepAdmitted(pod: JsonObject, previous: JsonObject): void {
 }
 
 /** The index that answers lists by `spec.nodeName`. */
-export const podIndexes = { 'spec.nodeName': (pod: JsonObject) => textAt(objectAt(pod, 'spec'), 'nodeName') };
+export const podIndexes: IndexFunctions = {
+  'spec.nodeName': (pod: JsonObject) => textAt(objectAt(pod, 'spec'), 'nodeName'),
+};
 
 export const pods: ResourceType = builtIn({
   group: '',

@@ -1,5 +1,5 @@
 import type { StatusCause } from '../../http/api-error.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { isObject, objectAt, objectsAt, textAt } from '../access.ts';
 import { deepCopy, deepEqual } from '../deep-equal.ts';
 import { fieldForbidden, invalidValue } from '../field-rules.ts';
@@ -109,7 +109,7 @@ function validateNarrowing(spec: JsonObject, old: JsonObject): StatusCause[] {
     causes.push(
       invalidValue(
         'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms',
-        terms as JsonValue[],
+        terms,
         'only additions to the expressions of existing terms are allowed while the pod is gated',
       ),
     );

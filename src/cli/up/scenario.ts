@@ -1,0 +1,38 @@
+import type { Deadlock } from './gang-history.ts';
+import { isFinished } from './observed.ts';
+import type { Story } from './story.ts';
+
+/** How a scenario ends: everything it made has finished, or it stands still, or somebody has had enough. */
+export type ScenarioEnd =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
+  /** Nothing has changed for a while. */
+  | { readonly kind: 'quiet' }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'interrupted' };
+
+export interface ScenarioInput {
+  readonly story: Story;
+  readonly nowMs: number;
+  /** When the last manifest was applied. */
+  readonly appliedMs: number;
+  /** Keys of the pods that the manifests made. */
+  readonly pods: readonly string[];
+  readonly timeoutMs: number;
+}
+
+export const quietAfterMs = 10_000;
+
+/** Whether the scenario has ended by now; undefined while it goes on. Pods that were seen and deleted count as finished. */
+export function scenarioEnd(input: ScenarioInput, seenPods: ReadonlySet<string>): ScenarioEnd | undefined {
+  const { story, nowMs, appliedMs, pods, timeoutMs } = input;
+  const isOver = (key: string): boolean => {
+    const pod = story.pod(key);
+    return pod === undefined ? seenPods.has(key) : isFinished(pod);
+  };
+  if (pods.length > 0 && pods.every(isOver)) return { kind: 'finished' };
+  const deadlock = story.history.deadlock(nowMs);
+  if (deadlock !== undefined) return { kind: 'deadlock', deadlock };
+  if (nowMs - Math.max(story.lastChangeMs, appliedMs) >= quietAfterMs) return { kind: 'quiet' };
+  return nowMs >= timeoutMs ? { kind: 'timeout' } : undefined;
+}

@@ -1,0 +1,73 @@
+import { exitCodes } from '../exit-codes.ts';
+import { deadlockDetail, doneDetail, leastGroupWidth, printable, seconds } from './event-line.ts';
+import { partialGraceMs } from './gang-history.ts';
+import type { GangRecord, PartialStart } from './gang-history.ts';
+import { isFinished, shownName } from './observed.ts';
+import { quietAfterMs } from './scenario.ts';
+import type { ScenarioEnd } from './scenario.ts';
+import type { Story } from './story.ts';
+
+export interface Summary {
+  readonly lines: readonly string[];
+  readonly exitCode: number;
+}
+
+/** What came of a scenario that ended at `endMs`: a line a group, the partial starts, and the exit code for `--exit`. */
+export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summary {
+  const groups = story.history.groups();
+  const partialStarts = story.history.partialStarts(endMs);
+  const width = Math.max(leastGroupWidth, ...groups.map(({ group }) => shownName(group).length));
+  const lone = story.pods().filter(({ group }) => group === undefined);
+  const lines = [
+    ...groups.map((group) => groupLine(group, story.groupVerdict(group.group), width)),
+    ...(lone.length === 0 ? [] : [`${lone.length} pods without a group: ${lone.filter(isFinished).length} finished`]),
+    ...partialStarts.map((start) => partialLine(start, endMs)),
+    `${partialStarts.length} partial ${partialStarts.length === 1 ? 'start' : 'starts'}`,
+    endLine(end, endMs),
+  ];
+  return { lines, exitCode: exitCodeOf(story, end, partialStarts) };
+}
+
+function groupLine(record: GangRecord, verdict: string | undefined, width: number): string {
+  const { group, wholeAtMs, finishedAtMs, bound, minMember, state, succeeded, failed } = record;
+  const name = shownName(group).padEnd(width);
+  if (wholeAtMs !== undefined) {
+    const finished =
+      finishedAtMs === undefined ? 'not finished' : `finished ${seconds(finishedAtMs)}, ${doneDetail(succeeded, failed)}`;
+    return `${name}  whole    started ${seconds(wholeAtMs)}, ${finished}`;
+  }
+  if (state === 'partial') return `${name}  partial  ${bound} of ${minMember} members on nodes`;
+  const why = verdict === undefined ? '' : `: ${printable(verdict)}`;
+  return `${name}  waits    never started${why}`;
+}
+
+function partialLine({ group, fromMs, toMs, bound, minMember }: PartialStart, endMs: number): string {
+  const name = shownName(group);
+  const until = toMs === undefined ? 'the end' : seconds(toMs);
+  const length = seconds((toMs ?? endMs) - fromMs);
+  return `partial start: ${name} had ${bound} of ${minMember} members on nodes from ${seconds(fromMs)} to ${until} (${length})`;
+}
+
+function endLine(end: ScenarioEnd, endMs: number): string {
+  switch (end.kind) {
+    case 'finished':
+      return `scenario took ${seconds(endMs)}, control plane included`;
+    case 'deadlock':
+      return `deadlock: ${deadlockDetail(end.deadlock)}`;
+    case 'quiet':
+      return `ended after ${seconds(endMs)}: nothing changed for ${quietAfterMs / 1_000} s`;
+    case 'timeout':
+      return `ended after ${seconds(endMs)}: the time of --timeout is up`;
+    case 'interrupted':
+      return `interrupted after ${seconds(endMs)}`;
+  }
+}
+
+function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly PartialStart[]): number {
+  // A stretch that had only just begun when the scenario was cut short says nothing about where it would have led.
+  const isCutShort = end.kind === 'interrupted';
+  const counted = partialStarts.filter(({ fromMs, toMs }) => !isCutShort || toMs !== undefined || fromMs + partialGraceMs < 0);
+  if (counted.length > 0 || end.kind === 'deadlock') return exitCodes.partialStart;
+  const hasAllStarted = story.pods().every((pod) => pod.nodeName !== undefined || isFinished(pod));
+  return end.kind === 'timeout' || !hasAllStarted ? exitCodes.incomplete : exitCodes.ok;
+}

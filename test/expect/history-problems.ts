@@ -1,0 +1,145 @@
+import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
+import { defaultMinMember } from '../../src/api/pod-group.ts';
+import { isTerminal, PodProjector } from '../../src/api/pod.ts';
+import type { Pod } from '../../src/api/pod.ts';
+import { readResources } from '../../src/api/resource-list.ts';
+import type { ResourceSum } from '../../src/api/resource-list.ts';
+import { ResourceNames } from '../../src/api/resource-names.ts';
+import type { ClusterRecord } from './cluster-record.ts';
+import type { Change } from './recording.ts';
+import { keyOf } from './watched.ts';
+import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
+
+export interface HistoryRules {
+  /** Only pods of these namespaces are looked at. */
+  readonly namespaces: ReadonlySet<string>;
+  /** How long a group that never started may have some members on nodes while the others are being bound. */
+  readonly partialForMs: number;
+}
+
+/** A group's quorum as the history shows it. */
+interface GroupState {
+  readonly uid: string;
+  readonly minMember: number;
+  started: boolean;
+  partialSince: number | undefined;
+}
+
+/**
+ * What must hold in every scenario, at every moment: no group partly on nodes for long nor at the end, no node
+ * over-committed, no pod refused by its node. A sentence for each breach.
+ */
+export function historyProblems(record: ClusterRecord, rules: HistoryRules): string[] {
+  const replay = new Replay(rules);
+  const changes = [
+    ...record.nodes.changes.map((change) => ({ at: change.at, apply: () => replay.node(change) })),
+    ...record.podGroups.changes.map((change) => ({ at: change.at, apply: () => replay.podGroup(change) })),
+    ...record.pods.changes.map((change) => ({ at: change.at, apply: () => replay.pod(change) })),
+  ];
+  changes.sort((a, b) => a.at - b.at);
+  for (const { apply } of changes) apply();
+  return replay.end();
+}
+
+class Replay {
+  readonly #rules: HistoryRules;
+  readonly #names = new ResourceNames();
+  readonly #projector = new PodProjector(this.#names);
+  /** key -> pod that exists */
+  readonly #pods = new Map<string, Pod>();
+  /** node name -> what it can allocate */
+  readonly #nodes = new Map<string, ResourceSum>();
+  /** key -> group that exists */
+  readonly #groups = new Map<string, GroupState>();
+  readonly #problems = new Set<string>();
+
+  constructor(rules: HistoryRules) {
+    this.#rules = rules;
+  }
+
+  node({ type, object }: Change<WatchedNode>): void {
+    const { name } = object.metadata;
+    if (type === 'DELETED') this.#nodes.delete(name);
+    else this.#nodes.set(name, readResources(object.status?.allocatable, this.#names));
+  }
+
+  podGroup({ at, type, object }: Change<WatchedPodGroup>): void {
+    const key = keyOf(object);
+    const before = this.#groups.get(key);
+    if (type === 'DELETED') {
+      this.#groups.delete(key);
+      return;
+    }
+    const { uid } = object.metadata;
+    const same = before?.uid === uid ? before : { started: false, partialSince: undefined };
+    this.#groups.set(key, { ...same, uid, minMember: object.spec?.minMember ?? defaultMinMember });
+    this.#lookAtGroup(key, at);
+  }
+
+  pod({ at, type, object }: Change<WatchedPod>): void {
+    const { metadata, status } = object;
+    if (!this.#rules.namespaces.has(metadata.namespace)) return;
+    const key = keyOf(object);
+    const before = this.#pods.get(key);
+    const pod = this.#projector.project(object);
+    if (type === 'DELETED') this.#pods.delete(key);
+    else this.#pods.set(key, pod);
+    if (status?.phase === 'Failed' && isRefusal(status.reason)) {
+      this.#problems.add(`node ${pod.nodeName} refused ${key}: ${status.reason}: ${status.message}`);
+    }
+    if (type !== 'DELETED' && pod.nodeName !== '' && before?.nodeName !== pod.nodeName) this.#lookAtNode(pod.nodeName);
+    const group = podGroupNameOf(metadata.labels, metadata.annotations);
+    if (group !== undefined) this.#lookAtGroup(`${metadata.namespace}/${group.name}`, at);
+  }
+
+  end(): string[] {
+    for (const [key, group] of this.#groups) {
+      if (group.partialSince !== undefined) {
+        this.#problems.add(`PodGroup ${key} ends with ${this.#bound(key)} of ${group.minMember} members on nodes`);
+      }
+    }
+    return [...this.#problems];
+  }
+
+  #lookAtGroup(key: string, at: number): void {
+    const group = this.#groups.get(key);
+    if (group === undefined) return;
+    const bound = this.#bound(key);
+    if (bound >= group.minMember) group.started = true;
+    if (!group.started && bound > 0) {
+      group.partialSince ??= at;
+      return;
+    }
+    const lasted = group.partialSince === undefined ? 0 : at - group.partialSince;
+    group.partialSince = undefined;
+    if (lasted > this.#rules.partialForMs) {
+      this.#problems.add(`PodGroup ${key} was partly on nodes for ${Math.round(lasted)} ms`);
+    }
+  }
+
+  #bound(group: string): number {
+    const pods = [...this.#pods.values()];
+    return pods.filter((pod) => pod.podGroupKey === group && pod.nodeName !== '' && !isTerminal(pod)).length;
+  }
+
+  #lookAtNode(name: string): void {
+    const allocatable = this.#nodes.get(name);
+    if (allocatable === undefined) return;
+    const used: ResourceSum = new Map();
+    for (const pod of this.#pods.values()) {
+      if (pod.nodeName !== name || isTerminal(pod)) continue;
+      const { ids, amounts } = pod.template.requests;
+      ids.forEach((id, index) => used.set(id, (used.get(id) ?? 0) + amounts[index]!));
+    }
+    for (const [id, amount] of used) {
+      const room = allocatable.get(id) ?? 0;
+      if (amount <= room) continue;
+      this.#problems.add(`node ${name} is over-committed: ${amount} of ${this.#names.nameOf(id)}, it has ${room}`);
+    }
+  }
+}
+
+/** The reasons with which a kubelet refuses a pod that was bound to it. */
+function isRefusal(reason = ''): boolean {
+  return reason.startsWith('OutOf') || reason === 'NodeAffinity' || reason === 'UnexpectedAdmissionError';
+}

@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { gangs } from './gangs.ts';
+import { play } from './play.ts';
+
+describe('groups that contend', () => {
+  play(gangs);
+});

@@ -1,0 +1,62 @@
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+import type { Toleration } from '../../src/api/pod.ts';
+
+/** Not the default name: on a plane where others schedule as well they leave these pods alone. */
+export const schedulerName = 'tutti';
+
+/** The names of upstream's cases, and one below all. PriorityClass -> value */
+export const priorities = { last: -100, low: 0, mid: 100, high: 1000 } as const;
+
+export interface PodSpec {
+  /** The PodGroup that it names by label. */
+  readonly group?: string;
+  /** The PodGroup that it names by annotation. */
+  readonly groupAnnotation?: string;
+  readonly cpu?: string | number;
+  /** Bytes, when it is a number. */
+  readonly memory?: string | number;
+  /** More requests: resource name -> amount. */
+  readonly requests?: Readonly<Record<string, string | number>>;
+  /** Default low. */
+  readonly priority?: keyof typeof priorities;
+  readonly schedulerName?: string;
+  readonly nodeName?: string;
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly tolerations?: readonly Toleration[];
+  readonly gates?: readonly string[];
+  /** For simulated nodes, and whatever else. */
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A v1 Pod to create. */
+export function podManifest(name: string, namespace: string, spec: PodSpec): object {
+  const requests: Record<string, string> = {};
+  const named = { ...spec.requests, cpu: spec.cpu, memory: spec.memory };
+  for (const [resource, amount] of Object.entries(named)) if (amount !== undefined) requests[resource] = String(amount);
+  // Extended resources cannot be over-committed: the API wants request and limit to be equal.
+  const limits = Object.fromEntries(Object.entries(requests).filter(([resource]) => resource.includes('/')));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace,
+      ...(spec.group !== undefined && { labels: { [podGroupLabel]: spec.group } }),
+      annotations: {
+        ...spec.annotations,
+        ...(spec.groupAnnotation !== undefined && { [podGroupLabel]: spec.groupAnnotation }),
+      },
+    },
+    spec: {
+      containers: [{ name: 'main', image: 'registry.example/main:1', resources: { requests, limits } }],
+      priorityClassName: spec.priority ?? 'low',
+      schedulerName: spec.schedulerName ?? schedulerName,
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 0,
+      ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
+      ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }),
+      ...(spec.tolerations !== undefined && { tolerations: spec.tolerations }),
+      ...(spec.gates !== undefined && { schedulingGates: spec.gates.map((gate) => ({ name: gate })) }),
+    },
+  };
+}

@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { systemClock } from '../../src/base/system-clock.ts';
+import { AlreadyExistsError, NotFoundError } from '../../src/client/api-errors.ts';
+import type { KubeClient } from '../../src/client/kube-client.ts';
+import type { Endpoint } from '../../src/client/endpoint.ts';
+import type { RunningProcess } from '../../src/compose/running-process.ts';
+import { runController } from '../../src/compose/controller.ts';
+import { runScheduler } from '../../src/compose/scheduler.ts';
+import { nodeObject } from '../../src/embedded/nodes/node-object.ts';
+import type { SimulatedNodeSpec } from '../../src/embedded/nodes/node-object.ts';
+import { SimulatedNodes } from '../../src/embedded/nodes/simulated-nodes.ts';
+import type { PodGroupSpec } from '../../src/api/pod-group.ts';
+import { ClusterRecord } from '../expect/cluster-record.ts';
+import { expectBound } from '../expect/expect-bound.ts';
+import { historyProblems } from '../expect/history-problems.ts';
+import { ApiProxy } from '../planes/api-proxy.ts';
+import type { TestPlane } from '../planes/plane.ts';
+import { LogLines } from './log-lines.ts';
+import { podManifest, priorities, schedulerName } from './pod-manifest.ts';
+import type { PodSpec } from './pod-manifest.ts';
+
+/**
+ * One scenario's own corner of a plane: its namespace, its nodes, its processes, and the record of all that happens there.
+ * Works with nothing but the API, so that it runs on any plane; scenarios on one plane take turns.
+ */
+export class Stage {
+  readonly plane: TestPlane;
+  readonly client: KubeClient;
+  readonly record: ClusterRecord;
+  /** What the processes have logged. */
+  readonly logs = new LogLines();
+  /** Pods and groups that do not say otherwise are made here. */
+  readonly namespace: string;
+  /** How long a group may be partly bound while the rest is on the way; scenarios that break bindings allow more. */
+  partialForMs = 1_000;
+  readonly #suffix = randomUUID().slice(0, 8);
+  readonly #namespaces = new Set<string>();
+  readonly #nodes: string[] = [];
+  /** Ends what was started; last first. */
+  readonly #started: (() => Promise<void>)[] = [];
+  #schedules = false;
+
+  private constructor(plane: TestPlane, record: ClusterRecord) {
+    this.plane = plane;
+    this.client = plane.client;
+    this.record = record;
+    this.namespace = `scenario-${this.#suffix}`;
+  }
+
+  static async open(plane: TestPlane): Promise<Stage> {
+    const stage = new Stage(plane, await ClusterRecord.open(plane.client));
+    try {
+      for (const [name, value] of Object.entries(priorities)) await stage.#createPriorityClass(name, value);
+      await stage.#createNamespace(stage.namespace);
+      return stage;
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+  }
+
+  // Nodes
+
+  /** Node objects that nobody stands behind: pods that are bound to them stay as the API shows them. */
+  async addNodes(...specs: readonly SimulatedNodeSpec[]): Promise<void> {
+    for (const spec of specs) {
+      const object = nodeObject(spec, '10.0.0.1', Date.now());
+      this.#nodes.push(spec.name);
+      const { metadata } = await this.client.create<{ metadata: { name: string } }>('/api/v1/nodes', object);
+      // Servers that taint new nodes until somebody calls them ready would wait for ever here.
+      await this.client.patch(`/api/v1/nodes/${metadata.name}`, 'merge', { spec: { taints: spec.taints ?? null } });
+    }
+  }
+
+  /** Nodes that admit pods, or refuse them, and run them. */
+  async addSimulatedNodes(...specs: readonly SimulatedNodeSpec[]): Promise<void> {
+    const nodes = new SimulatedNodes({
+      transport: this.plane.transport,
+      clock: systemClock,
+      random: Math.random,
+      nodes: specs,
+      defaults: { startLatencyMs: 10, terminationMs: 10 },
+    });
+    this.#nodes.push(...specs.map(({ name }) => name));
+    this.#started.push(() => nodes.stop());
+    await nodes.start();
+  }
+
+  // Processes
+
+  /** A scheduler of its own, for the pods of this suite; `through` makes it reach the server only by that way. */
+  async startScheduler(options: { readonly through?: ApiProxy } = {}): Promise<RunningProcess> {
+    this.#schedules = true;
+    const process = await runScheduler({
+      ...this.#address(options.through?.endpoint),
+      host: '127.0.0.1',
+      port: 0,
+      qps: 0,
+      burst: 1,
+      schedulerNames: [schedulerName],
+      logger: this.logs,
+    });
+    this.#started.push(() => process.stop());
+    return process;
+  }
+
+  async startController(): Promise<RunningProcess> {
+    const process = await runController({
+      ...this.#address(),
+      host: '127.0.0.1',
+      port: 0,
+      qps: 0,
+      burst: 1,
+      workers: 1,
+      logger: this.logs,
+    });
+    this.#started.push(() => process.stop());
+    return process;
+  }
+
+  /** A way to the server on which trouble can be made. */
+  async openProxy(): Promise<ApiProxy> {
+    const proxy = await ApiProxy.open(this.plane.transport);
+    this.#started.push(() => proxy.cut());
+    return proxy;
+  }
+
+  // Objects
+
+  async addNamespace(): Promise<string> {
+    const name = `scenario-${this.#suffix}-${this.#namespaces.size}`;
+    await this.#createNamespace(name);
+    return name;
+  }
+
+  /** Answers the group's key, namespace/name. */
+  async createGroup(name: string, spec: PodGroupSpec, namespace: string = this.namespace): Promise<string> {
+    await this.client.create(podGroupPath(namespace), {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name, namespace },
+      spec,
+    });
+    return `${namespace}/${name}`;
+  }
+
+  async patchGroup(key: string, patch: object): Promise<void> {
+    const [namespace, name] = key.split('/');
+    await this.client.patch(podGroupPath(namespace, name), 'merge', patch);
+  }
+
+  async deleteGroup(key: string): Promise<void> {
+    const [namespace, name] = key.split('/');
+    await this.client.delete(podGroupPath(namespace, name));
+  }
+
+  /** Answers the pod's key, namespace/name. */
+  async createPod(name: string, spec: PodSpec = {}, namespace: string = this.namespace): Promise<string> {
+    await this.client.create(`/api/v1/namespaces/${namespace}/pods`, podManifest(name, namespace, spec));
+    return `${namespace}/${name}`;
+  }
+
+  /** `<name>-0` to `<name>-<count - 1>`, one after another. */
+  async createPods(name: string, count: number, spec: PodSpec = {}, namespace?: string): Promise<string[]> {
+    const keys: string[] = [];
+    for (let index = 0; index < count; index++) keys.push(await this.createPod(`${name}-${index}`, spec, namespace));
+    return keys;
+  }
+
+  /** As a kubelet would report it. */
+  async setPodStatus(key: string, status: object): Promise<void> {
+    await this.client.patch(`${podPath(key)}/status`, 'strategic-merge', { status });
+  }
+
+  async patchPod(key: string, patch: object): Promise<void> {
+    await this.client.patch(podPath(key), 'strategic-merge', patch);
+  }
+
+  /** At once: a pod on a node that nobody stands behind would otherwise stay for ever. */
+  async deletePod(key: string): Promise<void> {
+    await this.client.delete(podPath(key), { gracePeriodSeconds: 0 });
+  }
+
+  // The end
+
+  /**
+   * The scheduler has looked at everything that it can do: pods that rank below all others were created last, on a node where
+   * nothing else may go, and are bound. The second is taken up after whatever the new node made it try again.
+   */
+  async settle(): Promise<void> {
+    if (!this.#schedules) return;
+    const name = `last-${this.#suffix}`;
+    const mark = { key: 'tutti-tests/last', effect: 'NoSchedule' } as const;
+    await this.addNodes({ name, allocatable: { pods: '2' }, taints: [mark] });
+    for (const pod of ['last-0', 'last-1']) {
+      const tolerations = [{ ...mark, operator: 'Exists' }];
+      const key = await this.createPod(pod, { priority: 'last', tolerations, nodeSelector: { 'kubernetes.io/hostname': name } });
+      await expectBound(this.record, [key]);
+    }
+  }
+
+  /** What the history shows that must never be. */
+  problems(): string[] {
+    return historyProblems(this.record, { namespaces: this.#namespaces, partialForMs: this.partialForMs });
+  }
+
+  /** Ends the processes and removes what was created; the plane is as before. */
+  async close(): Promise<void> {
+    for (const end of this.#started.toReversed()) await end();
+    await this.record.close();
+    await Promise.all([...this.#namespaces].map((namespace) => this.#empty(namespace)));
+    await Promise.all(this.#nodes.map((name) => this.#delete(`/api/v1/nodes/${name}`)));
+    for (const namespace of this.#namespaces) await this.#delete(`/api/v1/namespaces/${namespace}`);
+  }
+
+  #address(endpoint?: Endpoint): { endpoint: Endpoint } | { kubeconfig: string } {
+    return endpoint === undefined ? { kubeconfig: this.plane.kubeconfigPath } : { endpoint };
+  }
+
+  async #createPriorityClass(name: string, value: number): Promise<void> {
+    const object = { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value };
+    await unlessExists(this.client.create('/apis/scheduling.k8s.io/v1/priorityclasses', object));
+  }
+
+  async #createNamespace(name: string): Promise<void> {
+    await this.client.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    this.#namespaces.add(name);
+    // Made by a controller, if one runs; pods are refused until it is there.
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace: name } };
+    await unlessExists(this.client.create(`/api/v1/namespaces/${name}/serviceaccounts`, account));
+  }
+
+  async #empty(namespace: string): Promise<void> {
+    const { items } = await this.client.list(`/api/v1/namespaces/${namespace}/pods`);
+    const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+    await Promise.all(names.map((name) => this.#delete(podPath(`${namespace}/${name}`), { gracePeriodSeconds: 0 })));
+    const groups = await this.client.list(podGroupPath(namespace));
+    for (const { metadata } of groups.items as { metadata: { name: string } }[]) {
+      await this.#delete(podGroupPath(namespace, metadata.name));
+    }
+  }
+
+  async #delete(path: string, options?: object): Promise<void> {
+    await this.client.delete(path, options).catch((error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
+  }
+}
+
+function podPath(key: string): string {
+  const [namespace, name] = key.split('/');
+  return `/api/v1/namespaces/${namespace}/pods/${name}`;
+}
+
+async function unlessExists(creation: Promise<unknown>): Promise<void> {
+  await creation.catch((error: unknown) => {
+    if (!(error instanceof AlreadyExistsError)) throw error;
+  });
+}
