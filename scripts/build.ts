@@ -1,11 +1,11 @@
 // Makes dist/: the command line, the library, their declarations, source maps, and the licenses of what is bundled.
 //
 // Everything is bundled, so that the package installs no others: loading @kubernetes/client-node file by file costs the
-// scheduler some 50 MB of memory and a quarter of a second (docs/decisions/0005-one-bundle-without-dependencies.md).
+// scheduler some 50 MB of memory and a quarter of a second (docs/decisions/0008-one-bundle-without-dependencies.md).
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { chmod, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -52,7 +52,10 @@ async function bundle(): Promise<Metafile> {
   return metafile;
 }
 
-/** Declarations of the library. A package that they name must be installed with ours. */
+/**
+ * Declarations of the library, without those of files that its declarations do not lead to. A package that they name must
+ * be installed with ours.
+ */
 async function declarations(): Promise<void> {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
     stdio: 'inherit',
@@ -60,17 +63,40 @@ async function declarations(): Promise<void> {
   const { dependencies = {} } = JSON.parse(await readFile('package.json', 'utf8')) as {
     dependencies?: Record<string, string>;
   };
-  const foreign = /(?:from |import\()['"](?!\.|node:)((?:@[^/'"]+\/)?[^/'"]+)/g;
-  for (const entry of await readdir(join(dist, 'types'), { recursive: true })) {
-    if (!entry.endsWith('.d.ts')) continue;
-    for (const [, name] of (await readFile(join(dist, 'types', entry), 'utf8')).matchAll(foreign)) {
-      if (name === undefined || Object.hasOwn(dependencies, name)) continue;
-      throw new Error(
-        `dist/types/${entry} names the package ${name}, which is bundled and not installed with this one: ` +
-          `keep its types out of what src/index.ts exports, or make it a dependency`,
-      );
+  const types = join(dist, 'types');
+  const reached = new Set(
+    Object.keys(entries)
+      .map((name) => join(types, `${name}.d.ts`))
+      .filter(existsSync),
+  );
+  for (const file of reached) {
+    for (const specifier of importsOf(await readFile(file, 'utf8'))) {
+      if (specifier.startsWith('.')) reached.add(join(dirname(file), specifier.replace(/\.ts$/, '.d.ts')));
+      else if (!specifier.startsWith('node:') && !Object.hasOwn(dependencies, packageOf(specifier))) {
+        throw new Error(
+          `${relative(root, file)} names the package ${specifier}, which is bundled and not installed with this one: ` +
+            `keep its types out of what src/index.ts exports, or make it a dependency`,
+        );
+      }
     }
   }
+  for (const entry of await readdir(types, { recursive: true })) {
+    const file = join(types, entry);
+    if (file.endsWith('.d.ts') && !reached.has(file)) await rm(file);
+  }
+}
+
+/** What a declaration file imports; the examples in its comments do not count. */
+function importsOf(declaration: string): string[] {
+  const code = declaration.replaceAll(/\/\*[^]*?\*\//g, '');
+  return [...code.matchAll(/(?:\bfrom |\bimport\()['"]([^'"]+)['"]/g)].map(([, specifier]) => specifier ?? '');
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
 }
 
 /** The license texts of the packages in the bundle. Throws for one that brings none. */

@@ -44,7 +44,8 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h
 export function duration(text: string): number {
   if (/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) {
     let total = 0;
-    for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) total += Number(amount) * unitMs[unit!]!;
+    for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g))
+      total += Number(amount) * unitMs[unit!]!;
     if (total > 0) return total;
   }
   throw new InvalidArgumentError('It must be a duration such as 90s, 1m30s or 2m.');
@@ -53,7 +54,9 @@ export function duration(text: string): number {
 /** The name of a scheduler, as pods give it in spec.schedulerName; the flag may be given again. */
 export function schedulerName(text: string, previous: readonly string[] | undefined): readonly string[] {
   if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text)) {
-    throw new InvalidArgumentError('It must be a name as in a pod\'s spec.schedulerName: lower-case letters, digits, "-" and ".".');
+    throw new InvalidArgumentError(
+      'It must be a name as in a pod\'s spec.schedulerName: lower-case letters, digits, "-" and ".".',
+    );
   }
   return [...(previous ?? []), text];
 }

@@ -119,11 +119,10 @@ export class EmbeddedApiServer {
    * Rejects only as a transport does: aborted, closed, or a fault that loses the connection.
    */
   async handle(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    signal?.throwIfAborted();
-    if (this.#closed) throw new Error('the embedded API server is closed');
+    this.#refuseIfOver(signal);
     const proceed = (): TransportResponse => this.#answer(request, signal);
     const injected = await this.#intercept?.(request, proceed);
-    signal?.throwIfAborted();
+    this.#refuseIfOver(signal);
     const response = injected ?? proceed();
     this.#report(request, response.status);
     return response;
@@ -144,6 +143,11 @@ export class EmbeddedApiServer {
     this.#closed = true;
     this.#stopExpiry();
     this.#api.watches.end();
+  }
+
+  #refuseIfOver(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#closed) throw new Error('the embedded API server is closed');
   }
 
   #answer(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {

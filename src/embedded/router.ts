@@ -28,6 +28,12 @@ const serverVersion: JsonObject = {
   platform: 'node',
 };
 
+/**
+ * kubectl asks for it when v3 does not know a kind, before it says so. An empty document means just that in this form, where
+ * a 404 makes it complain about the validation instead.
+ */
+const openApiV2Form = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+
 const healthPaths = new Set(['/healthz', '/livez', '/readyz']);
 
 export interface RouterContext {
@@ -104,6 +110,9 @@ function discovery(api: ApiContext, request: TransportRequest, segments: readonl
 function openApi(context: RouterContext, request: TransportRequest, segments: readonly string[]): TransportResponse {
   requireGet(request);
   const [version, ...rest] = segments;
+  if (version === 'v2' && rest.length === 0 && (request.headers.accept ?? '').includes(openApiV2Form)) {
+    return textResponse('', 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
+  }
   if (version !== 'v3') throw unknownPath();
   if (rest.length === 0) return jsonResponse(context.openApi.index());
   const document = context.openApi.document(rest.join('/'));

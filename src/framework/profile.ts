@@ -49,8 +49,8 @@ export class Profile {
   readonly scorers: readonly ScorePlugin[];
   /** Some enabled plugin reads more than one node: where siblings are may decide where a member fits. */
   readonly readsOtherNodes: boolean;
-  /** Members of a group are scheduled together; otherwise as lone pods. */
-  readonly decidesGangs: boolean;
+  /** Name of the plugin that decides what a gang is; undefined: members of groups are lone pods. */
+  readonly gangPolicy: string | undefined;
   readonly #signers: readonly Plugin[];
   readonly #queueSort: Plugin;
 
@@ -77,7 +77,7 @@ export class Profile {
     this.localFilters = filters.filter((plugin) => plugin.readsOtherNodes !== true);
     this.globalFilters = filters.filter((plugin) => plugin.readsOtherNodes === true);
     this.readsOtherNodes = this.plugins.some((plugin) => plugin.readsOtherNodes === true);
-    this.decidesGangs = this.plugins.some((plugin) => plugin.decidesGangs === true);
+    this.gangPolicy = this.plugins.find((plugin) => plugin.decidesGangs === true)?.name;
     this.#signers = this.plugins.filter((plugin) => plugin.filter !== undefined || plugin.score !== undefined);
     this.#queueSort = this.#exactlyOne('compare');
     if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {

@@ -19,9 +19,15 @@ export function entityKeyOf(candidate: Candidate): EntityKey {
 export type EntityState =
   | { readonly kind: 'gated'; readonly status: Status }
   | { readonly kind: 'active' }
-  | { readonly kind: 'backoff'; readonly until: number; readonly afterError: boolean }
+  | BackoffState
   | { readonly kind: 'unschedulable'; readonly since: number }
   | { readonly kind: 'inFlight' };
+
+/** `until` is Clock.monotonic() at the end of the penalty. */
+export interface BackoffState {
+  readonly kind: 'backoff';
+  readonly until: number;
+}
 
 /** What the queue holds and one scheduling cycle decides: a lone pod, or a whole gang. */
 export interface QueuedEntity {

@@ -8,7 +8,7 @@ import type { EventHints } from '../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../framework/plugin.ts';
 import type { Status } from '../framework/status.ts';
 import { entityKeyOf } from './queued-entity.ts';
-import type { EntityKey, QueuedEntity } from './queued-entity.ts';
+import type { BackoffState, EntityKey, QueuedEntity } from './queued-entity.ts';
 
 /** How the queue talks to the plugins of the entity's profile, and to the scheduler. */
 export interface QueuePolicy {
@@ -39,6 +39,12 @@ export interface SchedulingQueueOptions {
 
 const flushIntervalMs = 30_000;
 
+/** An entity in the backoff store; it has left when its state is another. */
+interface BackingOff {
+  readonly entity: QueuedEntity;
+  readonly state: BackoffState;
+}
+
 /** Why an attempt failed. */
 export interface Failure {
   readonly refusedBy: ReadonlySet<string>;
@@ -62,7 +68,11 @@ export class SchedulingQueue {
   /** key -> entity, wherever it is */
   readonly #entities = new Map<EntityKey, QueuedEntity>();
   readonly #active: Heap<QueuedEntity>;
-  readonly #backingOff: Heap<QueuedEntity>;
+  /** By the end of the penalty. */
+  readonly #backingOff: Heap<BackingOff>;
+  /** By rank, those that may be taken early. */
+  readonly #early: Heap<BackingOff>;
+  #backingOffCount = 0;
   /** Entities that failed and wait for an event. */
   readonly #unschedulable = new Set<QueuedEntity>();
   #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
@@ -78,14 +88,16 @@ export class SchedulingQueue {
     this.#backoff = options.backoff ?? { initialMs: 1000, maxMs: 10_000 };
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
     this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
-    this.#backingOff = new Heap((a, b) => backoffEnd(a) - backoffEnd(b) || this.#policy.compare(a.sortKey, b.sortKey));
+    const byRank = (a: BackingOff, b: BackingOff): number => this.#policy.compare(a.entity.sortKey, b.entity.sortKey);
+    this.#backingOff = new Heap((a, b) => a.state.until - b.state.until || byRank(a, b));
+    this.#early = new Heap(byRank);
   }
 
   /** Entities by store, as the pending_pods metric names them. */
   get sizes(): Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>> {
     return {
       active: this.#active.size,
-      backoff: this.#backingOff.size,
+      backoff: this.#backingOffCount,
       unschedulable: this.#unschedulable.size,
       gated: this.#gatedCount,
     };
@@ -292,39 +304,47 @@ export class SchedulingQueue {
       this.#activate(entity, event);
       return;
     }
-    entity.state = { kind: 'backoff', until, afterError };
-    this.#backingOff.push(entity);
+    const state: BackoffState = { kind: 'backoff', until };
+    entity.state = state;
+    this.#backingOffCount++;
+    this.#backingOff.push({ entity, state });
+    if (!afterError) this.#early.push({ entity, state });
     this.#observer.moved('backoff', event);
     this.#armBackoffTimer();
     if (!afterError) this.#observer.ready();
   }
 
   #popBackingOff(): QueuedEntity | undefined {
-    let best: QueuedEntity | undefined;
-    for (const entity of this.#backingOff.values()) {
-      if (entity.state.kind !== 'backoff' || entity.state.afterError) continue;
-      if (best === undefined || this.#policy.compare(entity.sortKey, best.sortKey) < 0) best = entity;
-    }
-    if (best !== undefined) this.#backingOff.remove(best);
-    return best;
+    const next = this.#current(this.#early);
+    if (next === undefined) return undefined;
+    this.#early.pop();
+    this.#backingOffCount--;
+    return next.entity;
   }
 
   #armBackoffTimer(): void {
     this.#backoffTimer?.cancel();
-    const next = this.#backingOff.peek();
+    const next = this.#current(this.#backingOff);
     if (next === undefined) return;
-    this.#backoffTimer = this.#clock.setTimer(backoffEnd(next) - this.#clock.monotonic(), () => {
+    this.#backoffTimer = this.#clock.setTimer(next.state.until - this.#clock.monotonic(), () => {
       const now = this.#clock.monotonic();
-      for (
-        let due = this.#backingOff.peek();
-        due !== undefined && backoffEnd(due) <= now;
-        due = this.#backingOff.peek()
-      ) {
+      for (let due = this.#current(this.#backingOff); due !== undefined; due = this.#current(this.#backingOff)) {
+        if (due.state.until > now) break;
         this.#backingOff.pop();
-        this.#activate(due, 'BackoffComplete');
+        this.#backingOffCount--;
+        this.#activate(due.entity, 'BackoffComplete');
       }
       this.#armBackoffTimer();
     });
+  }
+
+  /** The first of the heap that still backs off; what left the store some other way is dropped here. */
+  #current(heap: Heap<BackingOff>): BackingOff | undefined {
+    for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
+      if (next.entity.state === next.state && this.#entities.get(next.entity.key) === next.entity) return next;
+      heap.pop();
+    }
+    return undefined;
   }
 
   #flush(): void {
@@ -347,8 +367,7 @@ export class SchedulingQueue {
         this.#active.remove(entity);
         break;
       case 'backoff':
-        this.#backingOff.remove(entity);
-        this.#armBackoffTimer();
+        this.#backingOffCount--;
         break;
       case 'unschedulable':
         this.#unschedulable.delete(entity);
@@ -360,8 +379,4 @@ export class SchedulingQueue {
         break;
     }
   }
-}
-
-function backoffEnd(entity: QueuedEntity): number {
-  return entity.state.kind === 'backoff' ? entity.state.until : 0;
 }

@@ -137,7 +137,7 @@ export class Scheduler {
       cluster: this.cluster,
       queue: this.queue,
       isOurs,
-      decidesGangs: this.#firstProfile.decidesGangs,
+      decidesGangs: this.#firstProfile.gangPolicy !== undefined,
     });
     const planner = new Planner(this.cluster, random);
     this.#cycle = new SchedulingCycle({ cluster: this.cluster, planner, waitingPods, clock });

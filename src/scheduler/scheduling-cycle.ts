@@ -77,7 +77,7 @@ export class SchedulingCycle {
       const permit = this.#permit(profile, placements);
       if (permit.refused !== undefined) {
         this.#undo(profile, placements, transaction);
-        return refusedBy(members, permit.refused, candidate);
+        return refusedBy(profile, members, permit.refused, candidate);
       }
       transaction.commit();
       const { waiting } = permit;
@@ -85,7 +85,7 @@ export class SchedulingCycle {
     } catch (error) {
       transaction.abandon();
       const text = error instanceof Error ? error.message : String(error);
-      return refusedBy(members, new Status('Error', `the attempt failed: ${text}`, '', error), candidate);
+      return refusedBy(profile, members, new Status('Error', `the attempt failed: ${text}`, '', error), candidate);
     }
   }
 
@@ -132,23 +132,19 @@ export class SchedulingCycle {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
         message: postFilter === undefined ? message : `${message} ${postFilter.message}`,
       },
-      failure: { refusedBy: plan.refusedBy, refusedPods: oneOfEachKind(members), error: isError },
+      failure: failureOf(profile, candidate, plan.refusedBy, members, isError),
     };
   }
 }
 
-function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): CycleResult {
+function refusedBy(profile: Profile, members: readonly Pod[], status: Status, candidate: Candidate): CycleResult {
   const isError = status.code === 'Error';
   const prefix = candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key} cannot start: ` : '';
   return {
     kind: 'refused',
     pods: members,
     verdict: { reason: isError ? 'SchedulerError' : 'Unschedulable', message: `${prefix}${status.reason}.` },
-    failure: {
-      refusedBy: new Set(status.plugin === '' ? [] : [status.plugin]),
-      refusedPods: oneOfEachKind(members),
-      error: isError,
-    },
+    failure: failureOf(profile, candidate, status.plugin === '' ? [] : [status.plugin], members, isError),
   };
 }
 
@@ -159,6 +155,19 @@ function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: num
   if (diagnosis.preFilter !== undefined) return `${cannot}: ${diagnosis.preFilter.reason}.`;
   const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
   return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
+}
+
+/** A change of the group or its members may help a gang, whoever refused it: its policy is asked about events as well. */
+function failureOf(
+  profile: Profile,
+  { kind }: Candidate,
+  plugins: Iterable<string>,
+  members: readonly Pod[],
+  error: boolean,
+): Failure {
+  const refusedBy = new Set(plugins);
+  if (kind === 'gang' && refusedBy.size > 0 && profile.gangPolicy !== undefined) refusedBy.add(profile.gangPolicy);
+  return { refusedBy, refusedPods: oneOfEachKind(members), error };
 }
 
 /** Room for any member may be what the refused one lacks, so hints are asked about each kind. */

@@ -12,7 +12,9 @@ export async function expectBound(
 ): Promise<void> {
   await record.until(`${pods.join(', ')} are bound`, withinMs, () => {
     const waiting = pods.filter((key) => nodeOf(record, key) === undefined);
-    return waiting.length === 0 ? undefined : `without a node: ${waiting.map((key) => describePod(record, key)).join('; ')}`;
+    return waiting.length === 0
+      ? undefined
+      : `without a node: ${waiting.map((key) => describePod(record, key)).join('; ')}`;
   });
 }
 
@@ -52,6 +54,7 @@ export function describePod(record: ClusterRecord, key: string): string {
   const pod: WatchedPod | undefined = record.pods.current.get(key);
   if (pod === undefined) return `${key} does not exist`;
   const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled');
-  const said = scheduled === undefined ? 'no verdict' : `${scheduled.reason ?? scheduled.status}: ${scheduled.message ?? ''}`;
+  const said =
+    scheduled === undefined ? 'no verdict' : `${scheduled.reason ?? scheduled.status}: ${scheduled.message ?? ''}`;
   return `${key} (${pod.status?.phase ?? 'no phase'}, ${said})`;
 }

@@ -17,7 +17,14 @@ export type Fault = (
 ) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
 
 /** Headers that concern one connection, and those that the next connection sets itself. */
-const ownHeaders = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host', 'accept-encoding']);
+const ownHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'host',
+  'accept-encoding',
+]);
 
 /**
  * Stands between one client process and an API server, whichever that is, to make trouble on the way: the process is given

@@ -21,7 +21,7 @@ export const gangs = {
     return aStartsAlone(stage, pods);
   }),
 
-  t3: scenario('a group that lacks a member waits and is in nobody\'s way', async (stage) => {
+  t3: scenario("a group that lacks a member waits and is in nobody's way", async (stage) => {
     await oneSmallNode(stage);
     await stage.createGroup('a', { minMember: 4, scheduleTimeoutSeconds: 10 });
     const { members, plain } = await inTurns(stage, ['a-0', 'p2', 'a-1', 'p3', 'a-2'], { memory: 100 });
@@ -32,17 +32,20 @@ export const gangs = {
 
   // Upstream's plain pods preempt members that merely wait on Permit. Here no member ever waits on a node, and the queue's
   // order alone decides: the plain pods rank higher and take the node.
-  t6: scenario('pods of higher priority are placed although a group of lower priority arrives with them', async (stage) => {
-    await oneSmallNode(stage);
-    await stage.createGroup('a', { minMember: 3, scheduleTimeoutSeconds: 10 });
-    const { members, plain } = await inTurns(stage, ['a-0', 'p2', 'a-1', 'p3', 'a-2', 'p4'], {
-      memory: 100,
-      priority: 'high',
-    });
-    await expectBound(stage.record, plain);
-    await expectVerdict(stage.record, members, { reason: 'Unschedulable', says: ['Insufficient memory'] });
-    return () => expectNeverBound(stage.record, members);
-  }),
+  t6: scenario(
+    'pods of higher priority are placed although a group of lower priority arrives with them',
+    async (stage) => {
+      await oneSmallNode(stage);
+      await stage.createGroup('a', { minMember: 3, scheduleTimeoutSeconds: 10 });
+      const { members, plain } = await inTurns(stage, ['a-0', 'p2', 'a-1', 'p3', 'a-2', 'p4'], {
+        memory: 100,
+        priority: 'high',
+      });
+      await expectBound(stage.record, plain);
+      await expectVerdict(stage.record, members, { reason: 'Unschedulable', says: ['Insufficient memory'] });
+      return () => expectNeverBound(stage.record, members);
+    },
+  ),
 
   t9: scenario('a group whose minResources the cluster lacks is refused, the other starts', async (stage) => {
     const { a, b } = await twoGroups(stage, { a: '150', b: '400' });
@@ -58,10 +61,10 @@ export const gangs = {
   // Upstream builds the node but never creates it, and the phase is dropped on create, so its case cannot fail. Here the node
   // is real and the member ends by a status update.
   t10: scenario('a member that ended before its group ever started does not count', async (stage) => {
-    await stage.addNodes({ name: `six-${stage.namespace}`, allocatable: { cpu: '6' } });
+    const [node] = await stage.addNodes({ name: 'six', allocatable: { cpu: '6' } });
     await stage.startScheduler();
     await stage.createGroup('a', { minMember: 6, scheduleTimeoutSeconds: 10 });
-    const done = await stage.createPod('done', { group: 'a', cpu: 1, nodeName: `six-${stage.namespace}` });
+    const done = await stage.createPod('done', { group: 'a', cpu: 1, nodeName: node! });
     await stage.setPodStatus(done, { phase: 'Succeeded' });
     const members = await stage.createPods('a', 5, { group: 'a', cpu: 1 });
     await expectVerdict(stage.record, members, { reason: 'WaitingForGang', says: ['has 5 of the 6 members'] });
@@ -72,9 +75,7 @@ export const gangs = {
   // behind a group that failed, so it is a matter of a few seconds even on a busy machine.
   t11: scenario('a group that does not fit is not in the way of a younger one that does', async (stage) => {
     const sizes = [6, 2, 2, 2];
-    await stage.addNodes(
-      ...sizes.map((cpu, index) => ({ name: `node-${index}-${stage.namespace}`, allocatable: { cpu } })),
-    );
+    await stage.addNodes(...sizes.map((cpu, index) => ({ name: `node-${index}`, allocatable: { cpu } })));
     await stage.startScheduler();
     await stage.createGroup('pg1', { minMember: 6, scheduleTimeoutSeconds: 3 });
     await stage.createGroup('pg2', { minMember: 1, scheduleTimeoutSeconds: 3 });
@@ -88,7 +89,7 @@ export const gangs = {
 
 /** Memory for 300 bytes, and the scheduler runs before any pod exists. */
 async function oneSmallNode(stage: Stage): Promise<void> {
-  await stage.addNodes({ name: `small-${stage.namespace}`, allocatable: { memory: '300', pods: '32' } });
+  await stage.addNodes({ name: 'small', allocatable: { memory: '300', pods: '32' } });
   await stage.startScheduler();
 }
 

@@ -13,10 +13,7 @@ export interface Scenario {
  * Sets up a stage, plays `act` on it, waits until the scheduler has nothing left to do, then asks `then` (for what must not
  * have happened) and asserts what holds in every scenario.
  */
-export function scenario(
-  title: string,
-  act: (stage: Stage) => Promise<void | (() => void)>,
-): Scenario {
+export function scenario(title: string, act: (stage: Stage) => Promise<void | (() => void)>): Scenario {
   return {
     title,
     run: async (plane) => {

@@ -34,9 +34,10 @@ export class Stage {
   readonly namespace: string;
   /** How long a group may be partly bound while the rest is on the way; scenarios that break bindings allow more. */
   partialForMs = 1_000;
+  /** Names of its nodes, in the order in which they were added. */
+  readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
   readonly #namespaces = new Set<string>();
-  readonly #nodes: string[] = [];
   /** Ends what was started; last first. */
   readonly #started: (() => Promise<void>)[] = [];
   #schedules = false;
@@ -62,19 +63,23 @@ export class Stage {
 
   // Nodes
 
-  /** Node objects that nobody stands behind: pods that are bound to them stay as the API shows them. */
-  async addNodes(...specs: readonly SimulatedNodeSpec[]): Promise<void> {
+  /**
+   * Node objects that nobody stands behind: pods that are bound to them stay as the API shows them. Answers their names,
+   * which are the given ones and what tells this stage from others.
+   */
+  async addNodes(...given: readonly SimulatedNodeSpec[]): Promise<string[]> {
+    const specs = given.map((spec) => this.#ownNode(spec));
     for (const spec of specs) {
-      const object = nodeObject(spec, '10.0.0.1', Date.now());
-      this.#nodes.push(spec.name);
-      const { metadata } = await this.client.create<{ metadata: { name: string } }>('/api/v1/nodes', object);
+      await this.client.create('/api/v1/nodes', nodeObject(spec, '10.0.0.1', Date.now()));
       // Servers that taint new nodes until somebody calls them ready would wait for ever here.
-      await this.client.patch(`/api/v1/nodes/${metadata.name}`, 'merge', { spec: { taints: spec.taints ?? null } });
+      await this.client.patch(nodePath(spec.name), 'merge', { spec: { taints: spec.taints ?? null } });
     }
+    return specs.map(({ name }) => name);
   }
 
-  /** Nodes that admit pods, or refuse them, and run them. */
-  async addSimulatedNodes(...specs: readonly SimulatedNodeSpec[]): Promise<void> {
+  /** Nodes that admit pods, or refuse them, and run them. Answers their names, as `addNodes` does. */
+  async addSimulatedNodes(...given: readonly SimulatedNodeSpec[]): Promise<string[]> {
+    const specs = given.map((spec) => this.#ownNode(spec));
     const nodes = new SimulatedNodes({
       transport: this.plane.transport,
       clock: systemClock,
@@ -82,9 +87,14 @@ export class Stage {
       nodes: specs,
       defaults: { startLatencyMs: 10, terminationMs: 10 },
     });
-    this.#nodes.push(...specs.map(({ name }) => name));
     this.#started.push(() => nodes.stop());
     await nodes.start();
+    return specs.map(({ name }) => name);
+  }
+
+  /** Merges into the node's status, as its kubelet would. */
+  async setNodeStatus(name: string, status: object): Promise<void> {
+    await this.client.patch(`${nodePath(name)}/status`, 'merge', { status });
   }
 
   // Processes
@@ -190,12 +200,12 @@ export class Stage {
    */
   async settle(): Promise<void> {
     if (!this.#schedules) return;
-    const name = `last-${this.#suffix}`;
     const mark = { key: 'tutti-tests/last', effect: 'NoSchedule' } as const;
-    await this.addNodes({ name, allocatable: { pods: '2' }, taints: [mark] });
+    const tolerations = [{ ...mark, operator: 'Exists' }];
+    const [name] = await this.addNodes({ name: 'last', allocatable: { pods: '2' }, taints: [mark] });
+    const nodeSelector = { 'kubernetes.io/hostname': name! };
     for (const pod of ['last-0', 'last-1']) {
-      const tolerations = [{ ...mark, operator: 'Exists' }];
-      const key = await this.createPod(pod, { priority: 'last', tolerations, nodeSelector: { 'kubernetes.io/hostname': name } });
+      const key = await this.createPod(pod, { priority: 'last', tolerations, nodeSelector });
       await expectBound(this.record, [key]);
     }
   }
@@ -210,8 +220,14 @@ export class Stage {
     for (const end of this.#started.toReversed()) await end();
     await this.record.close();
     await Promise.all([...this.#namespaces].map((namespace) => this.#empty(namespace)));
-    await Promise.all(this.#nodes.map((name) => this.#delete(`/api/v1/nodes/${name}`)));
+    await Promise.all(this.nodes.map((name) => this.#delete(nodePath(name))));
     for (const namespace of this.#namespaces) await this.#delete(`/api/v1/namespaces/${namespace}`);
+  }
+
+  #ownNode(spec: SimulatedNodeSpec): SimulatedNodeSpec {
+    const name = `${spec.name}-${this.#suffix}`;
+    this.nodes.push(name);
+    return { ...spec, name };
   }
 
   #address(endpoint?: Endpoint): { endpoint: Endpoint } | { kubeconfig: string } {
@@ -246,6 +262,10 @@ export class Stage {
       if (!(error instanceof NotFoundError)) throw error;
     });
   }
+}
+
+function nodePath(name: string): string {
+  return `/api/v1/nodes/${name}`;
 }
 
 function podPath(key: string): string {

@@ -18,7 +18,7 @@ export interface Manifest {
   /** `jobs.yaml, document 2`: for messages. */
   readonly where: string;
   /** The line in the file, from 1, of a field such as `spec.containers[0].name`, or of the nearest field around it. */
-  lineOf(fieldPath: string): number;
+  readonly lineOf: (fieldPath: string) => number;
 }
 
 /** `Pod default/red-0`, without the namespace when the manifest states none. */

@@ -67,7 +67,8 @@ function objectsIn(located: Located): Located[] {
 
 /** Pairs of field path and what is wrong with it. */
 function problemsOf(value: unknown): [string, string][] {
-  if (!isObject(value)) return [['', `must be a Kubernetes object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`]];
+  if (!isObject(value))
+    return [['', `must be a Kubernetes object, not ${Array.isArray(value) ? 'a list' : 'a single value'}`]];
   const problems: [string, string][] = [];
   const { apiVersion, kind, metadata } = value;
   if (!isText(apiVersion)) problems.push(['apiVersion', 'must be a non-empty string such as v1']);
@@ -77,7 +78,8 @@ function problemsOf(value: unknown): [string, string][] {
   if (!isText(name) && !(name === undefined && isText(generateName))) {
     problems.push(['metadata.name', 'must be a non-empty string']);
   }
-  if (namespace !== undefined && !isText(namespace)) problems.push(['metadata.namespace', 'must be a non-empty string']);
+  if (namespace !== undefined && !isText(namespace))
+    problems.push(['metadata.namespace', 'must be a non-empty string']);
   return problems;
 }
 

@@ -55,11 +55,17 @@ function tell(event: StoryEvent): Pick<EventLine, 'verb' | 'detail'> {
     case 'whole':
       return { verb: 'WHOLE', detail: `${event.bound} of ${event.minMember} members on nodes` };
     case 'partial':
-      return { verb: 'PARTIAL', detail: `${event.bound} of ${event.minMember} members on nodes for more than a second` };
+      return {
+        verb: 'PARTIAL',
+        detail: `${event.bound} of ${event.minMember} members on nodes for more than a second`,
+      };
     case 'group-finished':
       return { verb: 'DONE', detail: doneDetail(event.succeeded, event.failed) };
     case 'waits':
-      return { verb: 'waits', detail: `${event.pod === undefined ? '' : `${shownName(event.pod)}: `}${printable(event.verdict)}` };
+      return {
+        verb: 'waits',
+        detail: `${event.pod === undefined ? '' : `${shownName(event.pod)}: `}${printable(event.verdict)}`,
+      };
     case 'deadlock':
       return { verb: 'DEADLOCK', detail: deadlockDetail(event.deadlock) };
   }
@@ -74,7 +80,15 @@ export function doneDetail(succeeded: number, failed: number): string {
   return failed === 0 ? `${succeeded} succeeded` : `${succeeded} succeeded, ${failed} failed`;
 }
 
-export function deadlockDetail({ groups, sinceMs, atMs }: { readonly groups: readonly string[]; readonly sinceMs: number; readonly atMs: number }): string {
+export function deadlockDetail({
+  groups,
+  sinceMs,
+  atMs,
+}: {
+  readonly groups: readonly string[];
+  readonly sinceMs: number;
+  readonly atMs: number;
+}): string {
   const names = groups.map(shownName);
   const who = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   const quiet = Math.round((atMs - sinceMs) / 1_000);

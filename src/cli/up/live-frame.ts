@@ -34,7 +34,13 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
   const groups = story.history.groups();
   const colors = new Map(groups.map(({ group }, index) => [group, groupColor(shownName(group), index)]));
   const title = [span('tutti up', 'bold'), span(`  ${seconds(nowMs).replace(/\d(?=s$)/, '')}`, 'faint')];
-  const fixed: StyledLine[] = [title, [], ...nodeLines(input, colors), [], ...groups.flatMap((group) => groupLines(input, group, colors))];
+  const fixed: StyledLine[] = [
+    title,
+    [],
+    ...nodeLines(input, colors),
+    [],
+    ...groups.flatMap((group) => groupLines(input, group, colors)),
+  ];
   const closing: StyledLine[] = conclusion.map((line) => [span(line)]);
   const room = rows - 1 - fixed.length - (closing.length === 0 ? 0 : closing.length + 1) - 1;
   const recent = room <= 0 ? [] : input.recent.slice(-Math.min(room, mostRecentDrawn));
@@ -52,7 +58,10 @@ function nodeLines({ nodes, story, columns, rows }: FrameInput, colors: Colors):
   const requests = present.map(({ milliCpu }) => milliCpu).filter((milliCpu) => milliCpu > 0);
   const slotMilliCpu = requests.length === 0 ? 1_000 : Math.min(...requests);
   const labelWidth = widthOf(nodes.map(({ name }) => name));
-  const cellWidth = Math.max(5, Math.min(widestName, ...[Math.max(0, ...pods.map(({ key }) => shownName(key).length))]));
+  const cellWidth = Math.max(
+    5,
+    Math.min(widestName, ...[Math.max(0, ...pods.map(({ key }) => shownName(key).length))]),
+  );
   const most = Math.max(1, Math.floor((columns - labelWidth - 12) / (cellWidth + 3)));
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
   const lines = shownNodes.map((node): StyledLine => {
@@ -67,7 +76,8 @@ function nodeLines({ nodes, story, columns, rows }: FrameInput, colors: Colors):
     const more = hidden > 0 ? [span(`+${hidden} more`, 'faint')] : [];
     return [span(`${node.name.slice(0, labelWidth).padEnd(labelWidth)}  `), ...cells, ...more];
   });
-  if (nodes.length > shownNodes.length) lines.push([span(`… and ${nodes.length - shownNodes.length} more nodes`, 'faint')]);
+  if (nodes.length > shownNodes.length)
+    lines.push([span(`… and ${nodes.length - shownNodes.length} more nodes`, 'faint')]);
   return lines;
 }
 
@@ -94,7 +104,9 @@ function groupLines({ story, columns }: FrameInput, record: GangRecord, colors: 
     span('○'.repeat(dots - filled), 'faint'),
     span('  '),
     span(state.text.padEnd(9), ...state.styles),
-    span(`${bound} of ${minMember ?? '?'} bound, ${done > 0 ? doneDetail(record.succeeded, record.failed) : `${running} running`}`),
+    span(
+      `${bound} of ${minMember ?? '?'} bound, ${done > 0 ? doneDetail(record.succeeded, record.failed) : `${running} running`}`,
+    ),
   ];
   const verdict = record.state === 'whole' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];

@@ -76,7 +76,7 @@ export function observePod(object: unknown): ObservedPod {
     nodeName: nonEmpty(pod.spec?.nodeName),
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
     verdict: nonEmpty(unscheduled?.message),
-    failure: phase === 'Failed' ? ([reason, message].filter(Boolean).join(': ') || 'failed') : undefined,
+    failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || 'failed' : undefined,
     milliCpu: milliCpuOf(pod.spec ?? {}),
   };
 }

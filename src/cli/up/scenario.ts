@@ -1,5 +1,4 @@
 import type { Deadlock } from './gang-history.ts';
-import { isFinished } from './observed.ts';
 import type { Story } from './story.ts';
 
 /** How a scenario ends: everything it made has finished, or it stands still, or somebody has had enough. */
@@ -23,14 +22,9 @@ export interface ScenarioInput {
 
 export const quietAfterMs = 10_000;
 
-/** Whether the scenario has ended by now; undefined while it goes on. Pods that were seen and deleted count as finished. */
-export function scenarioEnd(input: ScenarioInput, seenPods: ReadonlySet<string>): ScenarioEnd | undefined {
-  const { story, nowMs, appliedMs, pods, timeoutMs } = input;
-  const isOver = (key: string): boolean => {
-    const pod = story.pod(key);
-    return pod === undefined ? seenPods.has(key) : isFinished(pod);
-  };
-  if (pods.length > 0 && pods.every(isOver)) return { kind: 'finished' };
+/** Whether the scenario has ended by now; undefined while it goes on. Pods that were deleted count as finished. */
+export function scenarioEnd({ story, nowMs, appliedMs, pods, timeoutMs }: ScenarioInput): ScenarioEnd | undefined {
+  if (pods.length > 0 && pods.every((key) => story.isOver(key))) return { kind: 'finished' };
   const deadlock = story.history.deadlock(nowMs);
   if (deadlock !== undefined) return { kind: 'deadlock', deadlock };
   if (nowMs - Math.max(story.lastChangeMs, appliedMs) >= quietAfterMs) return { kind: 'quiet' };

@@ -26,7 +26,12 @@ export type StoryEvent = { readonly atMs: number } & (
   | { readonly kind: 'whole' | 'partial'; readonly group: string; readonly bound: number; readonly minMember: number }
   | { readonly kind: 'group-finished'; readonly group: string; readonly succeeded: number; readonly failed: number }
   /** A verdict that has stood for a moment. `pod` is set for a pod without a group. */
-  | { readonly kind: 'waits'; readonly group: string | undefined; readonly pod: string | undefined; readonly verdict: string }
+  | {
+      readonly kind: 'waits';
+      readonly group: string | undefined;
+      readonly pod: string | undefined;
+      readonly verdict: string;
+    }
   | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
 );
 
@@ -48,6 +53,8 @@ export class Story {
   readonly history = new GangHistory();
   /** Pod key -> the pod, as last seen */
   readonly #pods = new Map<string, ObservedPod>();
+  /** Keys of pods that were seen and are gone. */
+  readonly #gone = new Set<string>();
   /** Group key -> the PodGroup, as last seen */
   readonly #groups = new Map<string, ObservedGroup>();
   /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
@@ -68,8 +75,10 @@ export class Story {
     return [...this.#pods.values()];
   }
 
-  pod(key: string): ObservedPod | undefined {
-    return this.#pods.get(key);
+  /** Whether a pod was seen and has finished or gone. */
+  isOver(podKey: string): boolean {
+    const pod = this.#pods.get(podKey);
+    return pod === undefined ? this.#gone.has(podKey) : isFinished(pod);
   }
 
   /** The latest verdict of a group that is not whole. */
@@ -122,6 +131,7 @@ export class Story {
     const pod = this.#pods.get(key);
     if (pod === undefined) return [];
     this.#pods.delete(key);
+    this.#gone.add(key);
     if (pod.group === undefined) this.#verdicts.delete(`pod ${key}`);
     const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
     return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];

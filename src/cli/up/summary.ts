@@ -1,6 +1,5 @@
 import { exitCodes } from '../exit-codes.ts';
 import { deadlockDetail, doneDetail, leastGroupWidth, printable, seconds } from './event-line.ts';
-import { partialGraceMs } from './gang-history.ts';
 import type { GangRecord, PartialStart } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import { quietAfterMs } from './scenario.ts';
@@ -33,7 +32,9 @@ function groupLine(record: GangRecord, verdict: string | undefined, width: numbe
   const name = shownName(group).padEnd(width);
   if (wholeAtMs !== undefined) {
     const finished =
-      finishedAtMs === undefined ? 'not finished' : `finished ${seconds(finishedAtMs)}, ${doneDetail(succeeded, failed)}`;
+      finishedAtMs === undefined
+        ? 'not finished'
+        : `finished ${seconds(finishedAtMs)}, ${doneDetail(succeeded, failed)}`;
     return `${name}  whole    started ${seconds(wholeAtMs)}, ${finished}`;
   }
   if (state === 'partial') return `${name}  partial  ${bound} of ${minMember} members on nodes`;
@@ -64,10 +65,7 @@ function endLine(end: ScenarioEnd, endMs: number): string {
 }
 
 function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly PartialStart[]): number {
-  // A stretch that had only just begun when the scenario was cut short says nothing about where it would have led.
-  const isCutShort = end.kind === 'interrupted';
-  const counted = partialStarts.filter(({ fromMs, toMs }) => !isCutShort || toMs !== undefined || fromMs + partialGraceMs < 0);
-  if (counted.length > 0 || end.kind === 'deadlock') return exitCodes.partialStart;
+  if (partialStarts.length > 0 || end.kind === 'deadlock') return exitCodes.partialStart;
   const hasAllStarted = story.pods().every((pod) => pod.nodeName !== undefined || isFinished(pod));
   return end.kind === 'timeout' || !hasAllStarted ? exitCodes.incomplete : exitCodes.ok;
 }

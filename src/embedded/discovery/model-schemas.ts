@@ -52,7 +52,8 @@ function valueSchema(schemas: JsonObject, type: ValueType): JsonObject {
     case 'boolean':
       return { type: 'boolean' };
     case 'any':
-      return {};
+      // `kubectl explain` fails on a schema that says nothing.
+      return { 'x-kubernetes-preserve-unknown-fields': true };
     case 'intOrString':
       return { type: 'string', format: 'int-or-string' };
     case 'byte':

@@ -1,9 +1,9 @@
 import { badRequest, invalid } from '../http/api-error.ts';
-import type { JsonObject, JsonValue } from '../json.ts';
-import { isObject } from '../kinds/access.ts';
+import type { JsonObject } from '../json.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeStrict, pruneAndDefault } from '../schema/index.ts';
+import { normalizeModel } from './normalize-model.ts';
 import type { FieldValidation } from './request-options.ts';
 
 export interface DecodedObject {
@@ -63,8 +63,7 @@ function decodeBuiltIn(type: ResourceType, sent: JsonObject): DecodedContent {
     const list = errors.map((error) => `${error.field}: ${error.message}`).join(', ');
     throw badRequest(`${cannotBeHandled(type)}: ${list}`);
   }
-  for (const path of unknownFields) removePath(sent, path);
-  return { content: withoutNulls(sent) as JsonObject, unknownFields };
+  return { content: normalizeModel(sent, type.content.model), unknownFields };
 }
 
 function decodeCustom(type: ResourceType, sent: JsonObject): DecodedContent {
@@ -74,11 +73,10 @@ function decodeCustom(type: ResourceType, sent: JsonObject): DecodedContent {
     const list = metadata.errors.map((error) => `${error.field}: ${error.message}`).join(', ');
     throw badRequest(`${cannotBeHandled(type)}: ${list}`);
   }
-  for (const path of metadata.unknownFields) removePath(sent, path);
   const pruned = pruneAndDefault(sent, type.content.schema);
   const content = pruned.value as JsonObject;
   return {
-    content: { ...content, metadata: withoutNulls(content.metadata ?? {}) },
+    content: { ...content, metadata: normalizeModel((sent.metadata ?? {}) as JsonObject, 'V1ObjectMeta') },
     unknownFields: [...metadata.unknownFields, ...pruned.unknownFields],
   };
 }
@@ -88,24 +86,4 @@ export function validateContent(type: ResourceType, object: JsonObject, name: st
   if (type.content.type !== 'structural') return;
   const errors = type.content.validate(object);
   if (errors.length > 0) throw invalid(type.kind, type.group, name, errors);
-}
-
-/** Removes the field at a path like `spec.containers[0].foo`; its parents are objects and lists. */
-function removePath(root: JsonObject, path: string): void {
-  const steps = path.split(/\.|\[(\d+)\]\.?/).filter((step) => step !== undefined && step !== '');
-  const last = steps.pop();
-  let at: JsonValue | undefined = root;
-  for (const step of steps) {
-    if (Array.isArray(at)) at = at[Number(step)];
-    else if (isObject(at)) at = at[step];
-  }
-  if (last !== undefined && isObject(at)) delete at[last];
-}
-
-/** In built-in objects a null stands for an absent field. */
-function withoutNulls(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
-  if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([, item]) => item !== null);
-  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
 }

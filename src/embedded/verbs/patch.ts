@@ -51,7 +51,7 @@ export function patchObject(
   const { value: patch, duplicates } = decodeJson(bodyText(request));
   if (stored === undefined) throw notFound(type, name);
   const before = presentObject(type, stored.object);
-  const patched = requireObject(applyPatchOf(mediaType, type, before, patch, name));
+  const patched = requireObject(applyPatchOf(mediaType, type, before, patch));
   if (!isObject(patched.metadata)) throw badRequest('the patch leaves the object without metadata');
   refuseOtherIdentity(type, name, patched, before);
   // The result may share structure with the stored object, which nobody may change.
@@ -59,13 +59,7 @@ export function patchObject(
   return { stored: updateObject(context, type, stored, decoded.object, options), warnings: decoded.warnings };
 }
 
-function applyPatchOf(
-  mediaType: string,
-  type: ResourceType,
-  before: JsonObject,
-  patch: JsonValue,
-  name: string,
-): JsonValue {
+function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject, patch: JsonValue): JsonValue {
   try {
     if (mediaType === jsonPatch) return applyJsonPatch(before, patch);
     const object = requireObject(patch);
@@ -75,21 +69,21 @@ function applyPatchOf(
     return applyMergePatch(before, object);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    throw patchRefused(type, name, error);
+    throw patchRefused(error);
   }
 }
 
-function patchRefused(type: ResourceType, name: string, error: PatchError): ApiError {
+function patchRefused(error: PatchError): ApiError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(`error decoding patch: ${error.message}`);
     case 'testFailed':
     case 'unprocessable':
+      // No details: kubectl shows the message only when there are none.
       return new ApiError({
         code: 422,
         reason: 'Invalid',
         message: `the server rejected our request due to an error in our request: ${error.message}`,
-        details: { name, ...(type.group !== '' && { group: type.group }), kind: type.plural },
       });
   }
 }

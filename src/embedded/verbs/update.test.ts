@@ -86,3 +86,13 @@ describe('update', () => {
     expect(status.body.status.capacity).toEqual({ cpu: '64' });
   });
 });
+
+describe('times', () => {
+  it('are the same however a client writes them', async () => {
+    const { client, stored } = await withSettings();
+    const metadata = { ...stored.metadata, creationTimestamp: '2026-01-01T02:00:00.000+02:00' };
+    const answer = await client.replace(path, { ...stored, metadata });
+    expect(answer.status).toBe(200);
+    expect(answer.body.metadata).toEqual(stored.metadata);
+  });
+});

@@ -36,6 +36,8 @@ export class Coscheduling implements Plugin {
   readonly decidesGangs = true;
   readonly #args: CoschedulingArgs;
   readonly #handle: PluginHandle;
+  /** Keys of the groups whose minResources were not free at their last attempt. */
+  readonly #lackingRoom = new Set<string>();
 
   constructor(args: unknown, handle: PluginHandle) {
     this.#args = readCoschedulingArgs(args);
@@ -79,10 +81,11 @@ export class Coscheduling implements Plugin {
   }
 
   eventsToRegister(): readonly EventRegistration[] {
+    const lacksRoom = (pod: Pod): boolean => this.#lackingRoom.has(pod.podGroupKey ?? '');
     const sameGroup = (pod: Pod, key: string | undefined): boolean => pod.podGroupKey === key;
     return [
-      { resource: 'Node', actions: ['Add', 'Update'] },
-      { resource: 'AssignedPod', actions: ['Delete'] },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: lacksRoom },
+      { resource: 'AssignedPod', actions: ['Delete'], hint: lacksRoom },
       {
         resource: 'UnscheduledPod',
         actions: ['Add', 'Update'],
@@ -108,11 +111,18 @@ export class Coscheduling implements Plugin {
   }
 
   #checkRoom(gang: Gang, { minResources, minMember, key }: GangSpec): Status | undefined {
-    if (minResources === undefined || gang.missing === 0) return undefined;
+    if (minResources === undefined || gang.missing === 0) {
+      this.#lackingRoom.delete(key);
+      return undefined;
+    }
     const { cluster } = this.#handle;
     const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member)?.pods.has(member.uid));
     const shortfall = roomShortfall(cluster.nodes, withSlots(minResources, minMember), own);
-    if (shortfall === undefined) return undefined;
+    if (shortfall === undefined) {
+      this.#lackingRoom.delete(key);
+      return undefined;
+    }
+    this.#lackingRoom.add(key);
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
       'UnschedulableAndUnresolvable',

@@ -86,7 +86,11 @@ export class Planner {
     let hopeless: Diagnosis | undefined;
     /** Of the hardest batch that this round did not place. */
     let blocked: Diagnosis | undefined;
-    const incomplete = (): Plan => ({ placements, blocked: hopeless ?? blocked, refusedBy: refusingPlugins(batches) });
+    const incomplete = (): Plan => {
+      const explained = hopeless ?? blocked;
+      const refusedBy = new Set([...refusingPlugins(batches), ...(explained?.plugins ?? [])]);
+      return { placements, blocked: explained, refusedBy };
+    };
     let waiting = batches;
     let candidates = members.length;
     for (let progress = true; progress && waiting.length > 0 && placements.length < needed;) {

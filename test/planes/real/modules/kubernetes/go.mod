@@ -2,8 +2,6 @@ module tutti.test/planes/kubernetes
 
 go 1.26.0
 
-godebug default=go1.26
-
 require k8s.io/kubernetes v1.37.1
 
 require (

@@ -1,0 +1,144 @@
+import { Command, Option } from 'commander';
+import { logFormats, logLevels } from '../observability/logger.ts';
+import type { LogFormat, LogLevel } from '../observability/logger.ts';
+import { exitCodes } from './exit-codes.ts';
+import { duration, oneMorePath, port, quantity, rate, schedulerName, wholeNumber } from './flag-values.ts';
+import { packageVersion } from './package-files.ts';
+import type { ServerOptions } from './run-server.ts';
+
+/** The flags of `tutti up`, as given. */
+export interface UpFlags {
+  /** Absent: the example that comes with the package. */
+  readonly file?: readonly string[];
+  readonly exit: boolean;
+  readonly naive: boolean;
+  readonly nodes: number;
+  readonly nodeCpu: string;
+  readonly nodeMemory: string;
+  readonly nodePods: number;
+  readonly port: number;
+  readonly timeout: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+export interface SchedulerFlags extends ServerOptions {
+  /** Absent: `tutti`. */
+  readonly schedulerName?: readonly string[];
+  readonly naive: boolean;
+}
+
+export interface ControllerFlags extends ServerOptions {
+  readonly workers: number;
+}
+
+/** What the commands do; each answers the exit code. */
+export interface Commands {
+  up(flags: UpFlags): Promise<number>;
+  scheduler(flags: SchedulerFlags): Promise<number>;
+  controller(flags: ControllerFlags): Promise<number>;
+}
+
+/** The command line: parsing calls one of the commands and gives its exit code to `onDone`. */
+export function createProgram(commands: Commands, onDone: (exitCode: number) => void): Command {
+  const program = new Command('tutti')
+    .description('Starts the pods of a group on Kubernetes all together or not at all.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print help for a command')
+    .exitOverride()
+    .showHelpAfterError('See "tutti --help".')
+    .configureHelp({ showGlobalOptions: false });
+  program.addCommand(upCommand().action(async (flags: UpFlags) => onDone(await commands.up(flags))));
+  program.addCommand(
+    schedulerCommand().action(async (flags: SchedulerFlags) => onDone(await commands.scheduler(flags))),
+  );
+  program.addCommand(
+    controllerCommand().action(async (flags: ControllerFlags) => onDone(await commands.controller(flags))),
+  );
+  for (const command of program.commands) {
+    command
+      .exitOverride()
+      .helpOption('-h, --help', 'print help')
+      .showHelpAfterError(`See "tutti ${command.name()} --help".`);
+  }
+  return program;
+}
+
+function upCommand(): Command {
+  const { ok, failed, usage, partialStart, incomplete } = exitCodes;
+  const command = new Command('up')
+    .description(
+      'Run a control plane with simulated nodes, controller and scheduler here, and show what happens to a scenario.',
+    )
+    .option(
+      '-f, --file <path>',
+      'manifests to apply, in order: a YAML or JSON file, or a folder of them; may be given again (default: the red and blue jobs of examples/deadlock)',
+      oneMorePath,
+    )
+    .option('--exit', 'end with the scenario and print a summary, instead of staying up for kubectl', false)
+    .option('--naive', 'switch gang scheduling off, to see the deadlock', false)
+    .option('--nodes <number>', 'simulated nodes', wholeNumber(1, 5_000), 2)
+    .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')
+    .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
+    .option('--node-pods <number>', 'pods that each node takes', wholeNumber(1), 110)
+    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port, 0)
+    .addOption(
+      new Option('--timeout <duration>', 'with --exit: end after this time in any case')
+        .argParser(duration)
+        .default(120_000, '120s'),
+    );
+  return withLogOptions(command, 'warn').addHelpText(
+    'after',
+    `\nExit codes with --exit: ${ok} every group started whole and everything started; ${partialStart} a group was partly started, or
+a deadlock; ${incomplete} something never started, or the time ran out; ${failed} it could not be run; ${usage} wrong flags.`,
+  );
+}
+
+function schedulerCommand(): Command {
+  const command = new Command('scheduler')
+    .description('Run the scheduler against the cluster of a kubeconfig.')
+    .option(
+      '--scheduler-name <name>',
+      'schedule the pods with this spec.schedulerName; may be given again (default: tutti)',
+      schedulerName,
+    )
+    .option('--naive', 'switch gang scheduling off: every pod is scheduled on its own', false);
+  return withServerOptions(command, 10_251);
+}
+
+function controllerCommand(): Command {
+  const command = new Command('controller')
+    .description('Run the controller that writes the status of PodGroups in the cluster of a kubeconfig.')
+    .option('--workers <number>', 'groups that are reconciled at the same time', wholeNumber(1, 1_000), 4);
+  return withServerOptions(command, 10_252);
+}
+
+function withServerOptions(command: Command, metricsPort: number): Command {
+  command
+    .option(
+      '--kubeconfig <path>',
+      'kubeconfig file (default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: its current-context)')
+    .option('--kube-api-qps <number>', 'calls a second to the API server; 0 for no limit', rate, 50)
+    .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100)
+    .option('--bind-address <address>', 'address of health and metrics, which are plain HTTP', '127.0.0.1')
+    .option(
+      '--metrics-port <port>',
+      'port of /healthz, /livez, /readyz and /metrics; 0 for any free one',
+      port,
+      metricsPort,
+    );
+  return withLogOptions(command, 'info');
+}
+
+function withLogOptions(command: Command, level: LogLevel): Command {
+  return command
+    .addOption(
+      new Option('-v, --log-level <level>', 'least level of the log lines on standard error')
+        .choices(logLevels)
+        .default(level),
+    )
+    .addOption(new Option('--log-format <format>', 'form of the log lines').choices(logFormats).default('text'));
+}

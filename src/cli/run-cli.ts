@@ -1,0 +1,78 @@
+import { CommanderError } from 'commander';
+import { systemClock } from '../base/system-clock.ts';
+import type { CommandContext } from './command-context.ts';
+import { exitCodes } from './exit-codes.ts';
+import { Interruption } from './interruption.ts';
+import { packageFile } from './package-files.ts';
+import { createProgram } from './program.ts';
+import type { Commands, ControllerFlags, SchedulerFlags, UpFlags } from './program.ts';
+
+/** Runs the command line of a process. Answers what it shall exit with; what went wrong is on its standard error. */
+export async function runCli(process: NodeJS.Process): Promise<number> {
+  const interruption = new Interruption(process, systemClock);
+  const { stdout, stderr, env: environment } = process;
+  for (const stream of [stdout, stderr]) {
+    // A reader that has gone (`tutti up | head`) is a wish to end, not an error to die of.
+    stream.on('error', () => interruption.interrupt('SIGPIPE'));
+  }
+  let exitCode: number = exitCodes.ok;
+  const program = createProgram(commandsFor({ stdout, stderr, environment, interruption }), (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(process.argv);
+    return exitCode;
+  } catch (error) {
+    // Commander has already said what is wrong, and where to find help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    stderr.write(`${explain(error)}\n`);
+    return interruption.exitCode ?? exitCodes.failed;
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** The commands' code is loaded when it is called for, so that help and version come at once. */
+function commandsFor(context: CommandContext): Commands {
+  const surroundings = { ...context, clock: systemClock, random: Math.random };
+  return {
+    async up(flags: UpFlags) {
+      const { runUp } = await import('./up/run-up.ts');
+      const { file, timeout: timeoutMs, ...rest } = flags;
+      const files = file ?? [packageFile('examples', 'deadlock', 'manifests.yaml')];
+      return runUp({ ...rest, files, timeoutMs }, surroundings);
+    },
+    async scheduler(flags: SchedulerFlags) {
+      const [{ runServer }, { runScheduler }] = await Promise.all([
+        import('./run-server.ts'),
+        import('../compose/scheduler.ts'),
+      ]);
+      const { schedulerName: schedulerNames = ['tutti'], naive } = flags;
+      return runServer('scheduler', flags, surroundings, (parts) => runScheduler({ ...parts, schedulerNames, naive }));
+    },
+    async controller(flags: ControllerFlags) {
+      const [{ runServer }, { runController }] = await Promise.all([
+        import('./run-server.ts'),
+        import('../compose/controller.ts'),
+      ]);
+      const { workers } = flags;
+      return runServer('controller', flags, surroundings, (parts) => runController({ ...parts, workers }));
+    },
+  };
+}
+
+/** Errors that a user can do something about, by name; all others are ours, and their stack is needed to find them. */
+const forUsers = new Set([
+  'KubeconfigError',
+  'ManifestError',
+  'PortTakenError',
+  'PortUnavailableError',
+  'ConnectionError',
+  'TimeoutError',
+]);
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return `tutti: ${String(error)}`;
+  if (forUsers.has(error.name)) return `tutti: ${error.message}`;
+  return `tutti: this should not happen; please report it: ${error.stack ?? error.message}`;
+}

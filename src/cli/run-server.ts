@@ -1,0 +1,110 @@
+import { jitteredBackoff } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Endpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { UndiciTransport } from '../client/undici-transport.ts';
+import { wait } from '../client/wait.ts';
+import type { RunningProcess } from '../compose/running-process.ts';
+import { createLogger } from '../observability/logger.ts';
+import type { LogFormat, Logger, LogLevel } from '../observability/logger.ts';
+import type { CommandContext } from './command-context.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** The flags that the long-running processes share. */
+export interface ServerOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly kubeApiQps: number;
+  readonly kubeApiBurst: number;
+  readonly bindAddress: string;
+  readonly metricsPort: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+export interface ServerContext extends CommandContext {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What a process is started with, beside what is its own. */
+export interface ServerParts {
+  readonly endpoint: Endpoint;
+  readonly host: string;
+  readonly port: number;
+  readonly qps: number;
+  readonly burst: number;
+  readonly logger: Logger;
+}
+
+const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
+const probeTimeoutMs = 5_000;
+
+/**
+ * Runs a process until it is interrupted, and answers 0. Rejects with KubeconfigError or PortUnavailableError. A server that
+ * cannot be reached is no error: it is said, and tried again until it can.
+ */
+export async function runServer(
+  name: string,
+  options: ServerOptions,
+  context: ServerContext,
+  start: (parts: ServerParts) => Promise<RunningProcess>,
+): Promise<number> {
+  const { clock, interruption } = context;
+  const logger = createLogger({ level: options.logLevel, format: options.logFormat, destination: context.stderr });
+  const endpoint = await loadKubeconfig({
+    clock,
+    environment: context.environment,
+    ...(options.kubeconfig === undefined ? {} : { path: options.kubeconfig }),
+    ...(options.context === undefined ? {} : { context: options.context }),
+  });
+  const running = await start({
+    endpoint,
+    host: options.bindAddress,
+    port: options.metricsPort,
+    qps: options.kubeApiQps,
+    burst: options.kubeApiBurst,
+    logger,
+  });
+  logger.info(`${name} started`, {
+    server: endpoint.server,
+    kubeconfig: endpoint.source,
+    context: endpoint.contextName,
+    metrics: `${running.url}/metrics`,
+    health: `${running.url}/healthz`,
+  });
+  try {
+    await Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
+  } finally {
+    logger.info(`${name} stops`);
+    await running.stop();
+  }
+  return exitCodes.ok;
+}
+
+/** Says once that the server cannot be reached, and once that it is; asks until it is. */
+async function sayWhetherReachable(endpoint: Endpoint, context: ServerContext, logger: Logger): Promise<void> {
+  const { clock, random, interruption } = context;
+  const transport = new UndiciTransport({ endpoint, callConnections: 1 });
+  const client = new KubeClient({ transport, clock, timeoutMs: probeTimeoutMs, userAgent: 'tutti-probe' });
+  const { signal } = interruption;
+  try {
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      try {
+        const { gitVersion } = await client.get<{ readonly gitVersion?: string }>('/version', { signal });
+        logger.info('API server reached', { server: endpoint.server, version: gitVersion });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const fields = { server: endpoint.server, error: error instanceof Error ? error.message : String(error) };
+        if (attempt === 1) logger.error('API server cannot be reached; trying again until it can', fields);
+        else logger.debug('API server still cannot be reached', fields);
+        await wait(clock, jitteredBackoff(probeBackoff, attempt, random), signal).catch(() => undefined);
+      }
+    }
+  } finally {
+    await transport.close();
+  }
+}

@@ -1,0 +1,227 @@
+import { parseQuantity, quantityToMilli } from '../../api/quantity.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { fixedEndpoint } from '../../client/endpoint.ts';
+import { KubeClient } from '../../client/kube-client.ts';
+import { UndiciTransport } from '../../client/undici-transport.ts';
+import { startPlane } from '../../compose/up.ts';
+import type { PlaneOptions, RunningPlane } from '../../compose/up.ts';
+import { createLogger } from '../../observability/logger.ts';
+import type { LogFormat, Logger, LogLevel } from '../../observability/logger.ts';
+import type { CommandContext } from '../command-context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { applyManifests } from '../manifests/apply-manifests.ts';
+import { loadManifests } from '../manifests/load-manifests.ts';
+import type { Manifest } from '../manifests/manifest.ts';
+import { LiveView } from './live-view.ts';
+import { PlainView } from './plain-view.ts';
+import { scenarioEnd } from './scenario.ts';
+import type { ScenarioEnd } from './scenario.ts';
+import { Story } from './story.ts';
+import { summarize } from './summary.ts';
+import type { UpView } from './up-view.ts';
+import { watchCluster } from './watch-cluster.ts';
+import type { ClusterWatch } from './watch-cluster.ts';
+
+export interface UpOptions {
+  /** Manifest files and folders, applied in this order. */
+  readonly files: readonly string[];
+  /** End with the scenario, instead of staying for kubectl. */
+  readonly exit: boolean;
+  readonly naive: boolean;
+  readonly nodes: number;
+  /** Quantities: what each node has for pods. */
+  readonly nodeCpu: string;
+  readonly nodeMemory: string;
+  readonly nodePods: number;
+  /** Of the API server; 0 takes any free one. */
+  readonly port: number;
+  /** How long a scenario may take with `exit`. */
+  readonly timeoutMs: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+export interface UpContext extends CommandContext {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+const tickMs = 100;
+
+/**
+ * Runs a control plane in this process, applies manifests to it and shows what happens, until the user interrupts it or, with
+ * `exit`, the scenario ends. Answers the exit code. Rejects with ManifestError before anything is started, with
+ * PortTakenError, and with ManifestError when the server refuses an object; nothing is left running then.
+ */
+export async function runUp(options: UpOptions, context: UpContext): Promise<number> {
+  const manifests = await loadManifests(options.files);
+  const session = new UpSession(options, context);
+  try {
+    return await session.run(manifests);
+  } finally {
+    await session.stop();
+  }
+}
+
+/** One run of the command. */
+class UpSession {
+  readonly #options: UpOptions;
+  readonly #context: UpContext;
+  readonly #startedMs: number;
+  readonly #nodes: PlaneOptions['nodes'];
+  readonly #story = new Story();
+  readonly #view: UpView;
+  readonly #logger: Logger;
+  #plane: RunningPlane | undefined;
+  #watch: ClusterWatch | undefined;
+  #ticker: Timer | undefined;
+
+  constructor(options: UpOptions, context: UpContext) {
+    this.#options = options;
+    this.#context = context;
+    this.#startedMs = context.clock.monotonic();
+    const { nodeCpu: cpu, nodeMemory: memory, nodePods: pods, logLevel: level, logFormat: format } = options;
+    this.#nodes = Array.from({ length: options.nodes }, (_, index) => ({
+      name: `node-${index + 1}`,
+      allocatable: { cpu, memory, pods },
+    }));
+    this.#view = this.#createView();
+    this.#logger = createLogger({ level, format, destination: this.#view.log });
+  }
+
+  async run(manifests: readonly Manifest[]): Promise<number> {
+    const { signal } = this.#context.interruption;
+    const plane = await this.#startPlane();
+    if (signal.aborted) return this.#interrupted();
+    this.#introduce(plane);
+    await this.#startWatch(plane.kubeconfigPath);
+    this.#tick();
+    const pods = await this.#apply(plane.url, manifests);
+    if (signal.aborted) return this.#interrupted();
+    const end = await this.#end(pods, this.#elapsed());
+    const summary = summarize(this.#story, end, this.#elapsed());
+    if (this.#options.exit) {
+      this.#view.close();
+      this.#context.stdout.write(['', ...summary.lines, ''].join('\n'));
+      return end.kind === 'interrupted' ? this.#interrupted() : summary.exitCode;
+    }
+    if (end.kind === 'interrupted') return exitCodes.ok;
+    this.#view.conclude([...summary.lines, '', ...this.#invitation()]);
+    await this.#context.interruption.requested();
+    return exitCodes.ok;
+  }
+
+  /** Ends everything that runs; idempotent. */
+  async stop(): Promise<void> {
+    this.#ticker?.cancel();
+    this.#view.close();
+    await this.#watch?.stop();
+    await this.#plane?.stop();
+  }
+
+  async #startPlane(): Promise<RunningPlane> {
+    const { port, naive } = this.#options;
+    const starting = startPlane({ port, naive, nodes: this.#nodes, logger: this.#logger });
+    // Loaded meanwhile: it takes half a second, which the plane spends waiting as well.
+    import('@kubernetes/client-node').catch(() => undefined);
+    this.#plane = await starting;
+    return this.#plane;
+  }
+
+  #introduce({ url, kubeconfigPath }: RunningPlane): void {
+    const { nodes, nodeCpu, nodeMemory, naive } = this.#options;
+    const size = `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with ${nodeCpu} CPU and ${nodeMemory} each`;
+    this.#view.say([
+      `control plane at ${url}, ${size}${naive ? ', gang scheduling off (--naive)' : ''}`,
+      `export KUBECONFIG=${kubeconfigPath}`,
+      '',
+    ]);
+  }
+
+  async #startWatch(kubeconfigPath: string): Promise<void> {
+    const { clock, random } = this.#context;
+    this.#watch = await watchCluster({
+      kubeconfigPath,
+      clock,
+      random,
+      onChange: (change) => {
+        this.#view.tell(this.#story.change(this.#elapsed(), change));
+        this.#view.refresh(this.#elapsed());
+      },
+      onProblem: (resource, error) => this.#logger.warn('a watch of the view broke', { resource, error }),
+    });
+  }
+
+  #tick(): void {
+    const nowMs = this.#elapsed();
+    this.#view.tell(this.#story.tick(nowMs));
+    this.#view.refresh(nowMs);
+    this.#ticker = this.#context.clock.setTimer(tickMs, () => this.#tick());
+  }
+
+  /** Answers the keys of the pods that the manifests made. */
+  async #apply(server: string, manifests: readonly Manifest[]): Promise<readonly string[]> {
+    const { clock, interruption } = this.#context;
+    const transport = new UndiciTransport({ endpoint: fixedEndpoint(server) });
+    const client = new KubeClient({ transport, clock, userAgent: 'tutti-up' });
+    try {
+      const applied = await applyManifests(client, manifests, interruption.signal);
+      return applied.filter(({ kind }) => kind === 'Pod').map(({ namespace, name }) => `${namespace}/${name}`);
+    } catch (error) {
+      if (interruption.signal.aborted) return [];
+      throw error;
+    } finally {
+      await transport.close();
+    }
+  }
+
+  /** Waits for the end of the scenario. Without `exit` there is no time-out. */
+  #end(pods: readonly string[], appliedMs: number): Promise<ScenarioEnd> {
+    const { exit, timeoutMs: limitMs } = this.#options;
+    const { clock, interruption } = this.#context;
+    const timeoutMs = exit ? limitMs : Infinity;
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const input = { story: this.#story, nowMs: this.#elapsed(), appliedMs, pods, timeoutMs };
+        const end: ScenarioEnd | undefined = interruption.signal.aborted ? { kind: 'interrupted' } : scenarioEnd(input);
+        if (end !== undefined) resolve(end);
+        else clock.setTimer(tickMs, look);
+      };
+      look();
+    });
+  }
+
+  #invitation(): readonly string[] {
+    return [
+      'The control plane stays up until Ctrl-C. With the KUBECONFIG above, try:',
+      '  kubectl get podgroups',
+      '  kubectl get pods -o wide',
+      '  kubectl describe podgroup blue',
+    ];
+  }
+
+  #interrupted(): number {
+    return this.#options.exit ? (this.#context.interruption.exitCode ?? exitCodes.failed) : exitCodes.ok;
+  }
+
+  #elapsed(): number {
+    return this.#context.clock.monotonic() - this.#startedMs;
+  }
+
+  #createView(): UpView {
+    const { stdout, stderr, environment } = this.#context;
+    if (stdout.isTTY !== true || environment.TERM === 'dumb') return new PlainView(stdout, stderr);
+    return new LiveView({
+      output: stdout,
+      errors: stderr,
+      // no-color.org: any value but the empty one switches colours off.
+      hasColors: !environment.NO_COLOR,
+      nodes: this.#nodes.map(({ name, allocatable }) => ({
+        name,
+        milliCpu: quantityToMilli(parseQuantity(allocatable.cpu)),
+      })),
+      story: this.#story,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import type { JsonObject, JsonValue } from '../json.ts';
+import { isObject } from '../kinds/access.ts';
+import { modelFields } from '../schema/built-in-types.ts';
+import type { ValueType } from '../schema/built-in-types.ts';
+
+/**
+ * A built-in object, or a part of one, as a server stores it after decoding: without fields that the model does not have and
+ * without nulls, which stand for absent fields, and with times in UTC and whole seconds. Its types have been checked. Never
+ * changes its argument and shares nothing with it that could be changed.
+ */
+export function normalizeModel(value: JsonObject, model: string): JsonObject {
+  return normalize(value, { kind: 'model', name: model }) as JsonObject;
+}
+
+function normalize(value: JsonValue, type: ValueType): JsonValue {
+  switch (type.kind) {
+    case 'model':
+      return isObject(value) ? normalizeFields(value, type.name) : value;
+    case 'list':
+      if (!Array.isArray(value)) return value;
+      return value.filter((item) => item !== null).map((item) => normalize(item, type.element));
+    case 'map': {
+      if (!isObject(value)) return value;
+      const entries = Object.entries(value).filter(([, item]) => item !== null);
+      return Object.fromEntries(entries.map(([key, item]) => [key, normalize(item, type.element)]));
+    }
+    case 'time':
+      return type.format === 'date-time' && typeof value === 'string' ? wholeSeconds(value) : value;
+    default:
+      return value;
+  }
+}
+
+function normalizeFields(value: JsonObject, model: string): JsonObject {
+  const fields = modelFields(model);
+  if (fields === undefined) return value;
+  const result: JsonObject = {};
+  for (const [name, item] of Object.entries(value)) {
+    const type = fields.get(name);
+    if (type !== undefined && item !== null) result[name] = normalize(item, type);
+  }
+  return result;
+}
+
+function wholeSeconds(time: string): string {
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time)) return time;
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,346 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../api/pod.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { describeDiagnosis } from '../../framework/diagnosis.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Picture } from '../testing/picture.ts';
+import type { PictureOptions } from '../testing/picture.ts';
+import type { Plan } from './planner.ts';
+
+function pictureWith(...extra: NonNullable<PictureOptions['extra']>): Picture {
+  return new Picture({ plugins: defaultPlugins, extra });
+}
+
+/** Plans, undoes it, and says what it was. The picture must be as before. */
+function trial(picture: Picture, members: readonly Pod[], needed = members.length): Plan {
+  const before = picture.rooms();
+  const transaction = picture.cluster.begin();
+  const plan = picture.planner.plan(picture.profile, members, needed, transaction, new CycleState());
+  expect(plan.placements.length).toBe(picture.cluster.assumedCount);
+  picture.planner.unreserve(picture.profile, plan.placements);
+  transaction.rollback();
+  expect(picture.rooms()).toEqual(before);
+  return plan;
+}
+
+function nodesByPod(plan: Plan): Record<string, string> {
+  return Object.fromEntries(plan.placements.map(({ pod, nodeName }) => [pod.name, nodeName]));
+}
+
+/** Refuses every node but the leader's; as long as there is no leader on a node, all of them. */
+function nearTheLeader(picture: () => Picture): Plugin {
+  return {
+    name: 'NearTheLeader',
+    readsOtherNodes: true,
+    sign: () => '',
+    preFilter: (state) => {
+      const leader = [...picture().cluster.nodes].find((node) =>
+        [...node.pods.values()].some((pod) => pod.labels.role === 'leader'),
+      );
+      state.write('NearTheLeader/node', leader?.name);
+      return undefined;
+    },
+    filter: (state, pod, node) => {
+      if (pod.labels.role === 'leader' || state.read('NearTheLeader/node') === node.name) return undefined;
+      return new Status('Unschedulable', 'the leader is not there');
+    },
+  };
+}
+
+describe('a plan', () => {
+  it('places the members that fit on the fewest nodes first', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'big', cpu: 4 });
+    picture.node({ name: 'small', cpu: 1 });
+    const small = picture.pod({ name: 'small-member', cpu: 1 });
+    const large = picture.pod({ name: 'large-member', cpu: 4 });
+    const plan = trial(picture, [small, large]);
+    expect(plan.placements.map(({ pod }) => pod.name)).toEqual(['large-member', 'small-member']);
+    expect(nodesByPod(plan)).toEqual({ 'large-member': 'big', 'small-member': 'small' });
+  });
+
+  it('places the larger of two that fit on as many nodes first', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 4 });
+    picture.node({ name: 'b', cpu: 4 });
+    const members = [picture.pod({ name: 's', cpu: 1 }), picture.pod({ name: 'l', cpu: 3 })];
+    expect(trial(picture, members).placements.map(({ pod }) => pod.name)).toEqual(['l', 's']);
+  });
+
+  it('stops with as many as are needed', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 8 });
+    const plan = trial(picture, picture.pods(5, { name: 'w', cpu: 1 }), 3);
+    expect(plan.placements).toHaveLength(3);
+    expect(plan.blocked).toBeUndefined();
+  });
+
+  it('names the first member that was not placed, and the reason with the siblings where they are', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 2 });
+    const { blocked } = trial(picture, picture.pods(3, { name: 'w', cpu: 1 }));
+    expect(blocked!.pod.name).toBe('w-2');
+    expect(describeDiagnosis(blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+  });
+
+  it('stops as soon as the quorum cannot be reached', () => {
+    let filtered = 0;
+    const counting: Plugin = {
+      name: 'Counting',
+      sign: () => '',
+      filter: () => {
+        filtered++;
+        return undefined;
+      },
+    };
+    const picture = pictureWith(counting);
+    for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 2 });
+    const easy = picture.pods(10, { name: 'easy', cpu: 1 });
+    const tooLarge = picture.pods(2, { name: 'huge', cpu: 64 });
+    const plan = trial(picture, [...easy, ...tooLarge], 11);
+    expect(plan.placements).toEqual([]);
+    expect(plan.blocked!.pod.name).toBe('huge-0');
+    const inVain = filtered;
+    filtered = 0;
+    trial(picture, easy);
+    // What it takes to see how hard the easy ones are, and nothing for placing them.
+    expect(inVain).toBeLessThanOrEqual(20);
+    expect(filtered).toBeGreaterThanOrEqual(10);
+  });
+
+  it('goes on without a member that is not needed', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 2 });
+    const members = [picture.pod({ name: 'huge', cpu: 64 }), ...picture.pods(2, { name: 'w', cpu: 1 })];
+    expect(Object.keys(nodesByPod(trial(picture, members, 2)))).toEqual(['w-0', 'w-1']);
+  });
+
+  it('says which plugins refused any member, placed or not, because siblings compete for room', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'free', cpu: 2 });
+    picture.node({ name: 'tainted', cpu: 1, taints: ['only=small:NoSchedule'] });
+    const small = picture.pod({ name: 'small', cpu: 1 });
+    const large = picture.pod({ name: 'large', cpu: 2 });
+    const plan = trial(picture, [small, large]);
+    expect(plan.blocked!.pod.name).toBe('small');
+    expect([...plan.refusedBy].sort()).toEqual(['NodeResourcesFit', 'TaintToleration']);
+  });
+
+  it('tries again, round after round, members that were refused because of where their siblings were not yet', () => {
+    const picture: Picture = pictureWith(nearTheLeader(() => picture));
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 4 });
+    const workers = picture.pods(3, { name: 'worker', cpu: 1, labels: { role: 'worker' } });
+    const leader = picture.pod({ name: 'leader', cpu: '500m', labels: { role: 'leader' } });
+    const plan = trial(picture, [...workers, leader]);
+    expect(plan.placements).toHaveLength(4);
+    expect(plan.placements[0]!.pod.name).toBe('leader');
+    expect(new Set(Object.values(nodesByPod(plan))).size).toBe(1);
+  });
+
+  it('tells members apart that are alike on their node but not to a plugin that reads others', () => {
+    const picture: Picture = pictureWith(nearTheLeader(() => picture));
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 4 });
+    const workers = picture.pods(2, { name: 'worker', cpu: 1, labels: { role: 'worker' } });
+    const leader = picture.pod({ name: 'leader', cpu: 1, labels: { role: 'leader' } });
+    const plan = trial(picture, [...workers, leader]);
+    expect(plan.placements.map(({ pod }) => pod.name)).toEqual(['leader', 'worker-0', 'worker-1']);
+    expect(new Set(Object.values(nodesByPod(plan))).size).toBe(1);
+  });
+
+  it('ends when a round places nobody, with what blocks then', () => {
+    const picture: Picture = pictureWith(nearTheLeader(() => picture));
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 2 });
+    const workers = picture.pods(2, { name: 'worker', cpu: 1, labels: { role: 'worker' } });
+    const leader = picture.pod({ name: 'leader', cpu: 1, labels: { role: 'leader' } });
+    const plan = trial(picture, [...workers, leader]);
+    expect(plan.placements.map(({ pod }) => pod.name)).toEqual(['leader', 'worker-0']);
+    expect(plan.blocked!.pod.name).toBe('worker-1');
+    expect(describeDiagnosis(plan.blocked!)).toBe(
+      '0/2 nodes are available: 1 Insufficient cpu, 1 the leader is not there.',
+    );
+  });
+
+  it('asks PreFilter anew after each placement where plugins read other nodes', () => {
+    const spread: (picture: () => Picture) => Plugin = (picture) => ({
+      name: 'OneANode',
+      readsOtherNodes: true,
+      preFilter: (state) => {
+        const taken = picture().cluster.nodes.filter((node) => node.pods.size > 0);
+        state.write('OneANode/taken', new Set(taken.map(({ name }) => name)));
+        return undefined;
+      },
+      filter: (state, _pod, node) =>
+        state.read<ReadonlySet<string>>('OneANode/taken')!.has(node.name)
+          ? new Status('Unschedulable', 'taken')
+          : undefined,
+    });
+    const picture: Picture = pictureWith(spread(() => picture));
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 8 });
+    expect(new Set(Object.values(nodesByPod(trial(picture, picture.pods(3, { name: 'w', cpu: 1 }))))).size).toBe(3);
+    expect(trial(picture, picture.pods(4, { name: 'x', cpu: 1 })).blocked!.pod.name).toBe('x-3');
+  });
+
+  it('is the same for the same input and seed', () => {
+    const planOf = (seed: number): Record<string, string> => {
+      const picture = new Picture({ plugins: defaultPlugins, seed });
+      for (let i = 0; i < 20; i++) picture.node({ name: `n${i}`, cpu: 4 });
+      return nodesByPod(trial(picture, picture.pods(10, { name: 'w', cpu: 2 })));
+    };
+    expect(planOf(7)).toEqual(planOf(7));
+    expect(planOf(7)).not.toEqual(planOf(8));
+  });
+
+  it('does not depend on the trials before it', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 2 });
+    picture.group({ name: 'red', minMember: 3 });
+    const members = picture.pods(3, { group: 'red', cpu: 1 });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect(trial(picture, members).blocked!.pod.name).toBe('red-2');
+    }
+  });
+});
+
+describe('Reserve', () => {
+  const refusing = (refuses: (node: NodeInfo) => Status | undefined, unreserved: string[] = []): Plugin => ({
+    name: 'Picky',
+    reserve: (_state, _pod, node) => refuses(node),
+    unreserve: (_state, pod, nodeName) => unreserved.push(`${pod.name} ${nodeName}`),
+  });
+
+  it('that refuses a node sends the member to the next best, after Unreserve', () => {
+    const unreserved: string[] = [];
+    const picture = pictureWith(
+      refusing(({ name }) => (name === 'c' ? undefined : new Status('Unschedulable', 'no disk left')), unreserved),
+    );
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: name === 'c' ? 2 : 8 });
+    const [member] = picture.pods(1, { name: 'w', cpu: 1 });
+    const transaction = picture.cluster.begin();
+    const plan = picture.planner.plan(picture.profile, [member!], 1, transaction, undefined);
+    expect(nodesByPod(plan)).toEqual({ 'w-0': 'c' });
+    expect(unreserved.sort()).toEqual(['w-0 a', 'w-0 b']);
+    expect(picture.cluster.nodes.map((node) => node.pods.size)).toEqual([0, 0, 1]);
+    transaction.rollback();
+  });
+
+  it('that refuses every node is the reason that users and hints get', () => {
+    const picture = pictureWith(refusing(() => new Status('Unschedulable', 'no disk left')));
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
+    const plan = trial(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    expect(describeDiagnosis(plan.blocked!)).toBe('0/2 nodes are available: 2 no disk left.');
+    expect([...plan.refusedBy]).toEqual(['Picky']);
+  });
+
+  it('stands for identical members too, when the ranking is built anew', () => {
+    let asked = 0;
+    const picture = pictureWith(
+      refusing(({ name }) => {
+        asked++;
+        return name === 'a' ? new Status('Unschedulable', 'no disk left') : undefined;
+      }),
+    );
+    for (const name of ['a', 'b', 'c']) {
+      picture.node({ name, cpu: name === 'a' ? 16 : 2, taints: name === 'b' ? ['slow:PreferNoSchedule'] : [] });
+    }
+    const plan = trial(picture, picture.pods(4, { name: 'w', cpu: 1 }));
+    expect(Object.values(nodesByPod(plan)).sort()).toEqual(['b', 'b', 'c', 'c']);
+    expect(asked).toBe(5);
+  });
+});
+
+describe('a plugin that fails', () => {
+  const failing = (point: 'preFilter' | 'filter' | 'preScore' | 'score' | 'normalizeScore' | 'reserve'): Plugin => ({
+    name: 'Broken',
+    sign: () => '',
+    ...(point === 'normalizeScore' && { score: () => 1 }),
+    [point]: () => {
+      throw new Error('a bug');
+    },
+  });
+
+  it.each([
+    ['preFilter', 'PreFilter'],
+    ['filter', 'Filter'],
+    ['preScore', 'PreScore'],
+    ['score', 'Score'],
+    ['normalizeScore', 'NormalizeScore'],
+    ['reserve', 'Reserve'],
+  ] as const)('in %s ends the plan and is named', (point, name) => {
+    const broken = failing(point);
+    const picture = pictureWith({ ...broken, ...(point === 'preScore' && { score: () => 1 }) });
+    for (const node of ['a', 'b']) picture.node({ name: node, cpu: 4 });
+    const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
+    expect(plan.blocked!.preFilter).toMatchObject({
+      code: 'Error',
+      plugin: 'Broken',
+      reason: `Broken failed in ${name}: a bug`,
+    });
+    expect([...plan.refusedBy]).toContain('Broken');
+  });
+
+  it('on the node that a member was just placed on ends the plan too', () => {
+    const picture = pictureWith({
+      name: 'Broken',
+      sign: () => '',
+      score: (_state, _pod, node) => {
+        if (node.pods.size > 0) throw new Error('a bug');
+        return 1;
+      },
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
+    expect(plan.blocked!.preFilter?.reason).toBe('Broken failed in Score: a bug');
+  });
+
+  it('is not got round by placing the others', () => {
+    const picture = pictureWith({
+      name: 'Broken',
+      sign: ({ name }) => name,
+      filter: (_state, pod) => {
+        if (pod.name === 'odd') throw new Error('a bug');
+        return undefined;
+      },
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const plan = trial(
+      picture,
+      [picture.pod({ name: 'odd', cpu: 1 }), ...picture.pods(2, { name: 'w', cpu: '1m' })],
+      2,
+    );
+    expect(plan.blocked!.preFilter?.reason).toBe('Broken failed in Filter: a bug');
+  });
+
+  it('counts one that scores with something that is no number', () => {
+    const picture = pictureWith({ name: 'Broken', sign: () => '', score: () => NaN });
+    picture.node({ name: 'a', cpu: 4 });
+    const plan = trial(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    expect(plan.blocked!.preFilter?.reason).toBe('Broken failed in Score: a score must be a finite number, not NaN');
+  });
+});
+
+describe('a PreFilter', () => {
+  it('that names nodes keeps the plan to them', () => {
+    const picture = pictureWith({ name: 'Choosy', preFilter: () => ({ nodeNames: new Set(['b']) }) });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 2 });
+    expect(Object.values(nodesByPod(trial(picture, picture.pods(2, { name: 'w', cpu: 1 }))))).toEqual(['b', 'b']);
+    const { blocked } = trial(picture, picture.pods(3, { name: 'x', cpu: 1 }));
+    expect(describeDiagnosis(blocked!)).toBe(
+      "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't satisfy plugin(s) [PreFilter].",
+    );
+  });
+
+  it('that refuses one of several identical members is the reason for that one', () => {
+    const picture = pictureWith({
+      name: 'Choosy',
+      preFilter: (_state, { name }) => (name === 'w-1' ? new Status('Unschedulable', 'not this one') : undefined),
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const plan = trial(picture, picture.pods(3, { name: 'w', cpu: 1 }));
+    expect(Object.keys(nodesByPod(plan))).toEqual(['w-0', 'w-2']);
+    expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, preFilter: { reason: 'not this one' } });
+    expect([...plan.refusedBy]).toEqual(['Choosy']);
+  });
+});

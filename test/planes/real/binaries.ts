@@ -1,0 +1,56 @@
+/** One program of a real control plane, and what it is built from. */
+export interface Binary {
+  /** Folder under modules/ with its go.mod. */
+  readonly module: string;
+  /** The Go package of its main function. */
+  readonly package: string;
+  /** Go variable -> value that the linker gives it. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export const kubernetesVersion = 'v1.37.1';
+
+/** Program -> how it is built. The versions stand in the go.mod of each module. */
+export const binaries = {
+  etcd: { module: 'etcd', package: 'go.etcd.io/etcd/server/v3', variables: {} },
+  'kube-apiserver': kubernetes('kube-apiserver'),
+  'kube-controller-manager': kubernetes('kube-controller-manager'),
+  'kube-scheduler': kubernetes('kube-scheduler'),
+  kwok: { module: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok', variables: {} },
+  'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
+  'scheduler-plugins-controller': schedulerPlugins('controller'),
+} as const satisfies Readonly<Record<string, Binary>>;
+
+export type BinaryName = keyof typeof binaries;
+
+export function isBinaryName(name: string): name is BinaryName {
+  return Object.hasOwn(binaries, name);
+}
+
+function kubernetes(name: string): Binary {
+  return {
+    module: 'kubernetes',
+    package: `k8s.io/kubernetes/cmd/${name}`,
+    variables: kubernetesVariables(kubernetesVersion),
+  };
+}
+
+/** Its feature gates go by the version of the Kubernetes inside, not by its own. */
+function schedulerPlugins(name: string): Binary {
+  return {
+    module: 'scheduler-plugins',
+    package: `sigs.k8s.io/scheduler-plugins/cmd/${name}`,
+    variables: kubernetesVariables('v1.34.4'),
+  };
+}
+
+/** Without these a program of Kubernetes calls itself v0.0.0-master, and clients that ask for a minimum version refuse it. */
+function kubernetesVariables(version: string): Record<string, string> {
+  const [major, minor] = version.slice(1).split('.');
+  const values = { gitVersion: version, gitMajor: major!, gitMinor: minor!, gitTreeState: 'clean' };
+  return Object.fromEntries(
+    ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((holder) =>
+      Object.entries(values).map(([name, value]) => [`${holder}.${name}`, value]),
+    ),
+  );
+}

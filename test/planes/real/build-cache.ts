@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { access, constants, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { binaries } from './binaries.ts';
+import type { Binary, BinaryName } from './binaries.ts';
+
+/** Where built programs are kept, outside of the tree: $XDG_CACHE_HOME or ~/.cache, then tutti/planes. */
+export function cacheFolder(): string {
+  // An empty or relative XDG_CACHE_HOME counts as none, as the XDG specification has it.
+  const { XDG_CACHE_HOME: configured = '' } = process.env;
+  return join(configured.startsWith('/') ? configured : join(homedir(), '.cache'), 'tutti', 'planes');
+}
+
+export function moduleFolder(module: string): string {
+  return fileURLToPath(new URL(`modules/${module}/`, import.meta.url));
+}
+
+/** Where the program stands once it is built; another path when anything changes that it is built from. */
+export async function cachedPath(name: BinaryName): Promise<string> {
+  const binary: Binary = binaries[name];
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleFolder(binary.module), file)));
+  hash.update(JSON.stringify([binary, linkerFlags(binary), process.platform, process.arch]));
+  return join(cacheFolder(), hash.digest('hex').slice(0, 16), name);
+}
+
+export function linkerFlags(binary: Binary): string {
+  return ['-s', '-w', ...Object.entries(binary.variables).map(([name, value]) => `-X ${name}=${value}`)].join(' ');
+}
+
+export function isBuilt(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

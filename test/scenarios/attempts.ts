@@ -1,0 +1,15 @@
+import type { RunningProcess } from '../../src/compose/running-process.ts';
+
+export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
+
+/** How often a scheduler has tried groups as a whole with this result, as its metrics say. */
+export async function attemptsOf({ url }: RunningProcess, result: AttemptResult): Promise<{ readonly groups: number }> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  let groups = 0;
+  for (const line of text.split('\n')) {
+    if (!line.startsWith('scheduler_podgroup_schedule_attempts_total{') || !line.includes(`result="${result}"`))
+      continue;
+    groups += Number(line.slice(line.lastIndexOf(' ') + 1));
+  }
+  return { groups };
+}

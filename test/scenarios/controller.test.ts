@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { controller } from './controller.ts';
+import { play } from './play.ts';
+
+describe('the PodGroup controller', () => {
+  play(controller);
+});

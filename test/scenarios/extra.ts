@@ -1,0 +1,147 @@
+import { expectBound, expectNeverBound, patienceMs } from '../expect/expect-bound.ts';
+import { expectPhase } from '../expect/expect-phase.ts';
+import { expectVerdict } from '../expect/expect-verdict.ts';
+import { attemptsOf } from './attempts.ts';
+import { poll } from '../planes/poll.ts';
+import { scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+
+const gpu = 'example.com/gpu';
+
+/** What users of other gang schedulers met, and must not meet here. */
+export const extra = {
+  X1: scenario('a group that fragmentation keeps out is tried once per change and holds nothing', async (stage) => {
+    const free = [6, 2, 2, 2]; // 12 in sum, but only one node can take a member
+    await stage.addNodes(
+      ...free.map((amount, index) => ({ name: `gpu-${index}`, allocatable: { cpu: '16', [gpu]: amount } })),
+    );
+    const scheduler = await stage.startScheduler();
+    await stage.createGroup('train', { minMember: 3 });
+    const gang = await stage.createPods('train', 3, { group: 'train', requests: { [gpu]: 4 }, priority: 'high' });
+    const says = ['1 of 3 members placed', `Insufficient ${gpu}`];
+    await expectVerdict(stage.record, gang, { reason: 'Unschedulable', says });
+    const before = await attemptsOf(scheduler, 'unschedulable');
+    // Between them they need all 12: nothing may be withheld.
+    const small = await stage.createPods('small', 12, { requests: { [gpu]: 1 } });
+    await expectBound(stage.record, small);
+    const after = await attemptsOf(scheduler, 'unschedulable');
+    // Nothing of this made room, so there was no reason to try the group again.
+    if (after.groups !== before.groups) throw new Error(`tried ${after.groups - before.groups} times more for nothing`);
+    // Now something does, though not enough.
+    await stage.deletePod(small[0]!);
+    await stage.createPod('again', { requests: { [gpu]: 1 } });
+    await expectBound(stage.record, [`${stage.namespace}/again`]);
+    const later = await attemptsOf(scheduler, 'unschedulable');
+    if (later.groups > after.groups + 1) throw new Error(`tried ${later.groups - after.groups} times for one change`);
+    return () => expectNeverBound(stage.record, gang);
+  }),
+
+  X3: scenario('a small group that is younger does not wait for a large one that cannot start', async (stage) => {
+    await stage.addNodes({ name: 'ten', allocatable: { cpu: '10' } });
+    await stage.startScheduler();
+    await stage.createGroup('large', { minMember: 3 });
+    const large = await stage.createPods('large', 3, { group: 'large', cpu: 4 });
+    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['2 of 3 members placed'] });
+    await stage.createGroup('small', { minMember: 1 });
+    await expectBound(stage.record, await stage.createPods('small', 1, { group: 'small', cpu: 3 }), 1_000);
+    return () => expectNeverBound(stage.record, large);
+  }),
+
+  X6: scenario('a group that lacks room for one of its ten members keeps none of the room for nine', async (stage) => {
+    await stage.addNodes({ name: 'nine', allocatable: { cpu: '9' } }, { name: 'half', allocatable: { cpu: '500m' } });
+    await stage.startScheduler();
+    await stage.createGroup('ten', { minMember: 10 });
+    const ten = await stage.createPods('ten', 10, { group: 'ten', cpu: 1 });
+    await expectVerdict(stage.record, ten, { reason: 'Unschedulable', says: ['9 of 10 members placed'] });
+    await expectBound(stage.record, await stage.createPods('plain', 9, { cpu: 1 }), 3_000);
+    return () => expectNeverBound(stage.record, ten);
+  }),
+
+  X7: scenario(
+    'a group of two is never half started however often it is tried, and starts when both fit',
+    async (stage) => {
+      const [, taken] = await stage.addNodes(
+        { name: 'free', allocatable: { cpu: '2' } },
+        { name: 'taken', allocatable: { cpu: '2' } },
+      );
+      const scheduler = await stage.startScheduler();
+      const occupant = await stage.createPod('occupant', { cpu: '1500m', nodeName: taken! });
+      await stage.createGroup('pair', { minMember: 2 });
+      const pair = await stage.createPods('pair', 2, { group: 'pair', cpu: '1500m' });
+      await expectVerdict(stage.record, pair, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
+      // Each change may help, as far as a look at one node tells, so each is worth an attempt.
+      for (let change = 1; change <= 20; change++) {
+        const { groups } = await attemptsOf(scheduler, 'unschedulable');
+        await stage.setNodeStatus(stage.nodes[0]!, { allocatable: { cpu: `${2000 + change}m` } });
+        await poll(
+          async () => ((await attemptsOf(scheduler, 'unschedulable')).groups > groups ? undefined : 'no attempt'),
+          patienceMs,
+          `attempt ${change}`,
+        );
+      }
+      expectNeverBound(stage.record, pair);
+      await stage.deletePod(occupant);
+      await expectBound(stage.record, pair);
+    },
+  ),
+
+  X10: scenario(
+    'groups of one name in two namespaces, and a group made again, have nothing in common',
+    async (stage) => {
+      await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
+      await stage.startController();
+      await stage.startScheduler();
+      const elsewhere = await stage.addNamespace();
+      const here = await stage.createGroup('job', { minMember: 2 });
+      const there = await stage.createGroup('job', { minMember: 2 }, elsewhere);
+      const member = { group: 'job', cpu: 1 } as const;
+      const ours = await stage.createPods('job', 1, member);
+      const theirs = await stage.createPods('job', 1, member, elsewhere);
+      const lonely = { reason: 'WaitingForGang', says: ['has 1 of the 2 members'] } as const;
+      await expectVerdict(stage.record, [...ours, ...theirs], lonely);
+      await expectPhase(stage.record, here, 'Pending', { members: 1, scheduled: 0 });
+      await expectPhase(stage.record, there, 'Pending', { members: 1, scheduled: 0 });
+      theirs.push(
+        await stage.createPod('job-1', { ...member, annotations: { 'sim.tutti.dev/run-duration': '0s' } }, elsewhere),
+      );
+      await expectBound(stage.record, theirs);
+      await expectPhase(stage.record, there, 'Running', { members: 2, running: 1, succeeded: 1 });
+      expectNeverBound(stage.record, ours);
+      await expectPhase(stage.record, here, 'Pending', { members: 1, running: 0 });
+
+      // The other half. The name comes back with another identity: that the first one started, and who ran then, is history.
+      await stage.deleteGroup(there);
+      await stage.deletePod(theirs[0]!);
+      await stage.createGroup('job', { minMember: 2 }, elsewhere);
+      const again = [await stage.createPod('again-0', member, elsewhere)];
+      await expectVerdict(stage.record, again, lonely);
+      expectNeverBound(stage.record, again);
+      again.push(await stage.createPod('again-1', member, elsewhere));
+      await expectBound(stage.record, again);
+      return () => expectNeverBound(stage.record, ours);
+    },
+  ),
+
+  X11: scenario('a group that is created after its pods starts within a second', async (stage) => {
+    await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
+    await stage.startScheduler();
+    const pods = await stage.createPods('late', 3, { group: 'late', cpu: 1 });
+    await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['does not exist'] });
+    expectNeverBound(stage.record, pods);
+    await stage.createGroup('late', { minMember: 3 });
+    await expectBound(stage.record, pods, 1_000);
+  }),
+
+  X14: scenario('a group that is scaled down, its minMember lowered, starts with the new quorum', async (stage) => {
+    await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
+    await stage.startScheduler();
+    const group = await stage.createGroup('elastic', { minMember: 6 });
+    const pods = await stage.createPods('elastic', 6, { group: 'elastic', cpu: 1 });
+    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['4 of 6 members placed'] });
+    for (const key of pods.splice(4)) await stage.deletePod(key);
+    await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says: ['has 4 of the 6 members'] });
+    expectNeverBound(stage.record, pods);
+    await stage.patchGroup(group, { spec: { minMember: 4 } });
+    await expectBound(stage.record, pods, 3_000);
+  }),
+} as const satisfies Record<string, Scenario>;
