@@ -13,4 +13,6 @@ export interface CommandContext {
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly interruption: Interruption;
+  /** Called when the process exits, however it does; must be synchronous. */
+  readonly onExit: (callback: () => void) => void;
 }

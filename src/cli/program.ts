@@ -10,8 +10,8 @@ import type { ServerOptions } from './run-server.ts';
 export interface UpFlags {
   /** Absent: the example that comes with the package. */
   readonly file?: readonly string[];
-  readonly exit: boolean;
-  readonly naive: boolean;
+  readonly exit?: true;
+  readonly naive?: true;
   readonly nodes: number;
   readonly nodeCpu: string;
   readonly nodeMemory: string;
@@ -25,7 +25,6 @@ export interface UpFlags {
 export interface SchedulerFlags extends ServerOptions {
   /** Absent: `tutti`. */
   readonly schedulerName?: readonly string[];
-  readonly naive: boolean;
 }
 
 export interface ControllerFlags extends ServerOptions {
@@ -76,8 +75,8 @@ function upCommand(): Command {
       'manifests to apply, in order: a YAML or JSON file, or a folder of them; may be given again (default: the red and blue jobs of examples/deadlock)',
       oneMorePath,
     )
-    .option('--exit', 'end with the scenario and print a summary, instead of staying up for kubectl', false)
-    .option('--naive', 'switch gang scheduling off, to see the deadlock', false)
+    .option('--exit', 'end with the scenario and print a summary, instead of staying up for kubectl')
+    .option('--naive', 'switch gang scheduling off, to see the deadlock')
     .option('--nodes <number>', 'simulated nodes', wholeNumber(1, 5_000), 2)
     .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')
     .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
@@ -102,8 +101,7 @@ function schedulerCommand(): Command {
       '--scheduler-name <name>',
       'schedule the pods with this spec.schedulerName; may be given again (default: tutti)',
       schedulerName,
-    )
-    .option('--naive', 'switch gang scheduling off: every pod is scheduled on its own', false);
+    );
   return withServerOptions(command, 10_251);
 }
 

@@ -3,6 +3,7 @@ import { systemClock } from '../base/system-clock.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Interruption } from './interruption.ts';
+import { ManifestError } from './manifests/manifest.ts';
 import { packageFile } from './package-files.ts';
 import { createProgram } from './program.ts';
 import type { Commands, ControllerFlags, SchedulerFlags, UpFlags } from './program.ts';
@@ -15,8 +16,15 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
     // A reader that has gone (`tutti up | head`) is a wish to end, not an error to die of.
     stream.on('error', () => interruption.interrupt('SIGPIPE'));
   }
+  const context: CommandContext = {
+    stdout,
+    stderr,
+    environment,
+    interruption,
+    onExit: (callback) => void process.once('exit', callback),
+  };
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(commandsFor({ stdout, stderr, environment, interruption }), (code) => {
+  const program = createProgram(commandsFor(context), (code) => {
     exitCode = code;
   });
   try {
@@ -38,17 +46,17 @@ function commandsFor(context: CommandContext): Commands {
   return {
     async up(flags: UpFlags) {
       const { runUp } = await import('./up/run-up.ts');
-      const { file, timeout: timeoutMs, ...rest } = flags;
+      const { file, exit = false, naive = false, timeout: timeoutMs, ...rest } = flags;
       const files = file ?? [packageFile('examples', 'deadlock', 'manifests.yaml')];
-      return runUp({ ...rest, files, timeoutMs }, surroundings);
+      return runUp({ ...rest, files, exit, naive, timeoutMs }, surroundings);
     },
     async scheduler(flags: SchedulerFlags) {
       const [{ runServer }, { runScheduler }] = await Promise.all([
         import('./run-server.ts'),
         import('../compose/scheduler.ts'),
       ]);
-      const { schedulerName: schedulerNames = ['tutti'], naive } = flags;
-      return runServer('scheduler', flags, surroundings, (parts) => runScheduler({ ...parts, schedulerNames, naive }));
+      const { schedulerName: schedulerNames = ['tutti'] } = flags;
+      return runServer('scheduler', flags, surroundings, (parts) => runScheduler({ ...parts, schedulerNames }));
     },
     async controller(flags: ControllerFlags) {
       const [{ runServer }, { runController }] = await Promise.all([
@@ -64,7 +72,6 @@ function commandsFor(context: CommandContext): Commands {
 /** Errors that a user can do something about, by name; all others are ours, and their stack is needed to find them. */
 const forUsers = new Set([
   'KubeconfigError',
-  'ManifestError',
   'PortTakenError',
   'PortUnavailableError',
   'ConnectionError',
@@ -73,6 +80,8 @@ const forUsers = new Set([
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return `tutti: ${String(error)}`;
+  if (error instanceof ManifestError)
+    return ['tutti: the manifests cannot be applied:', ...error.problems].join('\n  ');
   if (forUsers.has(error.name)) return `tutti: ${error.message}`;
   return `tutti: this should not happen; please report it: ${error.stack ?? error.message}`;
 }

@@ -28,13 +28,13 @@ const serverVersion: JsonObject = {
   platform: 'node',
 };
 
-/**
- * kubectl asks for it when v3 does not know a kind, before it says so. An empty document means just that in this form, where
- * a 404 makes it complain about the validation instead.
- */
-const openApiV2Form = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-
 const healthPaths = new Set(['/healthz', '/livez', '/readyz']);
+
+/** What kubectl accepts from `/openapi/v2`, and the same form written as a Content-Type. */
+const openApiV2 = {
+  accepted: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  contentType: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+};
 
 export interface RouterContext {
   readonly api: ApiContext;
@@ -110,8 +110,10 @@ function discovery(api: ApiContext, request: TransportRequest, segments: readonl
 function openApi(context: RouterContext, request: TransportRequest, segments: readonly string[]): TransportResponse {
   requireGet(request);
   const [version, ...rest] = segments;
-  if (version === 'v2' && rest.length === 0 && (request.headers.accept ?? '').includes(openApiV2Form)) {
-    return textResponse('', 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
+  if (version === 'v2' && rest.length === 0 && request.headers.accept?.includes(openApiV2.accepted) === true) {
+    // kubectl looks here for a kind that v3 lacks. After an empty document it says that there is no such kind; after a 404
+    // it would say that validation failed.
+    return textResponse('', openApiV2.contentType);
   }
   if (version !== 'v3') throw unknownPath();
   if (rest.length === 0) return jsonResponse(context.openApi.index());

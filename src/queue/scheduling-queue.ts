@@ -43,6 +43,8 @@ const flushIntervalMs = 30_000;
 interface BackingOff {
   readonly entity: QueuedEntity;
   readonly state: BackoffState;
+  /** The entity's key when it came: that of one that has left may change while it is still in a heap. */
+  readonly rank: QueueKey;
 }
 
 /** Why an attempt failed. */
@@ -88,7 +90,7 @@ export class SchedulingQueue {
     this.#backoff = options.backoff ?? { initialMs: 1000, maxMs: 10_000 };
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
     this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
-    const byRank = (a: BackingOff, b: BackingOff): number => this.#policy.compare(a.entity.sortKey, b.entity.sortKey);
+    const byRank = (a: BackingOff, b: BackingOff): number => this.#policy.compare(a.rank, b.rank);
     this.#backingOff = new Heap((a, b) => a.state.until - b.state.until || byRank(a, b));
     this.#early = new Heap(byRank);
   }
@@ -307,8 +309,9 @@ export class SchedulingQueue {
     const state: BackoffState = { kind: 'backoff', until };
     entity.state = state;
     this.#backingOffCount++;
-    this.#backingOff.push({ entity, state });
-    if (!afterError) this.#early.push({ entity, state });
+    const backingOff = { entity, state, rank: entity.sortKey };
+    this.#backingOff.push(backingOff);
+    if (!afterError) this.#early.push(backingOff);
     this.#observer.moved('backoff', event);
     this.#armBackoffTimer();
     if (!afterError) this.#observer.ready();

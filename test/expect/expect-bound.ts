@@ -10,11 +10,9 @@ export async function expectBound(
   pods: readonly string[],
   withinMs: number = patienceMs,
 ): Promise<void> {
-  await record.until(`${pods.join(', ')} are bound`, withinMs, () => {
+  await record.until(`${pods.length} pods are bound`, withinMs, () => {
     const waiting = pods.filter((key) => nodeOf(record, key) === undefined);
-    return waiting.length === 0
-      ? undefined
-      : `without a node: ${waiting.map((key) => describePod(record, key)).join('; ')}`;
+    return waiting.length === 0 ? undefined : `without a node: ${describePods(record, waiting)}`;
   });
 }
 
@@ -49,8 +47,15 @@ export function nodeOf(record: ClusterRecord, key: string): string | undefined {
   return record.pods.current.get(key)?.spec.nodeName;
 }
 
+/** These pods, the first few in full, for messages. */
+export function describePods(record: ClusterRecord, keys: readonly string[]): string {
+  const shown = keys.slice(0, 3).map((key) => describePod(record, key));
+  const more = keys.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
 /** Where a pod is and what was said of it, for messages. */
-export function describePod(record: ClusterRecord, key: string): string {
+function describePod(record: ClusterRecord, key: string): string {
   const pod: WatchedPod | undefined = record.pods.current.get(key);
   if (pod === undefined) return `${key} does not exist`;
   const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled');

@@ -45,7 +45,8 @@ export async function expectGroupCondition(
   });
 }
 
+/** What is empty need not be there. */
 function statusOf(record: ClusterRecord, group: string): PodGroupStatus | undefined {
   const object = record.podGroups.current.get(group);
-  return object && (object.status ?? {});
+  return object && { occupiedBy: '', ...object.status };
 }

@@ -1,6 +1,6 @@
 import type { VerdictReason } from '../../src/api/verdict.ts';
 import type { ClusterRecord } from './cluster-record.ts';
-import { describePod, patienceMs } from './expect-bound.ts';
+import { describePods, patienceMs } from './expect-bound.ts';
 
 /** What a verdict is expected to say. */
 export interface ExpectedVerdict {
@@ -16,9 +16,9 @@ export async function expectVerdict(
   expected: ExpectedVerdict,
   withinMs: number = patienceMs,
 ): Promise<void> {
-  await record.until(`${pods.join(', ')} are told ${describe(expected)}`, withinMs, () => {
+  await record.until(`${pods.length} pods are told ${describe(expected)}`, withinMs, () => {
     const others = pods.filter((key) => !carries(record, key, expected));
-    return others.length === 0 ? undefined : others.map((key) => describePod(record, key)).join('; ');
+    return others.length === 0 ? undefined : describePods(record, others);
   });
 }
 
@@ -37,9 +37,9 @@ export async function expectWarning(
         `${involvedObject?.namespace}/${involvedObject?.name}` === key &&
         contains(message, expected.says),
     );
-  await record.until(`an Event ${expected.reason} for ${pods.join(', ')}`, withinMs, () => {
+  await record.until(`an Event ${expected.reason} for ${pods.length} pods`, withinMs, () => {
     const others = pods.filter((key) => !isMeant(key));
-    return others.length === 0 ? undefined : `none for ${others.join(', ')}`;
+    return others.length === 0 ? undefined : `none for ${describePods(record, others)}`;
   });
 }
 

@@ -85,42 +85,36 @@ export const extra = {
     },
   ),
 
-  X10: scenario(
-    'groups of one name in two namespaces, and a group made again, have nothing in common',
-    async (stage) => {
-      await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
-      await stage.startController();
-      await stage.startScheduler();
-      const elsewhere = await stage.addNamespace();
-      const here = await stage.createGroup('job', { minMember: 2 });
-      const there = await stage.createGroup('job', { minMember: 2 }, elsewhere);
-      const member = { group: 'job', cpu: 1 } as const;
-      const ours = await stage.createPods('job', 1, member);
-      const theirs = await stage.createPods('job', 1, member, elsewhere);
-      const lonely = { reason: 'WaitingForGang', says: ['has 1 of the 2 members'] } as const;
-      await expectVerdict(stage.record, [...ours, ...theirs], lonely);
-      await expectPhase(stage.record, here, 'Pending', { members: 1, scheduled: 0 });
-      await expectPhase(stage.record, there, 'Pending', { members: 1, scheduled: 0 });
-      theirs.push(
-        await stage.createPod('job-1', { ...member, annotations: { 'sim.tutti.dev/run-duration': '0s' } }, elsewhere),
-      );
-      await expectBound(stage.record, theirs);
-      await expectPhase(stage.record, there, 'Running', { members: 2, running: 1, succeeded: 1 });
-      expectNeverBound(stage.record, ours);
-      await expectPhase(stage.record, here, 'Pending', { members: 1, running: 0 });
+  X10: scenario('groups of one name in two namespaces, and a group made again, have nothing in common', async (stage) => {
+    await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
+    await stage.startController();
+    await stage.startScheduler();
+    const elsewhere = await stage.addNamespace();
+    const here = await stage.createGroup('job', { minMember: 2 });
+    const there = await stage.createGroup('job', { minMember: 2 }, elsewhere);
+    const member = { group: 'job', cpu: 1 } as const;
+    const short = { ...member, annotations: { 'sim.tutti.dev/run-duration': '0s' } };
+    const ours = await stage.createPods('job', 1, member);
+    const theirs = await stage.createPods('job', 1, short, elsewhere);
+    const lonely = { reason: 'WaitingForGang', says: ['has 1 of the 2 members'] } as const;
+    await expectVerdict(stage.record, [...ours, ...theirs], lonely);
+    await expectPhase(stage.record, here, 'Pending', { members: 1, scheduled: 0 });
+    await expectPhase(stage.record, there, 'Pending', { members: 1, scheduled: 0 });
+    theirs.push(await stage.createPod('job-1', short, elsewhere));
+    await expectBound(stage.record, theirs);
+    await expectPhase(stage.record, there, 'Finished', { members: 2, succeeded: 2 });
+    await expectPhase(stage.record, here, 'Pending', { members: 1, succeeded: 0 });
 
-      // The other half. The name comes back with another identity: that the first one started, and who ran then, is history.
-      await stage.deleteGroup(there);
-      await stage.deletePod(theirs[0]!);
-      await stage.createGroup('job', { minMember: 2 }, elsewhere);
-      const again = [await stage.createPod('again-0', member, elsewhere)];
-      await expectVerdict(stage.record, again, lonely);
-      expectNeverBound(stage.record, again);
-      again.push(await stage.createPod('again-1', member, elsewhere));
-      await expectBound(stage.record, again);
-      return () => expectNeverBound(stage.record, ours);
-    },
-  ),
+    // The name comes back with another identity: that the first one started, and who ended then, is history.
+    await stage.deleteGroup(there);
+    await stage.createGroup('job', { minMember: 2 }, elsewhere);
+    const again = [await stage.createPod('again-0', member, elsewhere)];
+    await expectVerdict(stage.record, again, lonely);
+    expectNeverBound(stage.record, again);
+    again.push(await stage.createPod('again-1', member, elsewhere));
+    await expectBound(stage.record, again);
+    return () => expectNeverBound(stage.record, ours);
+  }),
 
   X11: scenario('a group that is created after its pods starts within a second', async (stage) => {
     await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });

@@ -87,6 +87,7 @@ class UpSession {
       allocatable: { cpu, memory, pods },
     }));
     this.#view = this.#createView();
+    context.onExit(() => this.#view.close());
     this.#logger = createLogger({ level, format, destination: this.#view.log });
   }
 
@@ -100,7 +101,9 @@ class UpSession {
     const pods = await this.#apply(plane.url, manifests);
     if (signal.aborted) return this.#interrupted();
     const end = await this.#end(pods, this.#elapsed());
-    const summary = summarize(this.#story, end, this.#elapsed());
+    const endMs = this.#elapsed();
+    this.#view.tell(this.#story.tick(endMs)); // the deadlock that ends it is told first
+    const summary = summarize(this.#story, end, endMs);
     if (this.#options.exit) {
       this.#view.close();
       this.#context.stdout.write(['', ...summary.lines, ''].join('\n'));
@@ -197,7 +200,7 @@ class UpSession {
       'The control plane stays up until Ctrl-C. With the KUBECONFIG above, try:',
       '  kubectl get podgroups',
       '  kubectl get pods -o wide',
-      '  kubectl describe podgroup blue',
+      `  kubectl describe pod ${this.#story.pods().at(-1)?.name ?? ''}`.trimEnd(),
     ];
   }
 

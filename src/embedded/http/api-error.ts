@@ -58,7 +58,7 @@ export function badRequest(message: string): ApiError {
 }
 
 /** `podgroups.scheduling.x-k8s.io`; the core group has no suffix. */
-export function qualifiedResource(resource: ResourceReference): string {
+function qualifiedResource(resource: ResourceReference): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 

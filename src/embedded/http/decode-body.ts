@@ -70,7 +70,7 @@ export function decodeJson(text: string): DecodedBody {
   }
 }
 
-export function decodeYaml(text: string): JsonValue {
+function decodeYaml(text: string): JsonValue {
   const document = parseDocument(text);
   const problem = document.errors[0];
   if (problem !== undefined) throw badRequest(`the request body is not valid YAML: ${problem.message}`);

@@ -12,7 +12,7 @@ export interface AcceptEntry {
 }
 
 /** The entries in the client's order of preference (order of appearance; quality values are not weighed). */
-export function parseAccept(header: string | undefined): AcceptEntry[] {
+function parseAccept(header: string | undefined): AcceptEntry[] {
   const entries: AcceptEntry[] = [];
   for (const part of (header ?? '').split(',')) {
     const [mediaType, ...rest] = part.split(';').map((piece) => piece.trim());
@@ -28,7 +28,7 @@ export function parseAccept(header: string | undefined): AcceptEntry[] {
 }
 
 /** Whether JSON satisfies the entry. */
-export function acceptsJson(entry: AcceptEntry): boolean {
+function acceptsJson(entry: AcceptEntry): boolean {
   return entry.mediaType === 'application/json' || entry.mediaType === '*/*' || entry.mediaType === 'application/*';
 }
 

@@ -67,7 +67,7 @@ function registryKey(group: string, version: string, plural: string): string {
 }
 
 /** Orders API versions as Kubernetes prefers them: v2, v1, v1beta2, v1beta1, v1alpha1, others by name. */
-export function compareVersions(a: string, b: string): number {
+function compareVersions(a: string, b: string): number {
   const left = versionRank(a);
   const right = versionRank(b);
   for (const [index, rank] of left.entries()) if (rank !== right[index]) return right[index]! - rank;

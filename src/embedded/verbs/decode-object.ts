@@ -25,14 +25,15 @@ export function decodeObject(
   fieldValidation: FieldValidation,
 ): DecodedObject {
   const apiVersion = apiVersionOf(type);
-  const custom = type.content.type === 'structural';
-  if (custom && sent.kind === undefined) throw badRequest("Object 'Kind' is missing in the request body");
+  if (type.content.type === 'structural' && sent.kind === undefined) {
+    throw badRequest("Object 'Kind' is missing in the request body");
+  }
   if ((sent.kind ?? type.kind) !== type.kind || (sent.apiVersion ?? apiVersion) !== apiVersion) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
     );
   }
-  const { content, unknownFields } = custom ? decodeCustom(type, sent) : decodeBuiltIn(type, sent);
+  const { content, unknownFields } = decodeContent(type, sent);
   const problems = [
     ...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`),
     ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
@@ -56,29 +57,29 @@ interface DecodedContent {
   readonly unknownFields: readonly string[];
 }
 
-function decodeBuiltIn(type: ResourceType, sent: JsonObject): DecodedContent {
-  if (type.content.type !== 'model') throw new Error('not a built-in kind');
-  const { unknownFields, errors } = decodeStrict(sent, type.content.model);
-  if (errors.length > 0) {
-    const list = errors.map((error) => `${error.field}: ${error.message}`).join(', ');
-    throw badRequest(`${cannotBeHandled(type)}: ${list}`);
+function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
+  if (type.content.type === 'model') {
+    const unknownFields = checkTypes(type, sent, type.content.model);
+    return { content: normalizeModel(sent, type.content.model), unknownFields };
   }
-  return { content: normalizeModel(sent, type.content.model), unknownFields };
+  // Metadata has its own type whatever the schema says, and any model tells it.
+  const unknownInMetadata = checkTypes(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
+  const pruned = pruneAndDefault(sent, type.content.schema);
+  return {
+    content: {
+      ...(pruned.value as JsonObject),
+      metadata: normalizeModel((sent.metadata ?? {}) as JsonObject, 'V1ObjectMeta'),
+    },
+    unknownFields: [...unknownInMetadata, ...pruned.unknownFields],
+  };
 }
 
-function decodeCustom(type: ResourceType, sent: JsonObject): DecodedContent {
-  if (type.content.type !== 'structural') throw new Error('not a custom kind');
-  const metadata = decodeStrict({ metadata: sent.metadata ?? {} }, 'V1Pod');
-  if (metadata.errors.length > 0) {
-    const list = metadata.errors.map((error) => `${error.field}: ${error.message}`).join(', ');
-    throw badRequest(`${cannotBeHandled(type)}: ${list}`);
-  }
-  const pruned = pruneAndDefault(sent, type.content.schema);
-  const content = pruned.value as JsonObject;
-  return {
-    content: { ...content, metadata: normalizeModel((sent.metadata ?? {}) as JsonObject, 'V1ObjectMeta') },
-    unknownFields: [...metadata.unknownFields, ...pruned.unknownFields],
-  };
+/** The unknown fields of an object of that model. Throws 400 when known ones have values of another type. */
+function checkTypes(type: ResourceType, object: JsonObject, model: string): readonly string[] {
+  const { unknownFields, errors } = decodeStrict(object, model);
+  if (errors.length === 0) return unknownFields;
+  const list = errors.map((error) => `${error.field}: ${error.message}`).join(', ');
+  throw badRequest(`${cannotBeHandled(type)}: ${list}`);
 }
 
 /** Checks a custom resource's content against its schema. Throws 422. */

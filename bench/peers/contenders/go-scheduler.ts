@@ -1,0 +1,70 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { apiLimits, benchSchedulerName } from './contender.ts';
+import type { Contender, ContenderCommand, ContenderStart } from './contender.ts';
+import { freePort } from './free-port.ts';
+
+interface GoScheduler {
+  readonly binary: string;
+  readonly plugins?: object;
+  readonly flags?: readonly string[];
+}
+
+/** How to start a scheduler that is made of kube-scheduler: everything at its defaults but the limits of its client. */
+async function goSchedulerCommand(
+  { group, kubeconfigPath }: ContenderStart,
+  { binary, plugins, flags = [] }: GoScheduler,
+): Promise<ContenderCommand> {
+  const port = await freePort();
+  const configPath = join(group.folder, 'scheduler-config.json');
+  const configuration = {
+    apiVersion: 'kubescheduler.config.k8s.io/v1',
+    kind: 'KubeSchedulerConfiguration',
+    leaderElection: { leaderElect: false },
+    clientConnection: { kubeconfig: kubeconfigPath, ...apiLimits },
+    profiles: [{ schedulerName: benchSchedulerName, ...(plugins !== undefined && { plugins }) }],
+  };
+  await writeFile(configPath, JSON.stringify(configuration));
+  return {
+    command: binary,
+    args: [
+      `--config=${configPath}`,
+      '--bind-address=127.0.0.1',
+      `--secure-port=${port}`,
+      `--authentication-kubeconfig=${kubeconfigPath}`,
+      `--authorization-kubeconfig=${kubeconfigPath}`,
+      ...flags,
+    ],
+    readyUrl: `https://127.0.0.1:${port}/readyz`,
+  };
+}
+
+/** Lone pods as it comes; gangs by its own gang scheduling, which is off unless asked for. */
+export function kubeScheduler(binary: string, version: string): Contender {
+  return {
+    name: 'kube-scheduler',
+    version,
+    groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'native'),
+    command: (start) =>
+      goSchedulerCommand(start, {
+        binary,
+        flags: start.workload.gangSize === 1 ? [] : ['--feature-gates=GenericWorkload=true'],
+      }),
+  };
+}
+
+/** With its Coscheduling plugin, as its documentation enables it. */
+export function schedulerPlugins(binary: string, version: string): Contender {
+  return {
+    name: 'scheduler-plugins',
+    version,
+    groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'label'),
+    command: (start) =>
+      goSchedulerCommand(start, {
+        binary,
+        plugins: {
+          multiPoint: { enabled: [{ name: 'Coscheduling' }], disabled: [{ name: 'PrioritySort' }] },
+        },
+      }),
+  };
+}

@@ -1,0 +1,41 @@
+import process from 'node:process';
+import { apiLimits, benchSchedulerName } from './contender.ts';
+import type { Contender } from './contender.ts';
+import { freePort } from './free-port.ts';
+
+export interface TuttiOptions {
+  /** dist/cli.js: what users run, not the sources. */
+  readonly cliPath: string;
+  readonly version: string;
+  /** Where a CPU profile is left when the scheduler ends; absent: none is taken. */
+  readonly profileFolder?: string;
+}
+
+export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Contender {
+  return {
+    name: 'tutti',
+    version,
+    groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'label'),
+    async command({ kubeconfigPath, workload }) {
+      const port = await freePort();
+      const profile =
+        profileFolder === undefined
+          ? []
+          : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${workload.id}-${Date.now()}.cpuprofile`];
+      return {
+        command: process.execPath,
+        args: [
+          ...profile,
+          cliPath,
+          'scheduler',
+          `--kubeconfig=${kubeconfigPath}`,
+          `--scheduler-name=${benchSchedulerName}`,
+          `--kube-api-qps=${apiLimits.qps}`,
+          `--kube-api-burst=${apiLimits.burst}`,
+          `--metrics-port=${port}`,
+        ],
+        readyUrl: `http://127.0.0.1:${port}/readyz`,
+      };
+    },
+  };
+}

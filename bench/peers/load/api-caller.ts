@@ -1,0 +1,63 @@
+import { Pool } from 'undici';
+import type { LoadTarget } from './load-protocol.ts';
+
+/** Plain calls over a fixed number of connections; no retries, no caches, nothing shared with what is measured. */
+export class ApiCaller {
+  readonly #pool: Pool;
+  readonly #connections: number;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(target: LoadTarget, connections: number) {
+    this.#connections = connections;
+    this.#pool = new Pool(target.server, {
+      connections,
+      pipelining: 1,
+      allowH2: false,
+      bodyTimeout: 0,
+      // The server under load is a throw-away on loopback.
+      connect: { rejectUnauthorized: false },
+    });
+    this.#headers = {
+      'user-agent': 'tutti-bench-load',
+      ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
+    };
+  }
+
+  /** Answers the body. Rejects for any status but 2xx, saying what the server said. */
+  async call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown> {
+    const response = await this.#pool.request({
+      method,
+      path,
+      headers: {
+        ...this.#headers,
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 500)}`);
+    return JSON.parse(text);
+  }
+
+  /** Runs `work` for 0 … count - 1, begun in that order, as many at once as there are connections. */
+  async each(count: number, work: (index: number) => Promise<unknown>): Promise<void> {
+    let next = 0;
+    const worker = async (): Promise<void> => {
+      while (next < count) await work(next++);
+    };
+    await Promise.all(Array.from({ length: Math.min(count, this.#connections) }, worker));
+  }
+
+  /** The body of a watch as it arrives. */
+  async stream(path: string): Promise<AsyncIterable<Uint8Array>> {
+    const response = await this.#pool.request({ method: 'GET', path, headers: this.#headers, headersTimeout: 0 });
+    if (response.statusCode >= 300) {
+      throw new Error(`GET ${path}: ${response.statusCode} ${(await response.body.text()).slice(0, 500)}`);
+    }
+    return response.body;
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * The load generator: a process of its own, so that what it costs is not booked on what it measures. Takes LoadRequests over
+ * the channel to its parent, one at a time, and ends with it.
+ */
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { podGroupDefinition } from '../../../src/api/pod-group-schema.ts';
+import { monotonicNow } from '../monotonic-now.ts';
+import { fittingPods, gangOfEachPod, podCount } from '../workload.ts';
+import { ApiCaller } from './api-caller.ts';
+import type { GroupKind, LoadReply, LoadRequest } from './load-protocol.ts';
+import { groupManifest, groupPath, namespace, nodeManifest, podManifest, podName } from './manifests.ts';
+import { PodWatch } from './pod-watch.ts';
+
+const connections = 32;
+const pods = `/api/v1/namespaces/${namespace}/pods`;
+
+interface NodeAnswer {
+  readonly metadata: { readonly name: string };
+  readonly spec?: { readonly taints?: readonly unknown[] };
+}
+
+class Load {
+  readonly #request: Extract<LoadRequest, { kind: 'prepare' }>;
+  readonly #caller: ApiCaller;
+  /** Of its own, so that its events do not wait behind answers. */
+  readonly #watchCaller: ApiCaller;
+  readonly #watch = new PodWatch();
+  #watchFailure: Error | undefined;
+
+  constructor(request: Extract<LoadRequest, { kind: 'prepare' }>) {
+    this.#request = request;
+    this.#caller = new ApiCaller(request.target, connections);
+    this.#watchCaller = new ApiCaller(request.target, 1);
+  }
+
+  async prepare(): Promise<void> {
+    const { workload, groups } = this.#request;
+    const caller = this.#caller;
+    await caller.call('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
+    await caller.each(workload.nodes, async (index) => {
+      const node = (await caller.call('POST', '/api/v1/nodes', nodeManifest(index, workload.nodeCpu))) as NodeAnswer;
+      // A new node is tainted until its kubelet reports; nothing else plays the kubelet here.
+      if (node.spec?.taints !== undefined) {
+        await caller.call('PATCH', `/api/v1/nodes/${node.metadata.name}`, { spec: { taints: null } });
+      }
+    });
+    if (groups !== 'none') await this.#createGroups(groups);
+    const list = (await this.#watchCaller.call('GET', `${pods}?limit=1`)) as { metadata: { resourceVersion: string } };
+    const query = `?watch=true&timeoutSeconds=7200&resourceVersion=${list.metadata.resourceVersion}`;
+    const body = await this.#watchCaller.stream(pods + query);
+    this.#watch.read(body).catch((error: unknown) => {
+      this.#watchFailure = error instanceof Error ? error : new Error(String(error));
+    });
+  }
+
+  async #createGroups(kind: Exclude<GroupKind, 'none'>): Promise<void> {
+    const { gangs, gangSize } = this.#request.workload;
+    if (kind === 'label') {
+      const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+      await this.#caller.call('POST', definitions, podGroupDefinition).catch((error: unknown) => {
+        if (!String(error).includes('AlreadyExists')) throw error;
+      });
+      // The new resource is served a moment after its definition is accepted.
+      const deadline = monotonicNow() + 30_000;
+      for (;;) {
+        const answer = await this.#caller.call('GET', groupPath.label).catch((error: unknown) => error);
+        if (!(answer instanceof Error)) break;
+        if (monotonicNow() > deadline) throw answer;
+        await sleep(100);
+      }
+    }
+    await this.#caller.each(gangs, (gang) =>
+      this.#caller.call('POST', groupPath[kind], groupManifest(kind, gang, gangSize)),
+    );
+  }
+
+  /** Makes the pods, and returns when the watch has shown them all. */
+  async create(): Promise<LoadReply> {
+    const { workload, groups, schedulerName } = this.#request;
+    const gangOf = gangOfEachPod(workload);
+    const firstAt = monotonicNow();
+    await this.#caller.each(gangOf.length, (index) =>
+      this.#caller.call('POST', pods, podManifest(groups, schedulerName, index, gangOf[index]!)),
+    );
+    const lastAt = monotonicNow();
+    while (this.#watch.seen < gangOf.length) {
+      this.#check();
+      if (monotonicNow() > lastAt + 60_000) throw new Error('the watch did not bring all pods within a minute');
+      await sleep(5);
+    }
+    return { kind: 'create', firstAt, lastAt };
+  }
+
+  async awaitBound(limitMs: number, stallMs: number): Promise<LoadReply> {
+    const startedAt = monotonicNow();
+    for (;;) {
+      this.#check();
+      if (this.#isComplete()) return { kind: 'await', complete: true };
+      const now = monotonicNow();
+      if (now - startedAt > limitMs || now - Math.max(startedAt, this.#watch.lastBindAt ?? 0) > stallMs) {
+        return { kind: 'await', complete: false };
+      }
+      await sleep(20);
+    }
+  }
+
+  /** Whether the gangs that fit are whole. Pods of others may be bound too, so a count of pods alone does not tell. */
+  #isComplete(): boolean {
+    const { workload } = this.#request;
+    if (this.#watch.bound < fittingPods(workload)) return false;
+    if (workload.fitting === workload.gangs) return true;
+    const boundOf = new Uint32Array(workload.gangs);
+    for (const [index, gang] of gangOfEachPod(workload).entries()) {
+      if (this.#watch.timesOf(podName(index))?.boundAt !== undefined) boundOf[gang]!++;
+    }
+    return boundOf.filter((bound) => bound === workload.gangSize).length >= workload.fitting;
+  }
+
+  report(): LoadReply {
+    this.#check();
+    const gangOf = gangOfEachPod(this.#request.workload);
+    return {
+      kind: 'report',
+      pods: Array.from({ length: podCount(this.#request.workload) }, (_, index) => {
+        const { createdAt, boundAt } = this.#watch.timesOf(podName(index))!;
+        return { gang: gangOf[index]!, createdAt, ...(boundAt !== undefined && { boundAt }) };
+      }),
+    };
+  }
+
+  #check(): void {
+    if (this.#watchFailure !== undefined) throw this.#watchFailure;
+  }
+}
+
+let load: Load | undefined;
+
+async function answer(request: LoadRequest): Promise<LoadReply> {
+  if (request.kind === 'prepare') {
+    load = new Load(request);
+    await load.prepare();
+    return { kind: 'prepare' };
+  }
+  if (load === undefined) throw new Error('asked to load before it was prepared');
+  switch (request.kind) {
+    case 'create':
+      return load.create();
+    case 'await':
+      return load.awaitBound(request.limitMs, request.stallMs);
+    case 'report':
+      return load.report();
+  }
+}
+
+process.on('message', (request: LoadRequest) => {
+  answer(request)
+    .catch((error: unknown): LoadReply => ({ kind: 'failed', message: String(error) }))
+    .then((reply) => process.send!(reply))
+    .catch(() => process.exit(1));
+});
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,71 @@
+import type { GroupKind } from './load-protocol.ts';
+
+export const namespace = 'bench';
+
+/** A node as its kubelet would have registered it. */
+export function nodeManifest(index: number, cpu: number): object {
+  const name = `node-${index}`;
+  const resources = { cpu: `${cpu}`, memory: `${cpu * 4}Gi`, pods: '110' };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: {
+      name,
+      labels: {
+        'kubernetes.io/hostname': name,
+        'kubernetes.io/os': 'linux',
+        'kubernetes.io/arch': 'amd64',
+        'topology.kubernetes.io/zone': `zone-${index % 3}`,
+      },
+    },
+    status: {
+      capacity: resources,
+      allocatable: resources,
+      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }],
+    },
+  };
+}
+
+export function groupName(gang: number): string {
+  return `gang-${gang}`;
+}
+
+export const groupPath = {
+  label: `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${namespace}/podgroups`,
+  native: `/apis/scheduling.k8s.io/v1beta1/namespaces/${namespace}/podgroups`,
+} as const;
+
+export function groupManifest(kind: Exclude<GroupKind, 'none'>, gang: number, minMember: number): object {
+  const metadata = { name: groupName(gang) };
+  switch (kind) {
+    case 'label':
+      return { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', metadata, spec: { minMember } };
+    case 'native':
+      return {
+        apiVersion: 'scheduling.k8s.io/v1beta1',
+        kind: 'PodGroup',
+        metadata,
+        spec: { schedulingPolicy: { gang: { minCount: minMember } } },
+      };
+  }
+}
+
+export function podName(index: number): string {
+  return `pod-${index}`;
+}
+
+export function podManifest(groups: GroupKind, schedulerName: string, index: number, gang: number): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podName(index),
+      labels: { app: 'bench', ...(groups === 'label' && { 'scheduling.x-k8s.io/pod-group': groupName(gang) }) },
+    },
+    spec: {
+      schedulerName,
+      ...(groups === 'native' && { schedulingGroup: { podGroupName: groupName(gang) } }),
+      containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1', memory: '1Gi' } } }],
+    },
+  };
+}

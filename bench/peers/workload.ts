@@ -1,0 +1,106 @@
+/** When the pods are made: while the scheduler runs, or all of them before it starts. */
+export type Loading = 'arriving' | 'backlog';
+
+/** What is to be scheduled: so many gangs of so many pods each; a gang of 1 is a lone pod without a group. */
+export interface Workload {
+  /** Unique; what `--only` matches, and the first column of the tables. */
+  readonly id: string;
+  readonly title: string;
+  readonly nodes: number;
+  readonly nodeCpu: number;
+  readonly gangs: number;
+  readonly gangSize: number;
+  /** `sequential`: one gang after the other. `interleaved`: the first pod of every gang, then the second of each, … */
+  readonly order: 'sequential' | 'interleaved';
+  readonly loading: Loading;
+  /** Gangs there is room for; the rest has to wait. */
+  readonly fitting: number;
+}
+
+export interface WorkloadSelection {
+  readonly quick: boolean;
+  readonly nodes: readonly number[];
+}
+
+/** Room for every pod, by far: what is measured is the scheduler and not the packing. */
+const nodeCpu = 32;
+
+/** The workloads of a full run, or the few of a quick one; contention always has its own eight nodes. */
+export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workload[] {
+  if (quick) {
+    return [
+      gangsOn(1000, 1, 1000, 'arriving'),
+      gangsOn(1000, 4, 250, 'arriving'),
+      gangsOn(1000, 100, 10, 'arriving'),
+      contention('arriving'),
+    ];
+  }
+  const loadings = ['arriving', 'backlog'] as const;
+  return [
+    ...nodes.flatMap((count) => {
+      const pods = count < 5000 ? 2000 : 3000;
+      return loadings.flatMap((loading) => [
+        ...[1, 3, 4, 100, 1000].map((size) => gangsOn(count, size, Math.floor(pods / size), loading)),
+        ...(loading === 'arriving' ? [gangsOn(count, 4, Math.floor(pods / 4), loading, 'interleaved')] : []),
+      ]);
+    }),
+    ...loadings.map(contention),
+  ];
+}
+
+function gangsOn(
+  nodes: number,
+  gangSize: number,
+  gangs: number,
+  loading: Loading,
+  order: Workload['order'] = 'sequential',
+): Workload {
+  const what = gangSize === 1 ? 'lone' : `gang${gangSize}`;
+  const pods =
+    gangSize === 1
+      ? `${gangs.toLocaleString('en')} lone pods`
+      : `${gangs.toLocaleString('en')} × ${gangSize.toLocaleString('en')}`;
+  return {
+    id: [what, ...(order === 'interleaved' ? [order] : []), `${nodes}nodes`, loading].join('-'),
+    title: order === 'interleaved' ? `${pods}, interleaved` : pods,
+    nodes,
+    nodeCpu,
+    gangs,
+    gangSize,
+    order,
+    loading,
+    fitting: gangs,
+  };
+}
+
+/** 32 cpus for 240 pods of one: five gangs of six fit, and two cpus stay free. */
+function contention(loading: Loading): Workload {
+  return {
+    id: `contention-8nodes-${loading}`,
+    title: '40 × 6 where 5 fit, interleaved',
+    nodes: 8,
+    nodeCpu: 4,
+    gangs: 40,
+    gangSize: 6,
+    order: 'interleaved',
+    loading,
+    fitting: 5,
+  };
+}
+
+export function podCount({ gangs, gangSize }: Workload): number {
+  return gangs * gangSize;
+}
+
+/** Pods there is room for in whole gangs. */
+export function fittingPods({ fitting, gangSize }: Workload): number {
+  return fitting * gangSize;
+}
+
+/** The gang of each pod in the order in which the pods are made. */
+export function gangOfEachPod(workload: Workload): readonly number[] {
+  const { gangs, gangSize, order } = workload;
+  return Array.from({ length: podCount(workload) }, (_, index) =>
+    order === 'sequential' ? Math.floor(index / gangSize) : index % gangs,
+  );
+}

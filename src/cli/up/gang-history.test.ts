@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GangHistory } from './gang-history.ts';
+import type { ObservedPod } from './observed.ts';
+import { groupOf, podOf } from './test-changes.ts';
+
+/** A history of groups that need three members each. */
+function historyOf(...groups: readonly string[]): GangHistory {
+  const history = new GangHistory();
+  for (const group of groups) history.groupSeen(0, groupOf(group, 3));
+  return history;
+}
+
+function bind(history: GangHistory, atMs: number, ...pods: readonly string[]): void {
+  for (const pod of pods) history.podSeen(atMs, podOf(pod, { nodeName: 'node-1' }));
+}
+
+function inPhase(history: GangHistory, atMs: number, phase: ObservedPod['phase'], ...pods: readonly string[]): void {
+  for (const pod of pods) history.podSeen(atMs, podOf(pod, { nodeName: 'node-1', phase }));
+}
+
+describe('a partial start', () => {
+  it('is none when all members are bound within a second of the first', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0');
+    bind(history, 2_000, 'red-1', 'red-2');
+    expect(history.partialStarts(9_000)).toEqual([]);
+    expect(history.group('default/red')).toMatchObject({ state: 'whole', bound: 3, wholeAtMs: 2_000 });
+  });
+
+  it('is one when the last member comes more than a second after the first', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0', 'red-1');
+    bind(history, 2_001, 'red-2');
+    expect(history.partialStarts(9_000)).toEqual([
+      { group: 'default/red', fromMs: 1_000, toMs: 2_001, bound: 2, minMember: 3 },
+    ]);
+  });
+
+  it('is one however short it is when the history ends with it', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0');
+    expect(history.partialStarts(1_001)).toMatchObject([{ fromMs: 1_000, toMs: undefined, bound: 1 }]);
+  });
+
+  it('is none when the first bindings are taken back within a second', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0');
+    history.podGone(1_500, 'default/red-0');
+    expect(history.partialStarts(9_000)).toEqual([]);
+  });
+
+  it('is none when members leave a group that was whole', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0', 'red-1', 'red-2');
+    history.podGone(2_000, 'default/red-0');
+    expect(history.partialStarts(60_000)).toEqual([]);
+    expect(history.group('default/red')).toMatchObject({ state: 'whole', bound: 2 });
+  });
+
+  it('is one when a group that lost all its members comes back in part', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0', 'red-1', 'red-2');
+    for (const pod of ['red-0', 'red-1', 'red-2']) history.podGone(2_000, `default/${pod}`);
+    bind(history, 3_000, 'red-0');
+    expect(history.partialStarts(9_000)).toMatchObject([{ fromMs: 3_000 }]);
+  });
+
+  it('begins when the PodGroup appears, if members were bound before anybody said how many it takes', () => {
+    const history = new GangHistory();
+    bind(history, 1_000, 'red-0');
+    expect(history.partialStarts(9_000)).toEqual([]);
+    history.groupSeen(5_000, groupOf('red', 2));
+    expect(history.partialStarts(9_000)).toMatchObject([{ fromMs: 5_000, bound: 1, minMember: 2 }]);
+  });
+
+  it('takes a pod of the same name for another one when its uid differs', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0', 'red-1', 'red-2');
+    for (const pod of ['red-1', 'red-2']) history.podGone(2_000, `default/${pod}`);
+    history.podSeen(3_000, podOf('red-0', { uid: 'another' }));
+    expect(history.group('default/red')).toMatchObject({ state: 'empty', members: 1, bound: 0 });
+  });
+
+  it('is found exactly where looking at every moment finds it', () => {
+    const step = fc.record({
+      gapMs: fc.integer({ min: 0, max: 700 }),
+      pod: fc.integer({ min: 0, max: 3 }),
+      isBound: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const history = historyOf('red');
+        const bound = new Set<number>();
+        let wasWhole = false;
+        let sinceMs: number | undefined;
+        let expected = 0;
+        let nowMs = 0;
+        for (const { gapMs, pod, isBound } of steps) {
+          nowMs += gapMs;
+          if (isBound) bind(history, nowMs, `red-${pod}`);
+          else history.podGone(nowMs, `default/red-${pod}`);
+          if (isBound) bound.add(pod);
+          else bound.delete(pod);
+          wasWhole = bound.size > 0 && (wasWhole || bound.size >= 3);
+          const isPartial = bound.size > 0 && !wasWhole;
+          if (isPartial) sinceMs ??= nowMs;
+          else {
+            if (sinceMs !== undefined && nowMs - sinceMs > 1_000) expected++;
+            sinceMs = undefined;
+          }
+        }
+        expect(history.partialStarts(nowMs)).toHaveLength(expected + (sinceMs === undefined ? 0 : 1));
+      }),
+    );
+  });
+});
+
+describe('a deadlock', () => {
+  function twoPartialGroups(): GangHistory {
+    const history = historyOf('red', 'blue');
+    inPhase(history, 1_000, 'Running', 'red-0', 'red-1');
+    inPhase(history, 2_000, 'Running', 'blue-0', 'blue-1');
+    return history;
+  }
+
+  it('is called after five seconds in which no pod started or finished while two groups are partial', () => {
+    const history = twoPartialGroups();
+    expect(history.deadlock(6_999)).toBeUndefined();
+    expect(history.deadlock(7_000)).toEqual({
+      groups: ['default/red', 'default/blue'],
+      sinceMs: 2_000,
+      atMs: 7_000,
+    });
+  });
+
+  it('is put off by any pod that starts or finishes', () => {
+    const history = twoPartialGroups();
+    inPhase(history, 4_000, 'Running', 'lone');
+    inPhase(history, 6_000, 'Succeeded', 'lone');
+    expect(history.deadlock(10_999)).toBeUndefined();
+    expect(history.deadlock(11_000)).toBeDefined();
+  });
+
+  it('is not put off by changes of pods that neither start nor finish', () => {
+    const history = twoPartialGroups();
+    inPhase(history, 6_000, 'Running', 'blue-1');
+    history.podSeen(6_500, podOf('blue-2', { verdict: 'no room' }));
+    expect(history.deadlock(7_000)).toBeDefined();
+  });
+
+  it('is none with one partial group, nor once one of two is whole', () => {
+    const one = historyOf('red', 'blue');
+    inPhase(one, 1_000, 'Running', 'red-0', 'red-1');
+    expect(one.deadlock(60_000)).toBeUndefined();
+    const resolved = twoPartialGroups();
+    bind(resolved, 3_000, 'red-2');
+    expect(resolved.deadlock(60_000)).toBeUndefined();
+  });
+});
+
+describe('the record of a group', () => {
+  it('says when it was whole and when its last member finished, and keeps that when pods are deleted', () => {
+    const history = historyOf('red');
+    bind(history, 1_000, 'red-0', 'red-1', 'red-2');
+    inPhase(history, 2_000, 'Succeeded', 'red-0', 'red-1');
+    expect(history.group('default/red')).toMatchObject({ wholeAtMs: 1_000, finishedAtMs: undefined, succeeded: 2 });
+    inPhase(history, 3_000, 'Failed', 'red-2');
+    history.podGone(4_000, 'default/red-0');
+    expect(history.group('default/red')).toMatchObject({ finishedAtMs: 3_000, succeeded: 1, failed: 1 });
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { observeGroup, observePod, shownName } from './observed.ts';
+
+it('reads what is shown of a pod', () => {
+  const pod = {
+    metadata: {
+      uid: 'u',
+      namespace: 'team',
+      name: 'a',
+      labels: { 'scheduling.x-k8s.io/pod-group': 'red' },
+    },
+    spec: { nodeName: '', containers: [{ resources: { requests: { cpu: '1500m' } } }] },
+    status: {
+      phase: 'Pending',
+      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' }],
+    },
+  };
+  expect(observePod(pod)).toEqual({
+    key: 'team/a',
+    uid: 'u',
+    namespace: 'team',
+    name: 'a',
+    group: 'team/red',
+    nodeName: undefined,
+    phase: 'Pending',
+    verdict: 'no room',
+    failure: undefined,
+    milliCpu: 1_500,
+  });
+});
+
+it('says why a pod failed', () => {
+  expect(observePod({ status: { phase: 'Failed', reason: 'OutOfcpu', message: 'no cpu left' } }).failure).toBe(
+    'OutOfcpu: no cpu left',
+  );
+  expect(observePod({ status: { phase: 'Failed' } }).failure).toBe('failed');
+});
+
+it('makes do with objects of which much is missing or wrong', () => {
+  const pod = { spec: { containers: [{ resources: { requests: { cpu: 'much' } } }] }, status: { phase: 'Odd' } };
+  expect(observePod(pod)).toMatchObject({ milliCpu: 0, phase: 'Unknown', group: undefined });
+  expect(observePod({})).toMatchObject({ key: '/', phase: 'Pending' });
+  expect(observeGroup({ metadata: { namespace: 'default', name: 'red' } }).minMember).toBe(1);
+});
+
+it('leaves the default namespace out of names', () => {
+  expect([shownName('default/red'), shownName('team/red')]).toEqual(['red', 'team/red']);
+});

@@ -1,0 +1,57 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { PlainView } from './plain-view.ts';
+import type { StoryEvent } from './story.ts';
+
+function linesFor(events: readonly StoryEvent[]): string[] {
+  const output = new PassThrough();
+  new PlainView(output, new PassThrough()).tell(events);
+  return String(output.read()).split('\n').slice(0, -1);
+}
+
+it('tells each change on a line of its own, in columns', () => {
+  const group = 'default/red';
+  const pod = 'default/red-0';
+  expect(
+    linesFor([
+      { atMs: 0, kind: 'group-created', group, minMember: 3 },
+      { atMs: 10, kind: 'created', pod, group },
+      { atMs: 412, kind: 'bound', pod, group, node: 'node-1' },
+      { atMs: 413, kind: 'whole', group, bound: 3, minMember: 3 },
+      { atMs: 520, kind: 'running', pod, group },
+      { atMs: 700, kind: 'waits', pod: undefined, group: 'team/blue', verdict: 'no room' },
+      { atMs: 1_800, kind: 'partial', group, bound: 2, minMember: 3 },
+      { atMs: 2_530, kind: 'finished', pod, group, failure: undefined },
+      { atMs: 2_530, kind: 'finished', pod: 'default/web', group: undefined, failure: 'Error: exit code 1' },
+      { atMs: 2_540, kind: 'group-finished', group, succeeded: 2, failed: 1 },
+      {
+        atMs: 12_540,
+        kind: 'deadlock',
+        deadlock: { groups: ['default/red', 'team/blue'], sinceMs: 7_540, atMs: 12_540 },
+      },
+    ]),
+  ).toEqual([
+    '   0.00s  red        created   PodGroup, starts 3 members together',
+    '   0.01s  red        created   red-0',
+    '   0.41s  red        bound     red-0 → node-1',
+    '   0.41s  red        WHOLE     3 of 3 members on nodes',
+    '   0.52s  red        running   red-0',
+    '   0.70s  team/blue  waits     no room',
+    '   1.80s  red        PARTIAL   2 of 3 members on nodes for more than a second',
+    '   2.53s  red        finished  red-0',
+    '   2.53s  -          FAILED    web: Error: exit code 1',
+    '   2.54s  red        DONE      2 succeeded, 1 failed',
+    '  12.54s  -          DEADLOCK  red and team/blue hold nodes and wait for each other: no pod started or finished for 5 s',
+  ]);
+});
+
+it('keeps the escape sequences of a message from the terminal', () => {
+  const [line] = linesFor([
+    { atMs: 0, kind: 'waits', pod: undefined, group: 'default/red', verdict: 'no\u001b[2Jroom\nhere' },
+  ]);
+  expect(line).toContain('no [2Jroom here');
+});
+
+it('writes nothing when nothing is told', () => {
+  expect(linesFor([])).toEqual([]);
+});

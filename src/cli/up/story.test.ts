@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { Story } from './story.ts';
+import type { StoryEvent } from './story.ts';
+import { groupOf, podOf } from './test-changes.ts';
+
+function kindsOf(events: readonly StoryEvent[]): string[] {
+  return events.map(({ kind }) => kind);
+}
+
+describe('a story', () => {
+  it('tells of a group that starts whole and finishes', () => {
+    const story = new Story();
+    const told = [
+      ...story.change(1, { kind: 'group', group: groupOf('red', 2) }),
+      ...story.change(2, { kind: 'pod', pod: podOf('red-0') }),
+      ...story.change(3, { kind: 'pod', pod: podOf('red-1') }),
+      ...story.change(4, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a' }) }),
+      ...story.change(5, { kind: 'pod', pod: podOf('red-1', { nodeName: 'b' }) }),
+      ...story.change(6, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Running' }) }),
+      ...story.change(7, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Succeeded' }) }),
+      ...story.change(8, { kind: 'pod', pod: podOf('red-1', { nodeName: 'b', phase: 'Failed', failure: 'OutOfcpu' }) }),
+    ];
+    expect(kindsOf(told)).toEqual([
+      'group-created',
+      'created',
+      'created',
+      'bound',
+      'bound',
+      'whole',
+      'running',
+      'finished',
+      'finished',
+      'group-finished',
+    ]);
+    expect(told.at(-1)).toEqual({ atMs: 8, kind: 'group-finished', group: 'default/red', succeeded: 1, failed: 1 });
+  });
+
+  it('tells a verdict of a group once it has stood for a moment, and each text once', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('blue', 3) });
+    const verdictOf = (name: string, verdict: string, atMs: number): void => {
+      story.change(atMs, { kind: 'pod', pod: podOf(name, { verdict }) });
+    };
+    verdictOf('blue-0', '1 of 3 members exist', 100);
+    verdictOf('blue-0', 'no room', 200);
+    verdictOf('blue-1', 'no room', 210);
+    expect(story.tick(400)).toEqual([]);
+    expect(story.tick(450)).toEqual([
+      { atMs: 450, kind: 'waits', group: 'default/blue', pod: undefined, verdict: 'no room' },
+    ]);
+    verdictOf('blue-2', 'no room', 500);
+    expect(story.tick(5_000)).toEqual([]);
+  });
+
+  it('names the pod when a pod without a group waits, and forgets it when it is bound', () => {
+    const story = new Story();
+    const lone = podOf('web', { group: undefined, verdict: 'no room' });
+    story.change(0, { kind: 'pod', pod: lone });
+    expect(story.tick(1_000)).toMatchObject([{ kind: 'waits', pod: 'default/web', group: undefined }]);
+    story.change(1_100, { kind: 'pod', pod: podOf('api', { group: undefined, verdict: 'full' }) });
+    story.change(1_200, { kind: 'pod', pod: podOf('api', { group: undefined, verdict: 'full', nodeName: 'a' }) });
+    expect(story.tick(9_000)).toEqual([]);
+  });
+
+  it('tells of partial groups after a second and of the deadlock after five, each once', () => {
+    const story = new Story();
+    for (const group of ['red', 'blue']) {
+      story.change(0, { kind: 'group', group: groupOf(group, 3) });
+      story.change(0, { kind: 'pod', pod: podOf(`${group}-0`, { nodeName: 'a', phase: 'Running' }) });
+    }
+    expect(kindsOf(story.tick(1_000))).toEqual([]);
+    expect(kindsOf(story.tick(1_001))).toEqual(['partial', 'partial']);
+    expect(kindsOf(story.tick(4_999))).toEqual([]);
+    expect(kindsOf(story.tick(5_000))).toEqual(['deadlock']);
+    expect(kindsOf(story.tick(5_100))).toEqual([]);
+  });
+
+  it('takes a pod with another uid for a deletion and a new pod', () => {
+    const story = new Story();
+    story.change(0, { kind: 'pod', pod: podOf('red-0', { nodeName: 'a', phase: 'Running' }) });
+    const told = story.change(1, { kind: 'pod', pod: podOf('red-0', { uid: 'another' }) });
+    expect(kindsOf(told)).toEqual(['deleted', 'created']);
+  });
+
+  it('calls a pod over when it finished or was deleted, not before it was seen', () => {
+    const story = new Story();
+    expect(story.isOver('default/red-0')).toBe(false);
+    story.change(0, { kind: 'pod', pod: podOf('red-0') });
+    expect(story.isOver('default/red-0')).toBe(false);
+    story.change(1, { kind: 'pod-gone', key: 'default/red-0' });
+    expect(story.isOver('default/red-0')).toBe(true);
+  });
+});

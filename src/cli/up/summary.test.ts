@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { scenarioEnd } from './scenario.ts';
+import type { ScenarioEnd } from './scenario.ts';
+import { Story } from './story.ts';
+import { summarize } from './summary.ts';
+import { groupOf, podOf } from './test-changes.ts';
+
+function storyOf(...groups: readonly string[]): Story {
+  const story = new Story();
+  for (const group of groups) {
+    story.change(0, { kind: 'group', group: groupOf(group, 2) });
+    for (const index of [0, 1]) story.change(0, { kind: 'pod', pod: podOf(`${group}-${index}`) });
+  }
+  return story;
+}
+
+function move(story: Story, atMs: number, state: Parameters<typeof podOf>[1], ...pods: readonly string[]): void {
+  for (const pod of pods) story.change(atMs, { kind: 'pod', pod: podOf(pod, state) });
+}
+
+const bound = { nodeName: 'a', phase: 'Running' } as const;
+const finished = { nodeName: 'a', phase: 'Succeeded' } as const;
+
+describe('the summary', () => {
+  it('exits 0 when every group started whole', () => {
+    const story = storyOf('red', 'blue');
+    move(story, 500, bound, 'red-0', 'red-1');
+    move(story, 2_500, finished, 'red-0', 'red-1');
+    move(story, 2_600, bound, 'blue-0', 'blue-1');
+    move(story, 4_600, finished, 'blue-0', 'blue-1');
+    expect(summarize(story, { kind: 'finished' }, 4_650)).toEqual({
+      lines: [
+        'red    whole    started 0.50s, finished 2.50s, 2 succeeded',
+        'blue   whole    started 2.60s, finished 4.60s, 2 succeeded',
+        '0 partial starts',
+        'scenario took 4.65s, control plane included',
+      ],
+      exitCode: 0,
+    });
+  });
+
+  it('exits 3 and says where a group was partly started, even if it became whole later', () => {
+    const story = storyOf('red');
+    move(story, 500, bound, 'red-0');
+    move(story, 2_000, bound, 'red-1');
+    move(story, 3_000, finished, 'red-0', 'red-1');
+    const { lines, exitCode } = summarize(story, { kind: 'finished' }, 3_000);
+    expect(exitCode).toBe(3);
+    expect(lines).toContain('partial start: red had 1 of 2 members on nodes from 0.50s to 2.00s (1.50s)');
+    expect(lines).toContain('1 partial start');
+  });
+
+  it('exits 3 at a deadlock', () => {
+    const story = storyOf('red', 'blue');
+    move(story, 500, bound, 'red-0', 'blue-0');
+    const end = scenarioEnd({ story, nowMs: 5_500, appliedMs: 0, pods: ['default/red-0'], timeoutMs: 60_000 });
+    expect(end?.kind).toBe('deadlock');
+    const { lines, exitCode } = summarize(story, end!, 5_500);
+    expect(exitCode).toBe(3);
+    expect(lines.at(-1)).toMatch(/^deadlock: red and blue hold nodes/);
+  });
+
+  it('exits 4 when something never started, with its verdict', () => {
+    const story = storyOf('red');
+    move(story, 500, { verdict: 'red-0 asks for 9 CPU' }, 'red-0');
+    const { lines, exitCode } = summarize(story, { kind: 'quiet' }, 10_500);
+    expect(exitCode).toBe(4);
+    expect(lines[0]).toBe('red    waits    never started: red-0 asks for 9 CPU');
+  });
+
+  it('exits 4 when the time ran out, though all had started', () => {
+    const story = storyOf('red');
+    move(story, 500, bound, 'red-0', 'red-1');
+    expect(summarize(story, { kind: 'timeout' }, 60_000).exitCode).toBe(4);
+    expect(summarize(story, { kind: 'quiet' }, 60_000).exitCode).toBe(0);
+  });
+});
+
+describe('the end of a scenario', () => {
+  const pods = ['default/red-0', 'default/red-1'];
+  const look = (story: Story, nowMs: number): ScenarioEnd['kind'] | undefined =>
+    scenarioEnd({ story, nowMs, appliedMs: 100, pods, timeoutMs: 120_000 })?.kind;
+
+  it('comes when all pods that the manifests made have finished or are gone', () => {
+    const story = storyOf('red');
+    expect(look(story, 200)).toBeUndefined();
+    move(story, 1_000, finished, 'red-0');
+    expect(look(story, 1_000)).toBeUndefined();
+    story.change(1_100, { kind: 'pod-gone', key: 'default/red-1' });
+    expect(look(story, 1_100)).toBe('finished');
+  });
+
+  it('comes when nothing has changed for ten seconds', () => {
+    const story = storyOf('red');
+    move(story, 5_000, bound, 'red-0', 'red-1');
+    expect(look(story, 14_999)).toBeUndefined();
+    expect(look(story, 15_000)).toBe('quiet');
+  });
+
+  it('comes when the time is up, however much goes on', () => {
+    const story = storyOf('red');
+    move(story, 119_999, bound, 'red-0', 'red-1');
+    expect(look(story, 120_000)).toBe('timeout');
+  });
+});

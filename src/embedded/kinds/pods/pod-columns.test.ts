@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../json.ts';
+import { podColumns, podStatus } from './pod-columns.ts';
+
+function pod(status: JsonObject, spec: JsonObject = {}, metadata: JsonObject = {}): JsonObject {
+  return {
+    metadata: { name: 'p', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+    spec: { containers: [{ name: 'a' }, { name: 'b' }], ...spec },
+    status,
+  };
+}
+
+const running = { ready: true, restartCount: 0, state: { running: {} } };
+const deleted = { deletionTimestamp: '2026-01-01T00:01:00Z' };
+
+describe('the status column of a pod', () => {
+  it.each<[string, JsonObject]>([
+    ['Pending', pod({ phase: 'Pending' })],
+    ['SchedulingGated', pod({ phase: 'Pending', conditions: [{ type: 'PodScheduled', reason: 'SchedulingGated' }] })],
+    [
+      'ContainerCreating',
+      pod({ phase: 'Pending', containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }] }),
+    ],
+    ['Running', pod({ phase: 'Running', containerStatuses: [running] })],
+    [
+      'Completed',
+      pod({ phase: 'Succeeded', containerStatuses: [{ state: { terminated: { reason: 'Completed', exitCode: 0 } } }] }),
+    ],
+    ['ExitCode:3', pod({ phase: 'Failed', containerStatuses: [{ state: { terminated: { exitCode: 3 } } }] })],
+    ['Signal:9', pod({ phase: 'Failed', containerStatuses: [{ state: { terminated: { signal: 9 } } }] })],
+    ['OutOfcpu', pod({ phase: 'Failed', reason: 'OutOfcpu' })],
+    [
+      'NotReady',
+      pod({ phase: 'Running', containerStatuses: [{ state: { terminated: { reason: 'Completed' } } }, running] }),
+    ],
+    ['Terminating', pod({ phase: 'Running', containerStatuses: [running] }, {}, deleted)],
+    ['Unknown', pod({ phase: 'Running', reason: 'NodeLost' }, {}, deleted)],
+    [
+      'Init:0/1',
+      pod(
+        { phase: 'Pending', initContainerStatuses: [{ name: 'i', state: { running: {} } }] },
+        { initContainers: [{ name: 'i' }] },
+      ),
+    ],
+    [
+      'Init:Error',
+      pod(
+        {
+          phase: 'Pending',
+          initContainerStatuses: [{ name: 'i', state: { terminated: { reason: 'Error', exitCode: 1 } } }],
+        },
+        { initContainers: [{ name: 'i' }] },
+      ),
+    ],
+  ])('reads %s', (word, object) => {
+    expect(podStatus(object)).toBe(word);
+  });
+});
+
+describe('the row of a pod', () => {
+  it('counts ready containers and restarts, and tells where it runs', () => {
+    const status = {
+      phase: 'Running',
+      podIP: '10.0.0.1',
+      conditions: [{ type: 'example.test/fed', status: 'True' }],
+      containerStatuses: [
+        { ...running, restartCount: 2, lastState: { terminated: { finishedAt: '2026-01-01T00:09:00Z' } } },
+        { ...running, ready: false },
+      ],
+    };
+    const object = pod(status, {
+      nodeName: 'n1',
+      readinessGates: [{ conditionType: 'example.test/fed' }, { conditionType: 'x' }],
+    });
+    const nowMs = Date.parse('2026-01-01T00:10:00Z');
+    expect(podColumns.map((column) => column.cell(object, nowMs))).toEqual([
+      'p',
+      '1/2',
+      'Running',
+      '2 (60s ago)',
+      '10m',
+      '10.0.0.1',
+      'n1',
+      '<none>',
+      '1/2',
+    ]);
+    expect(podColumns.filter((column) => column.priority > 0).map((column) => column.name)).toEqual([
+      'IP',
+      'Node',
+      'Nominated Node',
+      'Readiness Gates',
+    ]);
+  });
+});

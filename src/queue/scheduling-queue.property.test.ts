@@ -1,0 +1,242 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ClusterEvent } from '../framework/cluster-event.ts';
+import type { QueueKey } from '../framework/plugin.ts';
+import { Status } from '../framework/status.ts';
+import { byPriority, nameOf, QueueFixture } from './testing/queue-fixture.ts';
+
+const names = ['a', 'b', 'c', 'd', 'e'];
+const maxUnschedulableMs = 60_000;
+const tickMs = 500;
+const flushEveryMs = 30_000;
+
+const happening = fc.constantFrom('nodeAdded' as const, 'podDeletedHere' as const, 'podDeletedThere' as const);
+
+const command = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('upsert' as const),
+      name: fc.constantFrom(...names),
+      priority: fc.integer({ min: 0, max: 1 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('gate' as const), name: fc.constantFrom(...names), shut: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), name: fc.constantFrom(...names) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('attempt' as const),
+      meanwhile: fc.array(happening, { maxLength: 1 }),
+      outcome: fc.constantFrom('done' as const, 'refused' as const, 'refused' as const, 'error' as const),
+      refusedBy: fc.subarray(['NodeLover', 'Neighbour']),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('event' as const), what: happening }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('wait' as const), ticks: fc.integer({ min: 1, max: 70 }) }) },
+);
+type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
+
+interface ModelEntity {
+  state: 'gated' | 'active' | 'backoff' | 'errorBackoff' | 'unschedulable';
+  priority: number;
+  key: QueueKey;
+  readySince: number | undefined;
+  until: number;
+  since: number;
+  attempts: number;
+  errors: number;
+  failedAt: number;
+  refusedBy: readonly string[];
+}
+
+/** What the queue should do, in the plainest way: lists are searched, time goes in ticks. */
+class Model {
+  readonly entities = new Map<string, ModelEntity>();
+  readonly shut = new Set<string>();
+  flushed = 0;
+  now = 0;
+
+  upsert(name: string, priority: number): void {
+    const known = this.entities.get(name);
+    if (known === undefined) {
+      const entity: ModelEntity = {
+        state: 'gated',
+        priority,
+        key: this.#key(name, priority, this.now),
+        readySince: undefined,
+        until: 0,
+        since: 0,
+        attempts: 0,
+        errors: 0,
+        failedAt: 0,
+        refusedBy: [],
+      };
+      this.entities.set(name, entity);
+      this.#admit(name, entity);
+      return;
+    }
+    known.priority = priority;
+    if (known.state === 'gated') this.#admit(name, known);
+    else if (this.shut.has(name)) known.state = 'gated';
+  }
+
+  pop(): string | undefined {
+    for (const store of ['active', 'backoff']) {
+      const candidates = [...this.entities].filter(([, entity]) => entity.state === store);
+      const [first] = candidates.sort(([, a], [, b]) => byPriority(a.key, b.key));
+      if (first === undefined) continue;
+      first[1].attempts++;
+      return first[0];
+    }
+    return undefined;
+  }
+
+  failed(name: string, error: boolean, refusedBy: readonly string[], meanwhile: readonly string[]): void {
+    const entity = this.entities.get(name)!;
+    Object.assign(entity, { failedAt: this.now, errors: error ? entity.errors + 1 : 0, refusedBy });
+    if (this.shut.has(name)) {
+      entity.state = 'gated';
+      return;
+    }
+    entity.key = this.#key(name, entity.priority, entity.readySince!);
+    if (error || meanwhile.some((what) => this.#helps(name, entity, what))) this.#backOff(entity, error);
+    else Object.assign(entity, { state: 'unschedulable', since: this.now });
+  }
+
+  happened(what: string): void {
+    for (const [name, entity] of this.entities) {
+      if (entity.state === 'unschedulable' && this.#helps(name, entity, what)) this.#backOff(entity, false);
+    }
+  }
+
+  tick(): void {
+    this.now += tickMs;
+    for (const entity of this.entities.values()) {
+      if (entity.state.toLowerCase().endsWith('backoff') && entity.until <= this.now) entity.state = 'active';
+      if (this.now % flushEveryMs !== 0 || entity.state !== 'unschedulable') continue;
+      if (entity.since > this.now - maxUnschedulableMs) continue;
+      this.flushed++;
+      this.#backOff(entity, false);
+    }
+  }
+
+  #admit(name: string, entity: ModelEntity): void {
+    if (this.shut.has(name)) return;
+    entity.readySince ??= this.now;
+    entity.key = this.#key(name, entity.priority, entity.readySince);
+    entity.state = 'active';
+  }
+
+  #backOff(entity: ModelEntity, error: boolean): void {
+    const failures = error ? entity.errors : entity.attempts;
+    entity.until = entity.failedAt + Math.min(1000 * 2 ** (failures - 1), 10_000);
+    if (entity.until <= this.now) entity.state = 'active';
+    else entity.state = error ? 'errorBackoff' : 'backoff';
+  }
+
+  #helps(name: string, { refusedBy }: ModelEntity, what: string): boolean {
+    if (refusedBy.length === 0) return true;
+    if (what === 'nodeAdded') return refusedBy.includes('NodeLover');
+    return refusedBy.includes('Neighbour') && namespaceOf(name) === (what === 'podDeletedHere' ? 'here' : 'there');
+  }
+
+  #key(uid: string, priority: number, readySince: number): QueueKey {
+    return { priority, readySince, uid, incomplete: false };
+  }
+}
+
+function namespaceOf(name: string): string {
+  return name < 'c' ? 'here' : 'there';
+}
+
+function eventOf(fixture: QueueFixture, what: string): ClusterEvent {
+  if (what === 'nodeAdded') return fixture.nodeAdded();
+  return fixture.podDeleted(what === 'podDeletedHere' ? 'here' : 'there');
+}
+
+function run(fixture: QueueFixture, model: Model, todo: Command): void {
+  const { queue } = fixture;
+  switch (todo.kind) {
+    case 'upsert':
+      fixture.add(todo.name, { priority: todo.priority, namespace: namespaceOf(todo.name) });
+      model.upsert(todo.name, todo.priority);
+      break;
+    case 'gate': {
+      if (todo.shut) model.shut.add(todo.name);
+      else model.shut.delete(todo.name);
+      if (todo.shut) fixture.gates.set(todo.name, new Status('UnschedulableAndUnresolvable', 'shut'));
+      else fixture.gates.delete(todo.name);
+      // The gate is the candidate's own, so a change of it is a change of the candidate.
+      const known = model.entities.get(todo.name);
+      if (known !== undefined) run(fixture, model, { kind: 'upsert', name: todo.name, priority: known.priority });
+      break;
+    }
+    case 'remove':
+      queue.remove(`pod/${todo.name}`);
+      model.entities.delete(todo.name);
+      break;
+    case 'attempt': {
+      const entity = queue.pop();
+      const name = model.pop();
+      expect(nameOf(entity)).toBe(name);
+      if (entity === undefined || name === undefined) break;
+      for (const what of todo.meanwhile) {
+        queue.moveOnEvent(eventOf(fixture, what));
+        model.entities.get(name)!.state = 'active';
+        model.happened(what);
+      }
+      if (todo.outcome === 'done') {
+        queue.done(entity);
+        model.entities.delete(name);
+        break;
+      }
+      const error = todo.outcome === 'error';
+      queue.failed(entity, fixture.failure(entity, todo.refusedBy, error));
+      model.failed(name, error, todo.refusedBy, todo.meanwhile);
+      break;
+    }
+    case 'event':
+      queue.moveOnEvent(eventOf(fixture, todo.what));
+      model.happened(todo.what);
+      break;
+    case 'wait':
+      for (let i = 0; i < todo.ticks; i++) {
+        fixture.clock.advance(tickMs);
+        model.tick();
+      }
+      break;
+  }
+}
+
+function expectSame(fixture: QueueFixture, model: Model): void {
+  const states = (kind: string): string[] =>
+    [...model.entities].filter(([, { state }]) => (state === 'errorBackoff' ? 'backoff' : state) === kind).map(([n]) => n);
+  for (const kind of ['active', 'backoff', 'unschedulable', 'gated'] as const) {
+    const actual = [...fixture.queue.entities()].filter(({ state }) => state.kind === kind);
+    expect(actual.map(nameOf).sort(), kind).toEqual(states(kind).sort());
+    expect(fixture.queue.sizes[kind], kind).toBe(states(kind).length);
+  }
+  expect(fixture.queue.flushed).toBe(model.flushed);
+}
+
+describe('the scheduling queue', () => {
+  it('does what a plain model of it does, whatever happens in whatever order', () => {
+    fc.assert(
+      fc.property(fc.array(command, { maxLength: 80, size: 'max' }), (commands) => {
+        const fixture = new QueueFixture({ maxUnschedulableMs });
+        const model = new Model();
+        fixture.queue.start();
+        for (const todo of commands) {
+          run(fixture, model, todo);
+          expectSame(fixture, model);
+        }
+        fixture.queue.stop();
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,326 @@
+import { describe, expect, it } from 'vitest';
+import { Status } from '../framework/status.ts';
+import { nameOf, QueueFixture } from './testing/queue-fixture.ts';
+
+const shut = new Status('UnschedulableAndUnresolvable', 'the gate is shut');
+
+describe('the order', () => {
+  it('is by priority, then by who was ready first, then by uid', () => {
+    const fixture = new QueueFixture();
+    fixture.add('b');
+    fixture.add('a');
+    fixture.clock.advance(1);
+    fixture.add('late');
+    fixture.add('important', { priority: 5 });
+    const order = [];
+    for (let entity = fixture.queue.pop(); entity !== undefined; entity = fixture.queue.pop()) {
+      order.push(nameOf(entity));
+      fixture.queue.done(entity);
+    }
+    expect(order).toEqual(['important', 'a', 'b', 'late']);
+  });
+
+  it('is frozen while an entity is queued, whatever becomes of its pod', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a', { priority: 1 });
+    fixture.add('b', { priority: 2 });
+    fixture.add('a', { priority: 9 });
+    fixture.clock.advance(1000);
+    expect(fixture.pop()).toBe('b');
+  });
+
+  it('is kept by an entity that failed: a failure costs back-off, not rank', () => {
+    const fixture = new QueueFixture();
+    fixture.add('old');
+    fixture.clock.advance(10);
+    fixture.add('young');
+    fixture.fail('old', 'NodeLover');
+    fixture.clock.advance(1000);
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.pop()).toBe('old');
+  });
+
+  it('lets nobody wait behind an entity that failed', () => {
+    const fixture = new QueueFixture();
+    fixture.add('stuck', { priority: 9 });
+    fixture.add('other');
+    fixture.fail('stuck', 'NodeLover');
+    expect(fixture.stateOf('stuck')).toBe('unschedulable');
+    expect(fixture.pop()).toBe('other');
+  });
+
+  it('holds one entity in flight at a time', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    fixture.add('b');
+    fixture.pop();
+    expect(() => fixture.pop()).toThrow('pod/a is still in flight');
+  });
+});
+
+describe('back-off', () => {
+  it('starts at a second and doubles to ten', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const penalties = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const entity = fixture.queue.pop()!;
+      fixture.queue.failed(entity, fixture.failure(entity, [], true));
+      let waited = 0;
+      for (; fixture.stateOf('a') === 'backoff'; waited += 500) fixture.clock.advance(500);
+      penalties.push(waited);
+    }
+    expect(penalties).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
+  });
+
+  it('counts from the failure, so that an event that comes late finds it over', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    fixture.fail('a', 'NodeLover');
+    fixture.clock.advance(600);
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.stateOf('a')).toBe('backoff');
+    fixture.clock.advance(399);
+    expect(fixture.stateOf('a')).toBe('backoff');
+    fixture.clock.advance(1);
+    expect(fixture.stateOf('a')).toBe('active');
+    expect(fixture.moves).toEqual([
+      'PodAdd -> active',
+      'ScheduleAttemptFailure -> unschedulable',
+      'NodeAdd -> backoff',
+      'BackoffComplete -> active',
+    ]);
+  });
+
+  it('is cut short for an idle scheduler, by rank, but only after a refusal', () => {
+    const fixture = new QueueFixture();
+    fixture.add('erred', { priority: 9 });
+    fixture.failWithError('erred');
+    fixture.add('low');
+    fixture.fail('low', 'NodeLover');
+    fixture.add('high', { priority: 1 });
+    fixture.fail('high', 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect([fixture.stateOf('low'), fixture.stateOf('high'), fixture.stateOf('erred')]).toEqual(Array(3).fill('backoff'));
+    expect(fixture.pop()).toBe('high');
+    fixture.queue.done(fixture.queue.get('pod/high')!);
+    expect(fixture.pop()).toBe('low');
+    fixture.queue.done(fixture.queue.get('pod/low')!);
+    expect(fixture.pop()).toBeUndefined();
+    expect(fixture.queue.sizes.backoff).toBe(1);
+    fixture.clock.advance(1000);
+    expect(fixture.pop()).toBe('erred');
+  });
+
+  it('does not let one that backs off go before one that is active', () => {
+    const fixture = new QueueFixture();
+    fixture.add('high', { priority: 9 });
+    fixture.fail('high', 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.add('low');
+    expect(fixture.pop()).toBe('low');
+  });
+
+  it('after errors counts the errors in a row, not the attempts', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    for (let attempt = 0; attempt < 3; attempt++) {
+      fixture.fail('a', 'NodeLover');
+      fixture.clock.advance(10_000);
+      fixture.queue.moveOnEvent(fixture.nodeAdded());
+    }
+    fixture.failWithError('a');
+    fixture.clock.advance(1000);
+    expect(fixture.stateOf('a')).toBe('active');
+  });
+
+  it('keeps its order when the key of one that left it changes', () => {
+    const fixture = new QueueFixture();
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) fixture.add(name, { priority: 1 });
+    for (const name of names) fixture.fail(name, 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.clock.advance(1000);
+    // All are active now; a comes back with a lower rank while records of its first stay may still be about.
+    fixture.add('a', { priority: -1 });
+    for (const name of names) fixture.fail(name, 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    const order = [];
+    for (let entity = fixture.queue.pop(); entity !== undefined; entity = fixture.queue.pop()) {
+      order.push(nameOf(entity));
+      fixture.queue.done(entity);
+    }
+    expect(order).toEqual(['b', 'c', 'd', 'a']);
+  });
+});
+
+describe('events', () => {
+  it('move only what a plugin that refused it says they may help', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a', { namespace: 'one' });
+    fixture.add('b', { namespace: 'two' });
+    fixture.fail('a', 'Neighbour');
+    fixture.fail('b', 'Neighbour');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.queue.sizes.unschedulable).toBe(2);
+    fixture.queue.moveOnEvent(fixture.podDeleted('two'));
+    expect([fixture.stateOf('a'), fixture.stateOf('b')]).toEqual(['unschedulable', 'backoff']);
+  });
+
+  it('that come while an attempt runs are replayed when it fails', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const entity = fixture.queue.pop()!;
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.queue.failed(entity, fixture.failure(entity, ['NodeLover'], false));
+    expect(fixture.stateOf('a')).toBe('backoff');
+  });
+
+  it('that came during another attempt are not replayed', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    fixture.add('b');
+    const a = fixture.queue.pop()!;
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.queue.done(a);
+    fixture.fail('b', 'NodeLover');
+    expect(fixture.stateOf('b')).toBe('unschedulable');
+  });
+
+  it('all help an entity that no plugin is named for', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    fixture.fail('a');
+    fixture.queue.moveOnEvent(fixture.podDeleted('elsewhere'));
+    expect(fixture.stateOf('a')).toBe('backoff');
+  });
+
+  it('wake the scheduler when something can be popped', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    expect(fixture.ready).toBe(1);
+    fixture.fail('a', 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.ready).toBe(2);
+    fixture.clock.advance(1000);
+    expect(fixture.ready).toBe(3);
+  });
+});
+
+describe('a candidate that PreEnqueue refuses', () => {
+  it('waits outside the stores with the reason, until a change of it is let in', () => {
+    const fixture = new QueueFixture();
+    fixture.gates.set('a', shut);
+    fixture.add('a');
+    expect(fixture.queue.get('pod/a')!.state).toEqual({ kind: 'gated', status: shut });
+    expect(fixture.pop()).toBeUndefined();
+    fixture.add('a');
+    expect(fixture.gated).toEqual(['pod/a', 'pod/a']);
+    expect(fixture.queue.sizes.gated).toBe(1);
+    fixture.clock.advance(5000);
+    fixture.gates.clear();
+    fixture.add('a');
+    expect(fixture.queue.sizes).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 0 });
+    expect(fixture.queue.get('pod/a')!.readySince).toBe(fixture.clock.now());
+  });
+
+  it('leaves whatever store it is in, and comes back with the rank it had', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const since = fixture.clock.now();
+    fixture.add('b');
+    fixture.fail('a', 'NodeLover');
+    fixture.gates.set('a', shut);
+    fixture.add('a');
+    expect(fixture.queue.sizes).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 1 });
+    fixture.gates.clear();
+    fixture.clock.advance(1000);
+    fixture.add('a');
+    expect(fixture.queue.get('pod/a')!.sortKey.readySince).toBe(since);
+    expect(fixture.pop()).toBe('a');
+  });
+
+  it('is gated when its attempt fails or finds it not ready, which does not count as an attempt', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    fixture.gates.set('a', shut);
+    fixture.queue.notReady(a);
+    expect([a.state.kind, a.attempts]).toEqual(['gated', 0]);
+    fixture.gates.clear();
+    fixture.add('a');
+    fixture.pop();
+    fixture.gates.set('a', shut);
+    fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], false));
+    expect([a.state.kind, a.attempts]).toEqual(['gated', 1]);
+  });
+});
+
+describe('the flush', () => {
+  it('tries again what no event has helped for too long, and counts it', () => {
+    const fixture = new QueueFixture();
+    fixture.queue.start();
+    fixture.add('a');
+    fixture.clock.advance(15_000);
+    fixture.fail('a', 'NodeLover');
+    fixture.clock.advance(5 * 60_000);
+    expect([fixture.stateOf('a'), fixture.queue.flushed]).toEqual(['unschedulable', 0]);
+    fixture.clock.advance(15_000);
+    expect([fixture.stateOf('a'), fixture.queue.flushed]).toEqual(['active', 1]);
+    expect(fixture.moves.at(-1)).toBe('UnschedulableTimeout -> active');
+    fixture.queue.stop();
+    expect(fixture.clock.untilNextTimer()).toBeUndefined();
+  });
+});
+
+describe('a candidate that comes back', () => {
+  it('has its history, and backs off as after an error', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const past = fixture.queue.pop()!;
+    fixture.queue.done(past);
+    fixture.clock.advance(700);
+    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    expect(fixture.queue.get('pod/a')).toMatchObject({ attempts: 1, errors: 1, readySince: past.readySince });
+    expect(fixture.pop()).toBeUndefined();
+    fixture.clock.advance(1000);
+    expect(fixture.pop()).toBe('a');
+    expect(fixture.queue.get('pod/a')!.attempts).toBe(2);
+  });
+
+  it('does nothing when it is queued already', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const past = { ...fixture.queue.get('pod/a')!, attempts: 7 };
+    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    expect(fixture.queue.get('pod/a')).toMatchObject({ attempts: 0, state: { kind: 'active' } });
+  });
+
+  it('is gated when it is not ready any more', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const past = fixture.queue.pop()!;
+    fixture.queue.done(past);
+    fixture.gates.set('a', shut);
+    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    expect(fixture.stateOf('a')).toBe('gated');
+  });
+});
+
+describe('a candidate that is removed', () => {
+  it.each(['active', 'backoff', 'unschedulable', 'gated', 'inFlight'])('while %s is gone for good', (state) => {
+    const fixture = new QueueFixture();
+    if (state === 'gated') fixture.gates.set('a', shut);
+    fixture.add('a');
+    if (state === 'backoff') fixture.failWithError('a');
+    if (state === 'unschedulable') fixture.fail('a', 'NodeLover');
+    const entity = state === 'inFlight' ? fixture.queue.pop()! : fixture.queue.get('pod/a')!;
+    expect(fixture.stateOf('a')).toBe(state);
+    fixture.queue.remove('pod/a');
+    if (state === 'inFlight') fixture.queue.failed(entity, fixture.failure(entity, [], true));
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.clock.advance(60_000);
+    expect(fixture.pop()).toBeUndefined();
+    expect(fixture.queue.sizes).toEqual({ active: 0, backoff: 0, unschedulable: 0, gated: 0 });
+  });
+});

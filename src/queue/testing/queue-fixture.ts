@@ -1,0 +1,131 @@
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
+import { EventHints } from '../../framework/event-hints.ts';
+import type { Candidate, Plugin, QueueKey } from '../../framework/plugin.ts';
+import { Profile } from '../../framework/profile.ts';
+import type { Status } from '../../framework/status.ts';
+import type { QueuedEntity } from '../queued-entity.ts';
+import { SchedulingQueue } from '../scheduling-queue.ts';
+import type { Failure, SchedulingQueueOptions } from '../scheduling-queue.ts';
+
+/** Wants to hear of every new node. */
+export const nodeLover: Plugin = {
+  name: 'NodeLover',
+  eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
+};
+
+/** Wants to hear of deleted pods in the namespace of the pod that it refused. */
+export const neighbour: Plugin = {
+  name: 'Neighbour',
+  eventsToRegister: () => [
+    {
+      resource: 'AssignedPod',
+      actions: ['Delete'],
+      hint: (pod, event) => event.resource === 'AssignedPod' && event.pod.namespace === pod.namespace,
+    },
+  ],
+};
+
+/** The default order: priority, then time, then uid. */
+export function byPriority(a: QueueKey, b: QueueKey): number {
+  return b.priority - a.priority || a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
+}
+
+/** A queue of lone pods, over a virtual clock. */
+export class QueueFixture {
+  readonly build = new Builders();
+  readonly clock = new VirtualClock();
+  readonly queue: SchedulingQueue;
+  /** uid -> why PreEnqueue refuses the pod */
+  readonly gates = new Map<string, Status>();
+  /** What the observer was told, in order. */
+  readonly moves: string[] = [];
+  readonly gated: string[] = [];
+  ready = 0;
+
+  constructor(options: Pick<SchedulingQueueOptions, 'backoff' | 'maxUnschedulableMs'> = {}) {
+    const plugins: Plugin[] = [
+      { name: 'Order', compare: byPriority },
+      nodeLover,
+      neighbour,
+      { name: 'Binder', bind: () => Promise.resolve(undefined) },
+    ];
+    const hints = new EventHints(
+      new Profile({
+        schedulerName: 'default-scheduler',
+        enabled: plugins,
+        registry: new Map(plugins.map((plugin) => [plugin.name, () => plugin])),
+        handle: pluginHandle(this.build, { clock: this.clock }),
+      }),
+    );
+    this.queue = new SchedulingQueue({
+      clock: this.clock,
+      policy: {
+        compare: byPriority,
+        preEnqueue: (candidate) => (candidate.kind === 'pod' ? this.gates.get(candidate.pod.uid) : undefined),
+        hints: () => hints,
+        sortKey: (candidate, readySince) => {
+          if (candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
+          return { priority: candidate.pod.priority, readySince, uid: candidate.pod.uid, incomplete: false };
+        },
+      },
+      observer: {
+        ready: () => this.ready++,
+        gated: (entity) => this.gated.push(entity.key),
+        moved: (to, event) => this.moves.push(`${event} -> ${to}`),
+      },
+      ...options,
+    });
+  }
+
+  candidate(name: string, options: { readonly priority?: number; readonly namespace?: string } = {}): Candidate {
+    return { kind: 'pod', pod: this.build.projectedPod({ ...options, name, uid: name }) };
+  }
+
+  add(name: string, options: { readonly priority?: number; readonly namespace?: string } = {}): void {
+    this.queue.upsert(this.candidate(name, options), 'PodAdd');
+  }
+
+  /** The name of the pod that comes next, in flight; undefined when there is none. */
+  pop(): string | undefined {
+    return nameOf(this.queue.pop());
+  }
+
+  /** Pops the pod and fails its attempt. */
+  fail(name: string, ...refusedBy: string[]): void {
+    this.#end(name, (entity) => this.failure(entity, refusedBy, false));
+  }
+
+  failWithError(name: string): void {
+    this.#end(name, (entity) => this.failure(entity, [], true));
+  }
+
+  failure(entity: QueuedEntity, refusedBy: readonly string[], error: boolean): Failure {
+    if (entity.candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
+    return { refusedBy: new Set(refusedBy), refusedPods: [entity.candidate.pod], error };
+  }
+
+  stateOf(name: string): string | undefined {
+    return this.queue.get(`pod/${name}`)?.state.kind;
+  }
+
+  nodeAdded(): ClusterEvent {
+    return { resource: 'Node', action: 'Add', old: undefined, new: this.build.projectedNode() };
+  }
+
+  podDeleted(namespace = 'default'): ClusterEvent {
+    return { resource: 'AssignedPod', action: 'Delete', pod: this.build.projectedPod({ namespace, nodeName: 'a' }) };
+  }
+
+  #end(name: string, failure: (entity: QueuedEntity) => Failure): void {
+    const entity = this.queue.pop();
+    if (entity === undefined || nameOf(entity) !== name) throw new Error(`next is ${nameOf(entity)}, not ${name}`);
+    this.queue.failed(entity, failure(entity));
+  }
+}
+
+export function nameOf(entity: QueuedEntity | undefined): string | undefined {
+  return entity?.candidate.kind === 'pod' ? entity.candidate.pod.name : undefined;
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../api/pod.ts';
+import type { Gang } from '../cluster/gang.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import type { PodBinding } from '../framework/plugin-handle.ts';
+import { Status } from '../framework/status.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { BindingCycle } from './binding-cycle.ts';
+import type { BindingPlan, BindingResult } from './binding-plan.ts';
+import { SchedulingCycle } from './scheduling-cycle.ts';
+import { entityInFlight } from './testing/entity.ts';
+import { Picture } from './testing/picture.ts';
+
+interface Fixture {
+  readonly picture: Picture;
+  readonly binding: BindingCycle;
+  readonly bound: PodBinding[];
+  readonly results: BindingResult[];
+  readonly stop: AbortController;
+  /** A plan for a group of three, decided and assumed. */
+  readonly plan: () => BindingPlan;
+}
+
+function fixture(
+  options: {
+    readonly plugins?: readonly Plugin[];
+    readonly bind?: (binding: PodBinding) => Promise<void>;
+    readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
+  } = {},
+): Fixture {
+  const bound: PodBinding[] = [];
+  const results: BindingResult[] = [];
+  const stop = new AbortController();
+  const picture = new Picture({
+    plugins: defaultPlugins,
+    extra: options.plugins ?? [],
+    binder: {
+      bind: async (asked) => {
+        await options.bind?.(asked);
+        bound.push(asked);
+      },
+    },
+  });
+  picture.node({ name: 'a', cpu: 4 });
+  const gang: Gang = picture.group({ name: 'red', uid: 'red-uid', minMember: 3 });
+  picture.pods(3, { group: 'red', cpu: 1 });
+  const { cluster, planner, clock, handle, profile } = picture;
+  const cycle = new SchedulingCycle({ cluster, planner, clock, waitingPods: handle.waitingPods });
+  let plans = 0;
+  const binding = new BindingCycle({
+    report: (result) => results.push(result),
+    stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
+    planId: () => `plan-${++plans}`,
+    signal: stop.signal,
+  });
+  const plan = (): BindingPlan => {
+    const result = cycle.run(entityInFlight({ gang }), profile);
+    if (result.kind !== 'planned') throw new Error(`the attempt ended ${result.kind}`);
+    return result.plan;
+  };
+  return { picture, binding, bound, results, stop, plan };
+}
+
+/** Lets everything that is not waiting for a timer run on. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+function finished(results: readonly BindingResult[]): { pod: string; reason: string }[] {
+  const last = results.at(-1);
+  if (last?.kind !== 'finished') throw new Error('the plan is not finished');
+  return last.failures.map(({ placement, status }) => ({ pod: placement.pod.name, reason: status.reason }));
+}
+
+describe('a binding cycle', () => {
+  it('binds every member, with the annotations that tell of the plan', async () => {
+    const { binding, bound, results, plan } = fixture();
+    binding.start(plan());
+    expect(binding.running).toBe(1);
+    await binding.idle();
+    expect(binding.running).toBe(0);
+    expect(bound.map(({ name, nodeName }) => [name, nodeName])).toEqual([
+      ['red-0', 'a'],
+      ['red-1', 'a'],
+      ['red-2', 'a'],
+    ]);
+    for (const { annotations } of bound) {
+      expect(annotations).toEqual({
+        [planAnnotations.groupUid]: 'red-uid',
+        [planAnnotations.plan]: 'plan-1',
+        [planAnnotations.quorum]: '3',
+      });
+    }
+    expect(results.map(({ kind }) => kind)).toEqual(['bound', 'bound', 'bound', 'finished']);
+    expect(finished(results)).toEqual([]);
+  });
+
+  it('binds nobody before the last PreBind is through', async () => {
+    const steps: string[] = [];
+    const waits = new Map<string, () => void>();
+    const { binding, plan } = fixture({
+      plugins: [
+        {
+          name: 'Volumes',
+          preBind: async (_state, pod) => {
+            await new Promise<void>((resolve) => waits.set(pod.name, resolve));
+            steps.push(`ready ${pod.name}`);
+            return undefined;
+          },
+        },
+      ],
+      bind: ({ name }) => Promise.resolve(void steps.push(`bind ${name}`)),
+    });
+    binding.start(plan());
+    await settle();
+    expect([...waits.keys()]).toEqual(['red-0', 'red-1', 'red-2']);
+    waits.get('red-2')!();
+    waits.get('red-0')!();
+    await settle();
+    expect(steps).toEqual(['ready red-2', 'ready red-0']);
+    waits.get('red-1')!();
+    await binding.idle();
+    expect(steps.slice(0, 3)).toEqual(['ready red-2', 'ready red-0', 'ready red-1']);
+    expect(steps).toHaveLength(6);
+  });
+
+  it('binds nobody when one PreBind fails', async () => {
+    const { binding, bound, results, plan } = fixture({
+      plugins: [
+        {
+          name: 'Volumes',
+          preBind: (_state, pod) =>
+            pod.name === 'red-1' ? Promise.reject(new Error('no volume')) : Promise.resolve(undefined),
+        },
+      ],
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound).toEqual([]);
+    const reason = 'Volumes failed in PreBind: no volume';
+    expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason })));
+  });
+
+  it('binds nobody when a member does not fit any more after something was waited for', async () => {
+    const { binding, bound, results, plan } = fixture({
+      plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
+      stillFits: (_plan, pod) => (pod === 'red-2' ? new Status('Unschedulable', 'node a is gone') : undefined),
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound).toEqual([]);
+    expect(finished(results).map(({ reason }) => reason)).toEqual(Array(3).fill('node a is gone'));
+  });
+
+  it('reports a member that cannot be bound, while the others stay bound', async () => {
+    const { binding, bound, results, plan } = fixture({
+      bind: ({ name }) => (name === 'red-1' ? Promise.reject(new Error('node a refused')) : Promise.resolve()),
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound.map(({ name }) => name)).toEqual(['red-0', 'red-2']);
+    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'binding rejected: node a refused' }]);
+  });
+});
+
+describe('a Permit plugin that really waits', () => {
+  const gate: Plugin = { name: 'Gate', permit: () => ({ waitMs: 5000 }) };
+
+  it('holds the whole plan back until it has allowed every member', async () => {
+    const { binding, bound, picture, plan } = fixture({ plugins: [gate] });
+    binding.start(plan());
+    const [first, ...others] = picture.handle.waitingPods.all();
+    for (const other of others) other.allow('Gate');
+    await settle();
+    expect(bound).toEqual([]);
+    first!.allow('Gate');
+    await binding.idle();
+    expect(bound).toHaveLength(3);
+  });
+
+  it('that rejects one member ends the plan at once for all of them', async () => {
+    const { binding, bound, results, picture, plan } = fixture({ plugins: [gate] });
+    binding.start(plan());
+    picture.handle.waitingPods.all()[1]!.reject('Gate', 'not today');
+    await settle();
+    expect(bound).toEqual([]);
+    expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason: 'not today' })));
+    expect(picture.handle.waitingPods.size).toBe(0);
+    expect(picture.clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('that lets one member wait too long ends the plan then, not when the last one has timed out', async () => {
+    const uneven: Plugin = {
+      name: 'Gate',
+      permit: (_state, pod) => ({ waitMs: pod.name === 'red-1' ? 1000 : 600_000 }),
+    };
+    const { binding, bound, results, picture, plan } = fixture({ plugins: [uneven] });
+    binding.start(plan());
+    picture.clock.advance(999);
+    await settle();
+    expect(results).toEqual([]);
+    picture.clock.advance(1);
+    await settle();
+    expect(bound).toEqual([]);
+    expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'timed out after 1 s of waiting on Permit' });
+    expect(picture.handle.waitingPods.size).toBe(0);
+  });
+
+  it('does not keep a scheduler from stopping', async () => {
+    const { binding, bound, results, stop, plan } = fixture({ plugins: [gate] });
+    binding.start(plan());
+    stop.abort(new Error('stopping'));
+    await binding.idle();
+    expect(bound).toEqual([]);
+    expect(finished(results)).toHaveLength(3);
+  });
+});

@@ -1,0 +1,123 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { deferred } from '../../src/base/deferred.ts';
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A kubectl that goes on until it is ended, as `get -w` does. */
+export interface Following {
+  /** What it has printed so far. */
+  readonly stdout: string;
+  /** Resolves when what it has printed matches; rejects after ten seconds, or when it ends before. */
+  until(pattern: RegExp): Promise<void>;
+  end(): Promise<void>;
+}
+
+const patienceMs = 10_000;
+
+/** The real kubectl with a kubeconfig and a cache of its own, and nothing of the user's. */
+export class Kubectl {
+  readonly #path: string;
+  readonly #common: readonly string[];
+  readonly #environment: NodeJS.ProcessEnv;
+
+  constructor(path: string, kubeconfigPath: string, folder: string) {
+    this.#path = path;
+    this.#common = ['--kubeconfig', kubeconfigPath, '--cache-dir', join(folder, 'cache')];
+    // kubectl diff runs the system's diff.
+    this.#environment = { PATH: process.env.PATH, HOME: folder };
+  }
+
+  /** Resolves when it has ended, however that is. `words` is split at spaces; `rest` is not. */
+  run(words: string, rest: readonly string[] = [], stdin?: unknown): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const child = execFile(
+        this.#path,
+        [...this.#common, ...words.split(" "), ...rest],
+        { env: this.#environment, maxBuffer: 2 ** 24, timeout: 2 * patienceMs },
+        (error, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+          resolve({ code, stdout, stderr });
+        },
+      );
+      if (stdin !== undefined) child.stdin?.end(typeof stdin === 'string' ? stdin : JSON.stringify(stdin));
+    });
+  }
+
+  /** Runs it and gives what it printed. Rejects unless the exit code is 0. */
+  async ok(words: string, rest: readonly string[] = [], stdin?: unknown): Promise<string> {
+    const { code, stdout, stderr } = await this.run(words, rest, stdin);
+    if (code !== 0) throw new Error(`kubectl ${[words, ...rest].join(' ')} exited with ${code}: ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** Runs it and gives what it complained of. Rejects unless the exit code is 1. */
+  async fails(words: string, rest: readonly string[] = [], stdin?: unknown): Promise<string> {
+    const { code, stdout, stderr } = await this.run(words, rest, stdin);
+    if (code !== 1) throw new Error(`kubectl ${[words, ...rest].join(' ')} exited with ${code}: ${stderr}${stdout}`);
+    return stderr.trimEnd();
+  }
+
+  follow(words: string): Following {
+    const child = spawn(this.#path, [...this.#common, ...words.split(" ")], { env: this.#environment });
+    const closed = once(child, 'close');
+    let stdout = '';
+    let changed = deferred();
+    const notice = (): void => {
+      changed.resolve();
+      changed = deferred();
+    };
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      notice();
+    });
+    child.stderr.resume();
+    child.on('close', notice);
+    return {
+      get stdout() {
+        return stdout;
+      },
+      async until(pattern) {
+        const deadline = performance.now() + patienceMs;
+        const alarm = setTimeout(notice, patienceMs);
+        try {
+          while (!pattern.test(stdout)) {
+            if (child.exitCode !== null || performance.now() >= deadline) {
+              throw new Error(`kubectl ${words} did not print ${String(pattern)} but:\n${stdout}`);
+            }
+            await changed.promise;
+          }
+        } finally {
+          clearTimeout(alarm);
+        }
+      },
+      async end() {
+        child.kill();
+        await closed;
+      },
+    };
+  }
+}
+
+/** The lines of a table that kubectl printed, as cells; the header is the first. */
+export function table(text: string): string[][] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trimEnd().split(/ {2,}/));
+}
+
+/** The lines under a heading of `describe`, up to the next heading, without their indentation. */
+export function section(text: string, heading: string): string[] {
+  const lines = text.split('\n');
+  const first = lines.findIndex((line) => line.startsWith(`${heading}:`));
+  if (first < 0) throw new Error(`there is no ${heading} in:\n${text}`);
+  const length = lines.slice(first + 1).findIndex((line) => !line.startsWith(' '));
+  return lines.slice(first + 1, length < 0 ? undefined : first + 1 + length).map((line) => line.trim());
+}

@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kubectlPath } from '../planes/kubectl.ts';
+import { Kubectl } from './kubectl-command.ts';
+import { openRecordedPlane } from './recorded-plane.ts';
+import type { RecordedPlane } from './recorded-plane.ts';
+import type { RequestPattern } from './request-pattern.ts';
+import { writePatterns } from './request-pattern.ts';
+import { loadPatterns, saveTranscript, savedTranscripts } from './transcript-files.ts';
+
+/** What the tests of a session share: they run in order, on one plane. */
+export interface Session {
+  readonly plane: RecordedPlane;
+  readonly kubectl: Kubectl;
+}
+
+/** The only platform that the tests have a kubectl for. */
+const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
+export const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
+
+/**
+ * Tests on a plane of their own, with the real kubectl. At their end, what the API server was asked must be of a kind that
+ * the checked-in transcripts have; with TUTTI_RECORD_TRANSCRIPTS=1 they are written instead.
+ */
+export function describeSession(name: string, tests: (session: () => Session) => void): void {
+  describe.runIf(hasKubectl)(name, () => {
+    let session: Session | undefined;
+
+    beforeAll(async () => {
+      const plane = await openRecordedPlane();
+      const kubectl = new Kubectl(await kubectlPath(), plane.kubeconfigPath, join(plane.folder, 'home'));
+      session = { plane, kubectl };
+    });
+
+    afterAll(() => session?.plane.stop());
+
+    tests(() => session!);
+
+    it('asks the server nothing that its transcripts do not have', ({ onTestFailed }) => {
+      onTestFailed(() => console.error('new requests are recorded by: node scripts/record-transcripts.ts'));
+      const transcript = session!.plane.transcript();
+      if (isRecording) {
+        saveTranscript(name, transcript);
+        return;
+      }
+      const known = new Set(savedTranscripts().flatMap(loadPatterns).map(timeless));
+      const asked = writePatterns(transcript.exchanges).trimEnd().split('\n');
+      expect(asked.filter((line) => !known.has(timeless(line)))).toEqual([]);
+    });
+  });
+}
+
+/** Which of our own processes comes first is a matter of time, and so are the answers that the second one gets. */
+function timeless(line: string): string {
+  const pattern = JSON.parse(line) as RequestPattern;
+  return JSON.stringify(pattern.client.startsWith('tutti') ? { ...pattern, status: undefined } : pattern);
+}

@@ -1,0 +1,80 @@
+import type { Exchange } from './exchange.ts';
+
+/** A kind of request: what is left of one when the names of objects and the values that differ every time are gone. */
+export interface RequestPattern {
+  readonly client: string;
+  readonly method: string;
+  /** `/api/v1/namespaces/{namespace}/pods/{name}/binding` */
+  readonly path: string;
+  /** `key=value` in order, the value only where the server acts on it in another way for each. */
+  readonly query: string;
+  readonly contentType?: string;
+  /** What the client wants the answer as. */
+  readonly accept: string;
+  readonly status: number;
+}
+
+/** Queries whose values choose what the server does; of the others the key alone is kept. */
+const tellingQueries = new Set([
+  'watch',
+  'dryRun',
+  'fieldValidation',
+  'fieldManager',
+  'allowWatchBookmarks',
+  'includeObject',
+  'propagationPolicy',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+]);
+
+export function patternOf({ client, method, path: target, contentType, accept, status }: Exchange): RequestPattern {
+  const { pathname, searchParams } = new URL(target, 'http://server');
+  return {
+    client,
+    method,
+    path: withPlaceholders(pathname),
+    query: [...searchParams].map(queryPart).sort().join('&'),
+    ...(contentType !== undefined && { contentType }),
+    accept: acceptKind(accept),
+    status,
+  };
+}
+
+/** Without duplicates, sorted: one line each. */
+export function writePatterns(exchanges: readonly Exchange[]): string {
+  const lines = new Set(exchanges.map((exchange) => JSON.stringify(patternOf(exchange))));
+  return [...lines]
+    .sort()
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function withPlaceholders(path: string): string {
+  const segments = path.split('/').slice(1);
+  // /api/v1/… or /apis/GROUP/VERSION/…; anything else names no object.
+  const head = segments[0] === 'api' ? 2 : segments[0] === 'apis' ? 3 : segments.length;
+  const rest = segments.slice(head);
+  if (rest[0] === 'namespaces' && rest.length > 2) {
+    rest[1] = '{namespace}';
+    if (rest.length > 3) rest[3] = '{name}';
+  } else if (rest.length > 1) {
+    rest[1] = '{name}';
+  }
+  return `/${[...segments.slice(0, head), ...rest].join('/')}`;
+}
+
+function queryPart([key, value]: [string, string]): string {
+  if (key === 'fieldSelector') return `${key}=${value.replace(/(!?=)[^,]*/g, '$1…')}`;
+  if (key === 'resourceVersion' && value === '0') return `${key}=0`;
+  return tellingQueries.has(key) ? `${key}=${value}` : key;
+}
+
+/** The forms are offered in order of preference; the first names what the client is after. */
+function acceptKind(accept: string | undefined): string {
+  if (accept === undefined) return 'unsaid';
+  const first = accept.split(',')[0]!;
+  const form = /;as=(\w+)/.exec(first)?.[1];
+  if (form !== undefined) return form;
+  const json = accept.includes('application/json') || accept.includes('*/*');
+  return first.includes('protobuf') ? (json ? 'protobuf or JSON' : 'protobuf') : first;
+}

@@ -1,0 +1,48 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+
+/** Begins the name of every group's folder in the temporary folder. */
+export const folderPrefix = 'tutti-real-plane-';
+/** In the environment of every process of a group: its folder. Tells them from everything else that runs on the machine. */
+export const folderVariable = 'TUTTI_REAL_PLANE_FOLDER';
+
+/**
+ * Ends what is left of groups whose supervisor was killed: folders for which no supervisor lives, and the processes that were
+ * started for them. Only on Linux, where a process shows its environment; elsewhere nothing is touched.
+ */
+export async function endAbandonedGroups(): Promise<void> {
+  if (process.platform !== 'linux') return;
+  const folders = (await readdir(tmpdir()))
+    .filter((name) => name.startsWith(folderPrefix))
+    .map((name) => join(tmpdir(), name));
+  if (folders.length === 0) return;
+  // The folders were read first: each supervisor lives before its folder does.
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const commandLines = await Promise.all(pids.map((pid) => readEntries(pid, 'cmdline')));
+  const abandoned = folders.filter((folder) => !commandLines.some((words) => words.includes(folder)));
+  if (abandoned.length === 0) return;
+  const marks = new Set(abandoned.map((folder) => `${folderVariable}=${folder}`));
+  await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await readEntries(pid, 'environ');
+      if (environment.some((entry) => marks.has(entry))) kill(Number(pid));
+    }),
+  );
+  await Promise.all(abandoned.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
+}
+
+/** Empty when the process has gone, or is another user's. */
+async function readEntries(pid: string, file: 'cmdline' | 'environ'): Promise<string[]> {
+  const text = await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
+  return text.split('\0');
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

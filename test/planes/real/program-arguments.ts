@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Where the programs of one plane find each other. */
+export interface PlaneFiles {
+  readonly folder: string;
+  readonly kubeconfig: string;
+}
+
+export interface EtcdAddresses {
+  readonly clientUrl: string;
+  readonly peerUrl: string;
+}
+
+export function etcdArguments(folder: string, { clientUrl, peerUrl }: EtcdAddresses): string[] {
+  return [
+    `--data-dir=${join(folder, 'etcd')}`,
+    `--listen-client-urls=${clientUrl}`,
+    `--advertise-client-urls=${clientUrl}`,
+    `--listen-peer-urls=${peerUrl}`,
+    `--initial-advertise-peer-urls=${peerUrl}`,
+    `--initial-cluster=default=${peerUrl}`,
+    '--unsafe-no-fsync',
+    '--log-level=error',
+  ];
+}
+
+/** What may differ from one API server to another. */
+export interface ApiServerFeatures {
+  /** Serves scheduling.k8s.io/v1beta1, Kubernetes' own gangs. */
+  readonly nativeGangs?: boolean;
+  /** No priority and fairness and no limit of requests in flight: what is measured is the client. */
+  readonly unlimited?: boolean;
+}
+
+export function apiServerArguments(
+  folder: string,
+  port: number,
+  etcdUrl: string,
+  { nativeGangs = false, unlimited = false }: ApiServerFeatures,
+): string[] {
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--cert-dir=${join(folder, 'api-server')}`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    `--service-account-issuer=https://127.0.0.1:${port}/`,
+    `--service-account-key-file=${join(folder, 'service-accounts.pub')}`,
+    `--service-account-signing-key-file=${join(folder, 'service-accounts.key')}`,
+    `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
+    // Pods are created in namespaces where nobody makes service accounts.
+    '--disable-admission-plugins=ServiceAccount',
+    '--allow-privileged=true',
+    '--endpoint-reconciler-type=none',
+    ...(nativeGangs
+      ? ['--runtime-config=scheduling.k8s.io/v1beta1=true', '--feature-gates=GenericWorkload=true']
+      : []),
+    ...(unlimited
+      ? [
+          '--enable-priority-and-fairness=false',
+          '--max-requests-inflight=0',
+          '--max-mutating-requests-inflight=0',
+        ]
+      : []),
+  ];
+}
+
+/**
+ * `nodesAreAlive`: somebody renews the nodes' Leases. Otherwise the life cycle of nodes is off, which would call them dead.
+ */
+export function controllerManagerArguments(
+  { folder, kubeconfig }: PlaneFiles,
+  port: number,
+  nodesAreAlive: boolean,
+): string[] {
+  return [
+    ...servingArguments(folder, 'kube-controller-manager', port),
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    `--service-account-private-key-file=${join(folder, 'service-accounts.key')}`,
+    `--controllers=*${nodesAreAlive ? '' : ',-node-lifecycle-controller'}`,
+    '--leader-elect=false',
+    '--kube-api-qps=1000',
+    '--kube-api-burst=2000',
+  ];
+}
+
+/** All nodes are its nodes. */
+export function kwokArguments({ kubeconfig }: PlaneFiles, port: number): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--config=${fileURLToPath(new URL('kwok-stages.yaml', import.meta.url))}`,
+    '--manage-all-nodes=true',
+    '--node-lease-duration-seconds=40',
+    `--server-address=127.0.0.1:${port}`,
+  ];
+}
+
+/** Of kube-scheduler, and of the scheduler of scheduler-plugins, which is one. */
+export function schedulerArguments(name: string, { folder, kubeconfig }: PlaneFiles, port: number): string[] {
+  return [
+    ...servingArguments(folder, name, port),
+    `--config=${join(folder, `${name}.json`)}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+  ];
+}
+
+function servingArguments(folder: string, name: string, port: number): string[] {
+  return ['--bind-address=127.0.0.1', `--secure-port=${port}`, `--cert-dir=${join(folder, name)}`];
+}

@@ -1,0 +1,72 @@
+// The parent of a plane's processes, in a process group of its own: `node supervisor.ts <folder>`, started with an IPC channel.
+// The folder exists only while this runs. When the channel closes, because the test is done or was killed, everything ends.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { folderVariable } from './abandoned-groups.ts';
+import type { SupervisorAnswer, SupervisorRequest } from './supervisor-messages.ts';
+
+const folder = process.argv[2]!;
+/** Name -> the running process of that name */
+const running = new Map<string, ChildProcess>();
+let ending = false;
+
+function answer(message: SupervisorAnswer): void {
+  // The other side may be gone by now.
+  if (process.connected) process.send!(message, () => undefined);
+}
+
+function start(name: string, command: string, args: readonly string[]): void {
+  const log = openSync(join(folder, `${name}.log`), 'a', 0o600);
+  const child = spawn(command, args, {
+    stdio: ['ignore', log, log],
+    cwd: folder,
+    env: { ...process.env, [folderVariable]: folder },
+  });
+  closeSync(log);
+  running.set(name, child);
+  let done = false;
+  const gone = (how: string): void => {
+    if (done) return;
+    done = true;
+    if (running.get(name) === child) running.delete(name);
+    answer({ kind: 'exited', name, how });
+  };
+  child.once('spawn', () => answer({ kind: 'started', name, pid: child.pid! }));
+  child.once('error', (error) => gone(error.message));
+  child.once('exit', (code, signal) => gone(signal === null ? `exit code ${code}` : `signal ${signal}`));
+}
+
+async function endAll(): Promise<void> {
+  if (ending) return;
+  ending = true;
+  // There is nothing worth saving in what they store, and some take long to end in their own way.
+  await Promise.all(
+    [...running.values()].map(async (child) => {
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      if (child.kill('SIGKILL')) await exited;
+    }),
+  );
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  // This one too, and whatever the children have started.
+  process.kill(-process.pid, 'SIGKILL');
+}
+
+process.on('message', (request: SupervisorRequest) => {
+  if (ending) return;
+  switch (request.kind) {
+    case 'start':
+      return start(request.name, request.command, request.args);
+    case 'signal':
+      running.get(request.name)?.kill(request.signal);
+  }
+});
+process.on('disconnect', () => void endAll());
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void endAll());
+
+mkdirSync(folder, { mode: 0o700 });
+if (process.connected) answer({ kind: 'ready' });
+else await endAll();
