@@ -9,7 +9,7 @@ import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import type { Metafile } from 'esbuild';
+import type { BuildOptions, Metafile, Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -22,34 +22,65 @@ const entries = {
   testing: 'src/testing.ts',
 };
 
+/**
+ * client-node is bundled twice. What reads a kubeconfig gets the 34 KB that it needs: its modules do nothing when they are
+ * loaded but define things, which its package.json does not say, and told so esbuild leaves the rest out. Everybody else
+ * shares the whole of it, 5 MB, in a file of its own: in one graph esbuild would give the whole to both.
+ */
+const twoClientNodes: Plugin = {
+  name: 'two-client-nodes',
+  setup(builder) {
+    builder.onResolve({ filter: /^@kubernetes\/client-node$|^\./ }, async (args) => {
+      if (args.pluginData === twoClientNodes) return undefined;
+      const { importer, resolveDir, kind } = args;
+      const isEntrance = args.path[0] !== '.';
+      if (isEntrance && !importer.endsWith('client-node-kubeconfig.ts')) {
+        return { path: '../client-node.js', external: true }; // from dist/chunks/
+      }
+      if (!isEntrance && !/[\\/]@kubernetes[\\/]client-node[\\/]/.test(importer)) return undefined;
+      const resolved = await builder.resolve(args.path, { importer, resolveDir, kind, pluginData: twoClientNodes });
+      return { ...resolved, sideEffects: false };
+    });
+  },
+};
+
+const common = {
+  outdir: dist,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node22.19',
+  // Names stay as they are in the sources, for stack traces; white space costs memory while a bundle is loaded.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  sourcemap: 'linked',
+  sourcesContent: false,
+  legalComments: 'none', // THIRD-PARTY-LICENSES.txt has the whole texts
+  // CommonJS packages in the bundle call require() for Node's own modules.
+  banner: {
+    js: `import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);`,
+  },
+  metafile: true,
+  logLevel: 'warning',
+} satisfies BuildOptions;
+
 async function bundle(): Promise<Metafile> {
   const { metafile } = await build({
+    ...common,
     entryPoints: Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(source))),
-    outdir: dist,
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
     splitting: true, // a command loads what it needs: the scheduler has no use for the embedded plane
-    format: 'esm',
-    platform: 'node',
-    target: 'node22.19',
-    // Names stay as they are in the sources, for stack traces; white space costs memory while a bundle is loaded.
-    minifySyntax: true,
-    minifyWhitespace: true,
-    sourcemap: 'linked',
-    sourcesContent: false,
-    legalComments: 'none', // THIRD-PARTY-LICENSES.txt has the whole texts
-    // CommonJS packages in the bundle call require() for Node's own modules.
-    banner: {
-      js: `import{createRequire as createRequireOfBundle}from'node:module';const require=createRequireOfBundle(import.meta.url);`,
-    },
-    metafile: true,
-    logLevel: 'warning',
+    plugins: [twoClientNodes],
   });
+  const whole = await build({ ...common, entryPoints: { 'client-node': '@kubernetes/client-node' } });
   const cli = join(dist, 'cli.js');
   if (!(await readFile(cli, 'utf8')).startsWith('#!'))
     throw new Error('src/main.ts must begin with #!/usr/bin/env node');
   await chmod(cli, 0o755);
-  return metafile;
+  return {
+    inputs: { ...metafile.inputs, ...whole.metafile.inputs },
+    outputs: { ...metafile.outputs, ...whole.metafile.outputs },
+  };
 }
 
 /**

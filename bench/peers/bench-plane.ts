@@ -1,2 +1,70 @@
-import { provideBinaries } from '../../test/planes/real/build.ts';
-import type { ProcessUsage } from './process-usage.ts';
+import { readFile } from 'node:fs/promises';
+import { Agent, request } from 'undici';
+import { parse } from 'yaml';
+import { ControlPlane } from '../../test/planes/real/control-plane.ts';
+import { ProcessGroup } from '../../test/planes/real/process-group.ts';
+import type { LoadTarget } from './load/load-protocol.ts';
+
+export interface PlaneBinaries {
+  readonly etcd: string;
+  readonly 'kube-apiserver': string;
+}
+
+/**
+ * etcd and kube-apiserver, for one run: a plane that served another run would have its objects in etcd's history, its watch
+ * caches and its heap, and the second run would pay for the first.
+ */
+export class BenchPlane {
+  /** In which the scheduler is started as well; everything in it ends with the bench. */
+  readonly group: ProcessGroup;
+  readonly kubeconfigPath: string;
+  readonly target: LoadTarget;
+
+  private constructor(group: ProcessGroup, kubeconfigPath: string, target: LoadTarget) {
+    this.group = group;
+    this.kubeconfigPath = kubeconfigPath;
+    this.target = target;
+  }
+
+  /** Resolves when the API server is ready, with no limit of requests in flight. Rejects with what a program said last. */
+  static async open(paths: PlaneBinaries): Promise<BenchPlane> {
+    const group = await ProcessGroup.open();
+    try {
+      const { kubeconfigPath } = await ControlPlane.start(group, { paths, nativeGangs: true, unlimited: true });
+      const kubeconfig = parse(await readFile(kubeconfigPath, 'utf8')) as {
+        readonly clusters: readonly [{ readonly cluster: { readonly server: string } }];
+        readonly users: readonly [{ readonly user: { readonly token: string } }];
+      };
+      const { server } = kubeconfig.clusters[0].cluster;
+      return new BenchPlane(group, kubeconfigPath, { server, token: kubeconfig.users[0].user.token });
+    } catch (error) {
+      await group.close();
+      throw error;
+    }
+  }
+
+  get apiServerPid(): number {
+    const pid = this.group.pid('kube-apiserver');
+    if (pid === undefined) throw new Error(`kube-apiserver has ended: ${this.group.exit('kube-apiserver')}`);
+    return pid;
+  }
+
+  /** The text of the API server's /metrics. */
+  async metrics(): Promise<string> {
+    const agent = new Agent({ connect: { rejectUnauthorized: false } });
+    try {
+      const headers = { authorization: `Bearer ${this.target.token}` };
+      const response = await request(`${this.target.server}/metrics`, { dispatcher: agent, headers });
+      const text = await response.body.text();
+      if (response.statusCode !== 200) throw new Error(`GET /metrics: ${response.statusCode} ${text.slice(0, 200)}`);
+      return text;
+    } finally {
+      await agent.destroy();
+    }
+  }
+
+  /** Ends all its processes and removes its files. */
+  close(): Promise<void> {
+    return this.group.close();
+  }
+}

@@ -1,3 +1,5 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
 import type { Interruption } from './interruption.ts';
 
 /** A stream to write to, which may be a terminal. */
@@ -13,6 +15,8 @@ export interface CommandContext {
   readonly stderr: OutputStream;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly interruption: Interruption;
+  readonly clock: Clock;
+  readonly random: Random;
   /** Called when the process exits, however it does; must be synchronous. */
   readonly onExit: (callback: () => void) => void;
 }

@@ -10,21 +10,24 @@ import type { Commands, ControllerFlags, SchedulerFlags, UpFlags } from './progr
 
 /** Runs the command line of a process. Answers what it shall exit with; what went wrong is on its standard error. */
 export async function runCli(process: NodeJS.Process): Promise<number> {
-  const interruption = new Interruption(process, systemClock);
+  // While code is only being loaded there is nothing to stop, and a signal may simply kill the process.
+  let interruption: Interruption | undefined;
   const { stdout, stderr, env: environment } = process;
   for (const stream of [stdout, stderr]) {
     // A reader that has gone (`tutti up | head`) is a wish to end, not an error to die of.
-    stream.on('error', () => interruption.interrupt('SIGPIPE'));
+    stream.on('error', () => (interruption === undefined ? process.exit() : interruption.interrupt('SIGPIPE')));
   }
-  const context: CommandContext = {
+  const begin = (): CommandContext => ({
     stdout,
     stderr,
     environment,
-    interruption,
+    interruption: (interruption = new Interruption(process, systemClock)),
     onExit: (callback) => void process.once('exit', callback),
-  };
+    clock: systemClock,
+    random: Math.random,
+  });
   let exitCode: number = exitCodes.ok;
-  const program = createProgram(commandsFor(context), (code) => {
+  const program = createProgram(commandsThat(begin), (code) => {
     exitCode = code;
   });
   try {
@@ -34,21 +37,20 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
     // Commander has already said what is wrong, and where to find help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     stderr.write(`${explain(error)}\n`);
-    return interruption.exitCode ?? exitCodes.failed;
+    return interruption?.exitCode ?? exitCodes.failed;
   } finally {
-    interruption.dispose();
+    interruption?.dispose();
   }
 }
 
 /** The commands' code is loaded when it is called for, so that help and version come at once. */
-function commandsFor(context: CommandContext): Commands {
-  const surroundings = { ...context, clock: systemClock, random: Math.random };
+function commandsThat(begin: () => CommandContext): Commands {
   return {
     async up(flags: UpFlags) {
       const { runUp } = await import('./up/run-up.ts');
       const { file, exit = false, naive = false, timeout: timeoutMs, ...rest } = flags;
       const files = file ?? [packageFile('examples', 'deadlock', 'manifests.yaml')];
-      return runUp({ ...rest, files, exit, naive, timeoutMs }, surroundings);
+      return runUp({ ...rest, files, exit, naive, timeoutMs }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
       const [{ runServer }, { runScheduler }] = await Promise.all([
@@ -56,7 +58,7 @@ function commandsFor(context: CommandContext): Commands {
         import('../compose/scheduler.ts'),
       ]);
       const { schedulerName: schedulerNames = ['tutti'] } = flags;
-      return runServer('scheduler', flags, surroundings, (parts) => runScheduler({ ...parts, schedulerNames }));
+      return runServer('scheduler', flags, begin(), (parts) => runScheduler({ ...parts, schedulerNames }));
     },
     async controller(flags: ControllerFlags) {
       const [{ runServer }, { runController }] = await Promise.all([
@@ -64,7 +66,7 @@ function commandsFor(context: CommandContext): Commands {
         import('../compose/controller.ts'),
       ]);
       const { workers } = flags;
-      return runServer('controller', flags, surroundings, (parts) => runController({ ...parts, workers }));
+      return runServer('controller', flags, begin(), (parts) => runController({ ...parts, workers }));
     },
   };
 }

@@ -1,6 +1,4 @@
 import { jitteredBackoff } from '../base/backoff.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Random } from '../base/random.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
@@ -24,11 +22,6 @@ export interface ServerOptions {
   readonly logFormat: LogFormat;
 }
 
-export interface ServerContext extends CommandContext {
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 /** What a process is started with, beside what is its own. */
 export interface ServerParts {
   readonly endpoint: Endpoint;
@@ -49,7 +42,7 @@ const probeTimeoutMs = 5_000;
 export async function runServer(
   name: string,
   options: ServerOptions,
-  context: ServerContext,
+  context: CommandContext,
   start: (parts: ServerParts) => Promise<RunningProcess>,
 ): Promise<number> {
   const { clock, interruption } = context;
@@ -85,7 +78,7 @@ export async function runServer(
 }
 
 /** Says once that the server cannot be reached, and once that it is; asks until it is. */
-async function sayWhetherReachable(endpoint: Endpoint, context: ServerContext, logger: Logger): Promise<void> {
+async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
   const { clock, random, interruption } = context;
   const transport = new UndiciTransport({ endpoint, callConnections: 1 });
   const client = new KubeClient({ transport, clock, timeoutMs: probeTimeoutMs, userAgent: 'tutti-probe' });

@@ -32,7 +32,7 @@ const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token
 /** Finds, reads and checks the kubeconfig. Rejects with KubeconfigError, naming the file and what is wrong with it. */
 export async function resolveKubeconfig(options: KubeconfigLocation): Promise<ResolvedKubeconfig> {
   // Loaded late: the package costs half a second, which commands that need no cluster should not pay.
-  const { KubeConfig } = await import('@kubernetes/client-node');
+  const { KubeConfig } = await import('./client-node-kubeconfig.ts');
   const { source, found } = find(options, () => new KubeConfig());
   const contextName = options.context ?? found.getCurrentContext();
   const contextNames = found.getContexts().map((each) => each.name);

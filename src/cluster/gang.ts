@@ -42,6 +42,8 @@ export class Gang {
   readonly pendingBySchedulerName = new Map<string, number>();
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
+  /** uid of the group whose plan bound them ('' when no plan did) -> how many members succeeded */
+  readonly #succeededByPlan = new Map<string, number>();
   readonly #counts: Record<MemberState, number> = {
     pending: 0,
     gated: 0,
@@ -63,7 +65,7 @@ export class Gang {
 
   /** Members that count towards quorum: bound or planned ones, and succeeded ones once the group has started. */
   get counted(): number {
-    return this.#counts.bound + this.#counts.planned + (this.started ? this.#counts.succeeded : 0);
+    return this.#counts.bound + this.#counts.planned + (this.started ? this.#succeeded : 0);
   }
 
   /** How many more members must be placed together; 0 when quorum is reached. */
@@ -71,9 +73,12 @@ export class Gang {
     return Math.max(0, (this.spec?.minMember ?? 0) - this.counted);
   }
 
-  /** Some members are bound although the group never started: it must be completed before anything new begins. */
+  /**
+   * Some members are on nodes although the group never started: it must be completed before anything new begins. Planned
+   * ones count, because the watch may show a Binding later than a sibling's is known to have failed.
+   */
   get incomplete(): boolean {
-    return !this.started && this.#counts.bound > 0 && this.missing > 0;
+    return !this.started && this.#counts.bound + this.#counts.planned > 0 && this.missing > 0;
   }
 
   get isEmpty(): boolean {
@@ -93,6 +98,7 @@ export class Gang {
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
     this.#counts[state]++;
+    if (state === 'succeeded') this.#countSucceeded(pod, 1);
     if (state === 'pending') this.#setPending(pod);
     this.#noteStart();
   }
@@ -107,6 +113,7 @@ export class Gang {
     const state = this.#states.get(uid);
     if (state === undefined) return;
     this.#counts[state]--;
+    if (state === 'succeeded') this.#countSucceeded(this.members.get(uid)!, -1);
     const pending = this.pending.get(uid);
     if (pending === undefined) return;
     this.pending.delete(uid);
@@ -124,10 +131,20 @@ export class Gang {
     else this.pendingBySchedulerName.set(name, count);
   }
 
+  /** Those that a former group of this name had bound are history: its work says nothing of this one's. */
+  get #succeeded(): number {
+    const own = this.spec === undefined ? 0 : (this.#succeededByPlan.get(this.spec.uid) ?? 0);
+    return own + (this.#succeededByPlan.get('') ?? 0);
+  }
+
+  #countSucceeded({ plannedGroupUid = '' }: Pod, change: 1 | -1): void {
+    this.#succeededByPlan.set(plannedGroupUid, (this.#succeededByPlan.get(plannedGroupUid) ?? 0) + change);
+  }
+
   /** Only what the API confirms starts a group; a plan does not. */
   #noteStart(): void {
     if (this.started || this.spec === undefined) return;
-    this.started = this.spec.started || this.#counts.bound + this.#counts.succeeded >= this.spec.minMember;
+    this.started = this.spec.started || this.#counts.bound + this.#succeeded >= this.spec.minMember;
   }
 }
 

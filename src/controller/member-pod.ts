@@ -1,5 +1,6 @@
 import { MalformedObjectError } from '../api/malformed-object-error.ts';
 import { podGroupNameOf } from '../api/pod-group-membership.ts';
+import { planAnnotations } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
 
 /** What the controller keeps of a pod: what a PodGroup's status is derived from, nothing else. */
@@ -9,6 +10,8 @@ export interface MemberPod {
   readonly name: string;
   /** namespace/name of the PodGroup it names, whether or not that exists; undefined for a pod of its own. */
   readonly groupKey: string | undefined;
+  /** uid of the PodGroup whose plan bound it, as the Binding's annotation says. */
+  readonly plannedGroupUid: string | undefined;
   readonly phase: PodPhase;
   /** Empty until bound. */
   readonly nodeName: string;
@@ -50,6 +53,7 @@ export function projectMemberPod(input: unknown): MemberPod {
     namespace,
     name,
     groupKey: group === undefined ? undefined : `${namespace}/${group.name}`,
+    plannedGroupUid: annotations?.[planAnnotations.groupUid],
     phase: phases.find((phase) => phase === status?.phase) ?? 'Pending',
     nodeName: spec?.nodeName ?? '',
     ready: conditionOf('Ready')?.status === 'True',
@@ -66,6 +70,7 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
   return (
     a.uid === b.uid &&
     a.groupKey === b.groupKey &&
+    a.plannedGroupUid === b.plannedGroupUid &&
     a.phase === b.phase &&
     a.nodeName === b.nodeName &&
     a.ready === b.ready &&
@@ -76,4 +81,10 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.podScheduled?.message === b.podScheduled?.message &&
     a.owners.join() === b.owners.join()
   );
+}
+
+/** It ended in a former group of this name: that work says nothing of the group with this uid. */
+export function isOfFormerGroup(member: MemberPod, groupUid: string): boolean {
+  if (member.phase !== 'Succeeded' && member.phase !== 'Failed') return false;
+  return member.plannedGroupUid !== undefined && member.plannedGroupUid !== groupUid;
 }

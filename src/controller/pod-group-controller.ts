@@ -5,6 +5,7 @@ import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
+import { isOfFormerGroup } from './member-pod.ts';
 import type { MemberPod } from './member-pod.ts';
 import type { PodGroupControllerMetrics, ReconcileResult } from './pod-group-controller-metrics.ts';
 import { derivePodGroupStatus } from './pod-group-status.ts';
@@ -148,7 +149,8 @@ export class PodGroupController {
     const known = lookup.group(key);
     if (known === undefined) return 'gone';
     const group = this.#newest(known);
-    const derived = derivePodGroupStatus(group, [...lookup.membersOf(key)], clock.now());
+    const members = [...lookup.membersOf(key)].filter((member) => !isOfFormerGroup(member, group.uid));
+    const derived = derivePodGroupStatus(group, members, clock.now());
     const patch = statusPatch(group.status, derived);
     if (patch === undefined) return 'unchanged';
     const after = await writer.patchStatus(group, patch, signal);

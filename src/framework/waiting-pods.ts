@@ -32,8 +32,9 @@ export class WaitingPod {
     this.nodeName = options.nodeName;
     this.#left = options.left;
     for (const [plugin, waitMs] of options.waits) {
-      const timer = options.clock.setTimer(Math.min(waitMs, maxPermitWaitMs), () => {
-        this.reject(plugin, `timed out after ${Math.round(waitMs / 1000)} s of waiting on Permit`);
+      const cutMs = Math.min(waitMs, maxPermitWaitMs);
+      const timer = options.clock.setTimer(cutMs, () => {
+        this.reject(plugin, `timed out after ${Math.round(cutMs / 1000)} s of waiting on Permit`);
       });
       this.#pending.set(plugin, timer);
     }

@@ -214,7 +214,9 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
 
 function expectSame(fixture: QueueFixture, model: Model): void {
   const states = (kind: string): string[] =>
-    [...model.entities].filter(([, { state }]) => (state === 'errorBackoff' ? 'backoff' : state) === kind).map(([n]) => n);
+    [...model.entities]
+      .filter(([, { state }]) => (state === 'errorBackoff' ? 'backoff' : state) === kind)
+      .map(([n]) => n);
   for (const kind of ['active', 'backoff', 'unschedulable', 'gated'] as const) {
     const actual = [...fixture.queue.entities()].filter(({ state }) => state.kind === kind);
     expect(actual.map(nameOf).sort(), kind).toEqual(states(kind).sort());

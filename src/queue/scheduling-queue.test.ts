@@ -101,7 +101,9 @@ describe('back-off', () => {
     fixture.add('high', { priority: 1 });
     fixture.fail('high', 'NodeLover');
     fixture.queue.moveOnEvent(fixture.nodeAdded());
-    expect([fixture.stateOf('low'), fixture.stateOf('high'), fixture.stateOf('erred')]).toEqual(Array(3).fill('backoff'));
+    expect([fixture.stateOf('low'), fixture.stateOf('high'), fixture.stateOf('erred')]).toEqual(
+      Array(3).fill('backoff'),
+    );
     expect(fixture.pop()).toBe('high');
     fixture.queue.done(fixture.queue.get('pod/high')!);
     expect(fixture.pop()).toBe('low');

@@ -212,8 +212,9 @@ export class SchedulingQueue {
   }
 
   /**
-   * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had. Does
-   * nothing when it is queued already.
+   * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had, after a
+   * back-off. The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes its
+   * room. Does nothing when it is queued already.
    */
   comeBack(
     candidate: Candidate,
@@ -236,6 +237,11 @@ export class SchedulingQueue {
       refusedPods: failure.refusedPods,
     };
     this.#entities.set(key, entity);
+    if (entity.sortKey.incomplete && past.errors === 0) {
+      entity.errors = 1;
+      this.#admit(entity, 'BindingFailed', this.#clock.now());
+      return;
+    }
     this.failed(entity, { ...failure, error: true });
   }
 

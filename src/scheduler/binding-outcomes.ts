@@ -22,6 +22,8 @@ export interface BindingOutcomesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly openPod: (uid: string) => Pod | undefined;
+  /** Once aborted failures mean nothing: it is the scheduler that gave up. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -68,6 +70,7 @@ export class BindingOutcomes {
       metrics.attempted({ ...attempt, result: 'scheduled', pods: bound });
       return;
     }
+    if (this.#options.signal.aborted) return;
     const { status } = failures[0]!;
     logger.warn('could not bind', {
       entity: plan.entity.key,

@@ -168,6 +168,7 @@ export class Scheduler {
       clock,
       logger: options.logger,
       openPod: (uid) => this.#openPod(uid),
+      signal: this.#stop.signal,
     });
     this.#binding = new BindingCycle({
       report: (result) => outcomes.handle(result),

@@ -212,26 +212,29 @@ describe('Permit', () => {
 });
 
 describe('a plugin that fails', () => {
-  it.each(['preFilter', 'filter', 'reserve', 'permit'] as const)('in %s fails its entity, named, and changes nothing', (point) => {
-    const { picture, attempt } = fixture({
-      name: 'Broken',
-      sign: () => '',
-      [point]: () => {
-        throw new Error('a bug');
-      },
-    });
-    picture.node({ name: 'a', cpu: 4 });
-    picture.group({ name: 'red', minMember: 2 });
-    picture.pods(2, { group: 'red', cpu: 1 });
-    const before = picture.rooms();
-    const { verdict, failure } = refused(attempt('red'));
-    expect(verdict.reason).toBe('SchedulerError');
-    expect(verdict.message).toMatch(/^PodGroup default\/red cannot start: Broken failed in \w+: a bug\.$/);
-    expect(failure).toMatchObject({ error: true });
-    expect([...failure.refusedBy]).toContain('Broken');
-    expect(picture.rooms()).toEqual(before);
-    expect(picture.cluster.assumedCount).toBe(0);
-  });
+  it.each(['preFilter', 'filter', 'reserve', 'permit'] as const)(
+    'in %s fails its entity, named, and changes nothing',
+    (point) => {
+      const { picture, attempt } = fixture({
+        name: 'Broken',
+        sign: () => '',
+        [point]: () => {
+          throw new Error('a bug');
+        },
+      });
+      picture.node({ name: 'a', cpu: 4 });
+      picture.group({ name: 'red', minMember: 2 });
+      picture.pods(2, { group: 'red', cpu: 1 });
+      const before = picture.rooms();
+      const { verdict, failure } = refused(attempt('red'));
+      expect(verdict.reason).toBe('SchedulerError');
+      expect(verdict.message).toMatch(/^PodGroup default\/red cannot start: Broken failed in \w+: a bug\.$/);
+      expect(failure).toMatchObject({ error: true });
+      expect([...failure.refusedBy]).toContain('Broken');
+      expect(picture.rooms()).toEqual(before);
+      expect(picture.cluster.assumedCount).toBe(0);
+    },
+  );
 });
 
 describe('PostFilter', () => {

@@ -39,7 +39,7 @@ export class Kubectl {
     return new Promise((resolve) => {
       const child = execFile(
         this.#path,
-        [...this.#common, ...words.split(" "), ...rest],
+        [...this.#common, ...words.split(' '), ...rest],
         { env: this.#environment, maxBuffer: 2 ** 24, timeout: 2 * patienceMs },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
@@ -65,7 +65,7 @@ export class Kubectl {
   }
 
   follow(words: string): Following {
-    const child = spawn(this.#path, [...this.#common, ...words.split(" ")], { env: this.#environment });
+    const child = spawn(this.#path, [...this.#common, ...words.split(' ')], { env: this.#environment });
     const closed = once(child, 'close');
     let stdout = '';
     let changed = deferred();

@@ -1,4 +1,4 @@
-import { expectBound, expectNeverBound, patienceMs } from '../expect/expect-bound.ts';
+import { expectBound, expectCountBound, expectNeverBound, patienceMs } from '../expect/expect-bound.ts';
 import { expectPhase } from '../expect/expect-phase.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
 import { attemptsOf } from './attempts.ts';
@@ -85,36 +85,40 @@ export const extra = {
     },
   ),
 
-  X10: scenario('groups of one name in two namespaces, and a group made again, have nothing in common', async (stage) => {
-    await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
-    await stage.startController();
-    await stage.startScheduler();
-    const elsewhere = await stage.addNamespace();
-    const here = await stage.createGroup('job', { minMember: 2 });
-    const there = await stage.createGroup('job', { minMember: 2 }, elsewhere);
-    const member = { group: 'job', cpu: 1 } as const;
-    const short = { ...member, annotations: { 'sim.tutti.dev/run-duration': '0s' } };
-    const ours = await stage.createPods('job', 1, member);
-    const theirs = await stage.createPods('job', 1, short, elsewhere);
-    const lonely = { reason: 'WaitingForGang', says: ['has 1 of the 2 members'] } as const;
-    await expectVerdict(stage.record, [...ours, ...theirs], lonely);
-    await expectPhase(stage.record, here, 'Pending', { members: 1, scheduled: 0 });
-    await expectPhase(stage.record, there, 'Pending', { members: 1, scheduled: 0 });
-    theirs.push(await stage.createPod('job-1', short, elsewhere));
-    await expectBound(stage.record, theirs);
-    await expectPhase(stage.record, there, 'Finished', { members: 2, succeeded: 2 });
-    await expectPhase(stage.record, here, 'Pending', { members: 1, succeeded: 0 });
+  X10: scenario(
+    'groups of one name in two namespaces, and a group made again, have nothing in common',
+    async (stage) => {
+      await stage.addSimulatedNodes({ name: 'roomy', allocatable: { cpu: '32', memory: '8Gi' } });
+      await stage.startController();
+      await stage.startScheduler();
+      const elsewhere = await stage.addNamespace();
+      const here = await stage.createGroup('job', { minMember: 2 });
+      const there = await stage.createGroup('job', { minMember: 2 }, elsewhere);
+      const member = { group: 'job', cpu: 1 } as const;
+      const short = { ...member, annotations: { 'sim.tutti.dev/run-duration': '0s' } };
+      const ours = await stage.createPods('job', 1, member);
+      const theirs = await stage.createPods('job', 1, short, elsewhere);
+      const lonely = { reason: 'WaitingForGang', says: ['has 1 of the 2 members'] } as const;
+      await expectVerdict(stage.record, [...ours, ...theirs], lonely);
+      await expectPhase(stage.record, here, 'Pending', { members: 1, scheduled: 0 });
+      await expectPhase(stage.record, there, 'Pending', { members: 1, scheduled: 0 });
+      theirs.push(await stage.createPod('job-1', short, elsewhere));
+      await expectBound(stage.record, theirs);
+      await expectPhase(stage.record, there, 'Finished', { members: 2, succeeded: 2 });
+      await expectPhase(stage.record, here, 'Pending', { members: 1, succeeded: 0 });
 
-    // The name comes back with another identity: that the first one started, and who ended then, is history.
-    await stage.deleteGroup(there);
-    await stage.createGroup('job', { minMember: 2 }, elsewhere);
-    const again = [await stage.createPod('again-0', member, elsewhere)];
-    await expectVerdict(stage.record, again, lonely);
-    expectNeverBound(stage.record, again);
-    again.push(await stage.createPod('again-1', member, elsewhere));
-    await expectBound(stage.record, again);
-    return () => expectNeverBound(stage.record, ours);
-  }),
+      // The name comes back with another identity: that the first one started, and who ended then, is history.
+      await stage.deleteGroup(there);
+      await stage.createGroup('job', { minMember: 2 }, elsewhere);
+      const again = [await stage.createPod('again-0', member, elsewhere)];
+      await expectVerdict(stage.record, again, lonely);
+      await expectPhase(stage.record, there, 'Pending', { members: 1, scheduled: 0, succeeded: 0 });
+      expectNeverBound(stage.record, again);
+      again.push(await stage.createPod('again-1', member, elsewhere));
+      await expectBound(stage.record, again);
+      return () => expectNeverBound(stage.record, ours);
+    },
+  ),
 
   X11: scenario('a group that is created after its pods starts within a second', async (stage) => {
     await stage.addNodes({ name: 'roomy', allocatable: { cpu: '8' } });
@@ -137,5 +141,41 @@ export const extra = {
     expectNeverBound(stage.record, pods);
     await stage.patchGroup(group, { spec: { minMember: 4 } });
     await expectBound(stage.record, pods, 3_000);
+  }),
+
+  'late-member': scenario('a member that joins a refused group may be the one that fits', async (stage) => {
+    await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
+    await stage.startScheduler();
+    await stage.createGroup('pair', { minMember: 2 });
+    const large = await stage.createPods('large', 2, { group: 'pair', cpu: 3 });
+    await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
+    const small = await stage.createPod('small', { group: 'pair', cpu: 1 });
+    await expectBound(stage.record, [small], 3_000);
+    await expectCountBound(stage.record, large, 1);
+  }),
+
+  'late-gate': scenario(
+    'a member whose gate is lifted after its group was refused may be the one that fits',
+    async (stage) => {
+      await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
+      await stage.startScheduler();
+      await stage.createGroup('pair', { minMember: 2 });
+      const small = await stage.createPod('small', { group: 'pair', cpu: 1, gates: ['example.com/quota'] });
+      const large = await stage.createPods('large', 2, { group: 'pair', cpu: 3 });
+      await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
+      await stage.liftGates(small);
+      await expectBound(stage.record, [small], 3_000);
+      await expectCountBound(stage.record, large, 1);
+    },
+  ),
+
+  'lowered-quorum': scenario('a refused group whose minMember is lowered to what fits starts', async (stage) => {
+    await stage.addNodes({ name: 'four', allocatable: { cpu: '4' } });
+    await stage.startScheduler();
+    const group = await stage.createGroup('elastic', { minMember: 6 });
+    const pods = await stage.createPods('elastic', 6, { group: 'elastic', cpu: 1 });
+    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['4 of 6 members placed'] });
+    await stage.patchGroup(group, { spec: { minMember: 4 } });
+    await expectCountBound(stage.record, pods, 4, 3_000);
   }),
 } as const satisfies Record<string, Scenario>;

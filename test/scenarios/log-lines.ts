@@ -1,4 +1,6 @@
 import type { LogFields, Logger, LogLevel } from '../../src/observability/logger.ts';
+import { patienceMs } from '../expect/expect-bound.ts';
+import { poll } from '../planes/poll.ts';
 
 export interface LogLine {
   readonly level: LogLevel;
@@ -9,6 +11,19 @@ export interface LogLine {
 /** A logger that keeps its lines, so that a test can read what an operator would. */
 export class LogLines implements Logger {
   readonly lines: LogLine[] = [];
+
+  /** Resolves with the first line, of those written and those to come, that `isMeant`. */
+  async until(isMeant: (line: LogLine) => boolean, withinMs: number = patienceMs): Promise<void> {
+    const check = async (): Promise<string | undefined> =>
+      this.lines.some(isMeant) ? undefined : `the last of ${this.lines.length} is ${JSON.stringify(this.lines.at(-1))}`;
+    await poll(check, withinMs, 'a log line');
+  }
+
+  /** What was logged as an error, or as a fault of one of our own handlers. */
+  internalErrors(): string[] {
+    const isInternal = ({ level, fields }: LogLine): boolean => level === 'error' || fields.kind === 'handler';
+    return this.lines.filter(isInternal).map((line) => `logged: ${JSON.stringify(line)}`);
+  }
 
   debug(message: string, fields: LogFields = {}): void {
     this.lines.push({ level: 'debug', message, fields });

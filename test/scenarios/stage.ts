@@ -102,17 +102,17 @@ export class Stage {
   /** A scheduler of its own, for the pods of this suite; `through` makes it reach the server only by that way. */
   async startScheduler(options: { readonly through?: ApiProxy } = {}): Promise<RunningProcess> {
     this.#schedules = true;
-    const process = await runScheduler({
+    const running = await runScheduler({
       ...this.#address(options.through?.endpoint),
       host: '127.0.0.1',
       port: 0,
       qps: 0,
       burst: 1,
-      schedulerNames: [schedulerName],
+      schedulerNames: [schedulerName], naive: process.env['NAIVE'] === '1',
       logger: this.logs,
     });
-    this.#started.push(() => process.stop());
-    return process;
+    this.#started.push(() => running.stop());
+    return running;
   }
 
   async startController(): Promise<RunningProcess> {
@@ -183,8 +183,8 @@ export class Stage {
     await this.client.patch(`${podPath(key)}/status`, 'strategic-merge', { status });
   }
 
-  async patchPod(key: string, patch: object): Promise<void> {
-    await this.client.patch(podPath(key), 'strategic-merge', patch);
+  async liftGates(key: string): Promise<void> {
+    await this.client.patch(podPath(key), 'merge', { spec: { schedulingGates: null } });
   }
 
   /** At once: a pod on a node that nobody stands behind would otherwise stay for ever. */
@@ -210,9 +210,10 @@ export class Stage {
     }
   }
 
-  /** What the history shows that must never be. */
+  /** What the history and the logs show that must never be. */
   problems(): string[] {
-    return historyProblems(this.record, { namespaces: this.#namespaces, partialForMs: this.partialForMs });
+    const { namespaces, partialForMs } = { namespaces: this.#namespaces, partialForMs: this.partialForMs };
+    return [...historyProblems(this.record, { namespaces, partialForMs }), ...this.logs.internalErrors()];
   }
 
   /** Ends the processes and removes what was created; the plane is as before. */

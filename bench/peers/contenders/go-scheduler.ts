@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePorts } from '../../../test/planes/real/ports.ts';
 import { apiLimits, benchSchedulerName } from './contender.ts';
 import type { Contender, ContenderCommand, ContenderStart } from './contender.ts';
-import { freePort } from './free-port.ts';
 
 interface GoScheduler {
   readonly binary: string;
@@ -15,7 +15,7 @@ async function goSchedulerCommand(
   { group, kubeconfigPath }: ContenderStart,
   { binary, plugins, flags = [] }: GoScheduler,
 ): Promise<ContenderCommand> {
-  const port = await freePort();
+  const [port] = await freePorts(1);
   const configPath = join(group.folder, 'scheduler-config.json');
   const configuration = {
     apiVersion: 'kubescheduler.config.k8s.io/v1',

@@ -1,7 +1,7 @@
 import process from 'node:process';
+import { freePorts } from '../../../test/planes/real/ports.ts';
 import { apiLimits, benchSchedulerName } from './contender.ts';
 import type { Contender } from './contender.ts';
-import { freePort } from './free-port.ts';
 
 export interface TuttiOptions {
   /** dist/cli.js: what users run, not the sources. */
@@ -17,11 +17,15 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
     version,
     groupsFor: ({ gangSize }) => (gangSize === 1 ? 'none' : 'label'),
     async command({ kubeconfigPath, workload }) {
-      const port = await freePort();
+      const [port] = await freePorts(1);
       const profile =
         profileFolder === undefined
           ? []
-          : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`, `--cpu-prof-name=${workload.id}-${Date.now()}.cpuprofile`];
+          : [
+              '--cpu-prof',
+              `--cpu-prof-dir=${profileFolder}`,
+              `--cpu-prof-name=${workload.id}-${Date.now()}.cpuprofile`,
+            ];
       return {
         command: process.execPath,
         args: [

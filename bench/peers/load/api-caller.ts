@@ -17,10 +17,7 @@ export class ApiCaller {
       // The server under load is a throw-away on loopback.
       connect: { rejectUnauthorized: false },
     });
-    this.#headers = {
-      'user-agent': 'tutti-bench-load',
-      ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
-    };
+    this.#headers = { 'user-agent': 'tutti-bench-load', authorization: `Bearer ${target.token}` };
   }
 
   /** Answers the body. Rejects for any status but 2xx, saying what the server said. */

@@ -3,8 +3,8 @@ import type { Workload } from '../workload.ts';
 /** How to reach the API server under the load. */
 export interface LoadTarget {
   readonly server: string;
-  /** Bearer token; absent for a server that asks for none. */
-  readonly token?: string;
+  /** Bearer token. */
+  readonly token: string;
 }
 
 /** Which kind of object says that pods belong together, and how a pod names it. */
@@ -37,7 +37,7 @@ export type LoadReply =
   /** When the first create was sent and the last was answered. Times here are those of `monotonicNow()`. */
   | { readonly kind: 'create'; readonly firstAt: number; readonly lastAt: number }
   | { readonly kind: 'await'; readonly complete: boolean }
-  | { readonly kind: 'report'; readonly pods: readonly PodTimes[] }
+  | { readonly kind: 'report'; readonly pods: readonly PodTimes[]; readonly watchRestarts: number }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** When the watch brought the news of one pod. */

@@ -47,9 +47,9 @@ class Load {
     });
     if (groups !== 'none') await this.#createGroups(groups);
     const list = (await this.#watchCaller.call('GET', `${pods}?limit=1`)) as { metadata: { resourceVersion: string } };
-    const query = `?watch=true&timeoutSeconds=7200&resourceVersion=${list.metadata.resourceVersion}`;
-    const body = await this.#watchCaller.stream(pods + query);
-    this.#watch.read(body).catch((error: unknown) => {
+    const open = (from: string): Promise<AsyncIterable<Uint8Array>> =>
+      this.#watchCaller.stream(`${pods}?watch=true&timeoutSeconds=7200&resourceVersion=${from}`);
+    this.#watch.follow(open, list.metadata.resourceVersion).catch((error: unknown) => {
       this.#watchFailure = error instanceof Error ? error : new Error(String(error));
     });
   }
@@ -122,6 +122,7 @@ class Load {
     const gangOf = gangOfEachPod(this.#request.workload);
     return {
       kind: 'report',
+      watchRestarts: this.#watch.restarts,
       pods: Array.from({ length: podCount(this.#request.workload) }, (_, index) => {
         const { createdAt, boundAt } = this.#watch.timesOf(podName(index))!;
         return { gang: gangOf[index]!, createdAt, ...(boundAt !== undefined && { boundAt }) };

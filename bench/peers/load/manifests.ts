@@ -21,7 +21,9 @@ export function nodeManifest(index: number, cpu: number): object {
     status: {
       capacity: resources,
       allocatable: resources,
-      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' }],
+      conditions: [
+        { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' },
+      ],
     },
   };
 }

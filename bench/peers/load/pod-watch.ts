@@ -5,7 +5,7 @@ import { monotonicNow } from '../monotonic-now.ts';
 interface PodEvent {
   readonly type: string;
   readonly object: {
-    readonly metadata?: { readonly name: string };
+    readonly metadata?: { readonly name: string; readonly resourceVersion: string };
     readonly spec?: { readonly nodeName?: string };
     readonly message?: string;
   };
@@ -18,39 +18,60 @@ interface SeenPod {
 
 const newline = 0x0a;
 
-/** What one watch of pods has told, each time being when the event came in. */
+/** Opens a watch of the pods from this resource version on, and gives its body. */
+export type OpenPodWatch = (resourceVersion: string) => Promise<AsyncIterable<Uint8Array>>;
+
+/** What a watch of pods has told, each time being when the event came in. */
 export class PodWatch {
   /** pod name -> when it was first seen, and first seen bound */
   readonly #pods = new Map<string, SeenPod>();
   #bound = 0;
   #lastBindAt: number | undefined;
+  #restarts = 0;
 
-  /** Reads the body of a watch to its end. Rejects for an event that is not a pod's, and when the body ends. */
-  async read(body: AsyncIterable<Uint8Array>): Promise<never> {
+  /**
+   * Reads until something fails, and rejects with that. A watch that ends is resumed where it ended: an API server drops the
+   * ones that it cannot write to fast enough, and what happened meanwhile is told at once.
+   */
+  async follow(open: OpenPodWatch, resourceVersion: string): Promise<never> {
+    for (let from = resourceVersion; ; this.#restarts++) from = await this.#read(await open(from), from);
+  }
+
+  /** Answers the resource version of the last event. */
+  async #read(body: AsyncIterable<Uint8Array>, from: string): Promise<string> {
+    let last = from;
     let rest: Uint8Array = new Uint8Array();
     for await (const chunk of body) {
       const arrivedAt = monotonicNow();
       const data = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
       let start = 0;
       for (let end = data.indexOf(newline); end !== -1; end = data.indexOf(newline, start)) {
-        this.#take(JSON.parse(data.toString('utf8', start, end)) as PodEvent, arrivedAt);
+        last = this.#take(JSON.parse(data.toString('utf8', start, end)) as PodEvent, arrivedAt);
         start = end + 1;
       }
       rest = data.subarray(start);
     }
-    throw new Error('the watch of the pods ended');
+    return last;
   }
 
-  #take({ type, object }: PodEvent, at: number): void {
-    if (type === 'BOOKMARK') return;
-    const name = object.metadata?.name;
-    if (type === 'ERROR' || name === undefined) throw new Error(`the watch of the pods failed: ${object.message}`);
+  #take({ type, object }: PodEvent, at: number): string {
+    if (type === 'ERROR' || object.metadata === undefined) {
+      throw new Error(`the watch of the pods failed: ${object.message}`);
+    }
+    const { name, resourceVersion } = object.metadata;
     let pod = this.#pods.get(name);
     if (pod === undefined) this.#pods.set(name, (pod = { createdAt: at, boundAt: undefined }));
-    if (pod.boundAt !== undefined || object.spec?.nodeName === undefined) return;
-    pod.boundAt = at;
-    this.#lastBindAt = at;
-    this.#bound++;
+    if (pod.boundAt === undefined && object.spec?.nodeName !== undefined) {
+      pod.boundAt = at;
+      this.#lastBindAt = at;
+      this.#bound++;
+    }
+    return resourceVersion;
+  }
+
+  /** How often the watch ended and was resumed. */
+  get restarts(): number {
+    return this.#restarts;
   }
 
   get seen(): number {

@@ -4,7 +4,7 @@ import type { OutputStream } from '../command-context.ts';
 import { LiveView } from './live-view.ts';
 import { Story } from './story.ts';
 
-function terminal(): { readonly output: OutputStream; written(): string } {
+function terminal(): { readonly output: OutputStream; readonly written: () => string } {
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 60, rows: 20 });
   return { output, written: () => String(output.read() ?? '') };
 }

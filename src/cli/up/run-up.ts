@@ -1,6 +1,5 @@
 import { parseQuantity, quantityToMilli } from '../../api/quantity.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
+import type { Timer } from '../../base/clock.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { UndiciTransport } from '../../client/undici-transport.ts';
@@ -42,11 +41,6 @@ export interface UpOptions {
   readonly logFormat: LogFormat;
 }
 
-export interface UpContext extends CommandContext {
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 const tickMs = 100;
 
 /**
@@ -54,8 +48,9 @@ const tickMs = 100;
  * `exit`, the scenario ends. Answers the exit code. Rejects with ManifestError before anything is started, with
  * PortTakenError, and with ManifestError when the server refuses an object; nothing is left running then.
  */
-export async function runUp(options: UpOptions, context: UpContext): Promise<number> {
+export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const manifests = await loadManifests(options.files);
+  if (context.interruption.signal.aborted) return context.interruption.exitCode ?? exitCodes.failed;
   const session = new UpSession(options, context);
   try {
     return await session.run(manifests);
@@ -67,7 +62,7 @@ export async function runUp(options: UpOptions, context: UpContext): Promise<num
 /** One run of the command. */
 class UpSession {
   readonly #options: UpOptions;
-  readonly #context: UpContext;
+  readonly #context: CommandContext;
   readonly #startedMs: number;
   readonly #nodes: PlaneOptions['nodes'];
   readonly #story = new Story();
@@ -77,7 +72,7 @@ class UpSession {
   #watch: ClusterWatch | undefined;
   #ticker: Timer | undefined;
 
-  constructor(options: UpOptions, context: UpContext) {
+  constructor(options: UpOptions, context: CommandContext) {
     this.#options = options;
     this.#context = context;
     this.#startedMs = context.clock.monotonic();

@@ -105,6 +105,14 @@ function validateEvent(event: JsonObject): StatusCause[] {
   return matches ? [] : [invalidValue('involvedObject.namespace', involvedNamespace, 'does not match event.namespace')];
 }
 
+/** kube-apiserver writes both times always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without them. */
+function fillTimestamps(event: JsonObject): void {
+  event.firstTimestamp ??= null;
+  event.lastTimestamp ??= null;
+}
+
+const behaviour = { createOnUpdate: true, applyDefaults: fillTimestamps, validate: validateEvent };
+
 export const coreEvents: ResourceType = builtIn({
   ...shared,
   group: '',
@@ -115,7 +123,7 @@ export const coreEvents: ResourceType = builtIn({
     reportingComponent: textField('reportingComponent'),
     source: (event) => textAt(objectAt(event, 'source'), 'component') || textAt(event, 'reportingComponent'),
   },
-  behaviour: { createOnUpdate: true, validate: validateEvent },
+  behaviour,
 });
 
 export const events: ResourceType = builtIn({
@@ -131,5 +139,5 @@ export const events: ResourceType = builtIn({
     toStored: (event) => rename(event, toCore),
     fromStored: (event) => rename(event, toModern),
   },
-  behaviour: { createOnUpdate: true, validate: validateEvent },
+  behaviour,
 });

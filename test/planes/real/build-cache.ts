@@ -23,7 +23,7 @@ export async function cachedPath(name: BinaryName): Promise<string> {
   const binary: Binary = binaries[name];
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleFolder(binary.module), file)));
-  hash.update(JSON.stringify([binary, linkerFlags(binary), process.platform, process.arch]));
+  hash.update(JSON.stringify([linkerFlags(binary), process.platform, process.arch]));
   return join(cacheFolder(), hash.digest('hex').slice(0, 16), name);
 }
 

@@ -12,7 +12,11 @@ const intervalMs = 250;
  * Two processes that take over one dead lock in the same instant may both run: what is under the lock must only be
  * wasteful to do twice, never wrong.
  */
-export async function withFileLock<T>(path: string, work: () => Promise<T>, onWait?: (pid: number) => void): Promise<T> {
+export async function withFileLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  onWait?: (pid: number) => void,
+): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   let told = false;
   while (!(await tryLock(path))) {

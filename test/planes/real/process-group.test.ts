@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
 async function runs(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  return status === undefined ? isAlive(pid) : !/\) Z /.test(status);
+  return status === undefined ? isAlive(pid) : !status.includes(') Z ');
 }
 
 async function expectGone({ folder, pids }: Pick<Held, 'folder' | 'pids'>): Promise<void> {
@@ -78,7 +78,11 @@ describe('a group of processes', () => {
     const group = await open();
     await group.start('greeter', process.execPath, ['-e', 'console.log("hello"); setInterval(() => {}, 1e6)']);
     expect(group.pid('greeter')).toBeGreaterThan(0);
-    await poll(async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'), 5_000, 'it says hello');
+    await poll(
+      async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'),
+      5_000,
+      'it says hello',
+    );
   });
 
   it('says how a process ended', async () => {
@@ -109,7 +113,11 @@ describe('a group of processes', () => {
   it('leaves nothing behind when it is closed', async () => {
     const group = await open();
     await group.start('stubborn', 'sh', ['-c', 'trap "" TERM; sleep 1000 & echo $!; wait']);
-    await poll(async () => ((await group.lastLines('stubborn')) === '' ? 'silence' : undefined), 5_000, 'it has a child');
+    await poll(
+      async () => ((await group.lastLines('stubborn')) === '' ? 'silence' : undefined),
+      5_000,
+      'it has a child',
+    );
     const pids = [group.pid('stubborn')!, Number(await group.lastLines('stubborn')), group.supervisorPid];
     await group.close();
     await expectGone({ folder: group.folder, pids });

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { endAbandonedGroups, folderPrefix } from './abandoned-groups.ts';
 import type { SupervisorAnswer, SupervisorRequest } from './supervisor-messages.ts';

@@ -25,6 +25,8 @@ export function etcdArguments(folder: string, { clientUrl, peerUrl }: EtcdAddres
   ];
 }
 
+const nativeGangGate = '--feature-gates=GenericWorkload=true';
+
 /** What may differ from one API server to another. */
 export interface ApiServerFeatures {
   /** Serves scheduling.k8s.io/v1beta1, Kubernetes' own gangs. */
@@ -54,15 +56,9 @@ export function apiServerArguments(
     '--disable-admission-plugins=ServiceAccount',
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',
-    ...(nativeGangs
-      ? ['--runtime-config=scheduling.k8s.io/v1beta1=true', '--feature-gates=GenericWorkload=true']
-      : []),
+    ...(nativeGangs ? ['--runtime-config=scheduling.k8s.io/v1beta1=true', nativeGangGate] : []),
     ...(unlimited
-      ? [
-          '--enable-priority-and-fairness=false',
-          '--max-requests-inflight=0',
-          '--max-mutating-requests-inflight=0',
-        ]
+      ? ['--enable-priority-and-fairness=false', '--max-requests-inflight=0', '--max-mutating-requests-inflight=0']
       : []),
   ];
 }
@@ -100,8 +96,14 @@ export function kwokArguments({ kubeconfig }: PlaneFiles, port: number): string[
 }
 
 /** Of kube-scheduler, and of the scheduler of scheduler-plugins, which is one. */
-export function schedulerArguments(name: string, { folder, kubeconfig }: PlaneFiles, port: number): string[] {
+export function schedulerArguments(
+  name: string,
+  { folder, kubeconfig }: PlaneFiles,
+  port: number,
+  { nativeGangs = false }: ApiServerFeatures,
+): string[] {
   return [
+    ...(nativeGangs && name === 'kube-scheduler' ? [nativeGangGate] : []),
     ...servingArguments(folder, name, port),
     `--config=${join(folder, `${name}.json`)}`,
     `--authentication-kubeconfig=${kubeconfig}`,

@@ -1,0 +1,68 @@
+import type { PodTimes } from './load/load-protocol.ts';
+import type { Workload } from './workload.ts';
+
+/** What the watch of the pods says of one run. Times in milliseconds. */
+export interface SchedulingFigures {
+  readonly bound: number;
+  readonly wholeGangs: number;
+  /** Some members bound and some not when the run ended; lone pods make none. */
+  readonly partialGangs: number;
+  /** From the start to the last bind of a whole gang; 0 when there is none. */
+  readonly seconds: number;
+  /** Pods of whole gangs in those seconds. */
+  readonly podsPerSecond: number;
+  /** From a pod's creation, or the start if that is later, to its bind. Absent: nothing was bound. */
+  readonly latencyP50Ms?: number;
+  readonly latencyP99Ms?: number;
+  /** From the first to the last bind of a whole gang. Absent for lone pods, and when no gang is whole. */
+  readonly spreadP50Ms?: number;
+  readonly spreadMaxMs?: number;
+}
+
+interface GangTally {
+  bound: number;
+  firstAt: number;
+  lastAt: number;
+}
+
+/** `startAt`: the first create, or when the scheduler that found a backlog was ready. */
+export function schedulingFigures(workload: Workload, pods: readonly PodTimes[], startAt: number): SchedulingFigures {
+  const gangs = Array.from({ length: workload.gangs }, (): GangTally => ({ bound: 0, firstAt: Infinity, lastAt: 0 }));
+  const latencies: number[] = [];
+  for (const { gang, createdAt, boundAt } of pods) {
+    if (boundAt === undefined) continue;
+    latencies.push(boundAt - Math.max(createdAt, startAt));
+    const tally = gangs[gang]!;
+    tally.bound++;
+    tally.firstAt = Math.min(tally.firstAt, boundAt);
+    tally.lastAt = Math.max(tally.lastAt, boundAt);
+  }
+  const whole = gangs.filter(({ bound }) => bound === workload.gangSize);
+  const seconds = whole.length === 0 ? 0 : (Math.max(...whole.map(({ lastAt }) => lastAt)) - startAt) / 1000;
+  const spreads = workload.gangSize === 1 ? [] : whole.map(({ firstAt, lastAt }) => lastAt - firstAt);
+  return {
+    bound: latencies.length,
+    wholeGangs: whole.length,
+    partialGangs: gangs.filter(({ bound }) => bound > 0 && bound < workload.gangSize).length,
+    seconds,
+    podsPerSecond: seconds === 0 ? 0 : (whole.length * workload.gangSize) / seconds,
+    ...(latencies.length > 0 && {
+      latencyP50Ms: percentile(latencies, 50),
+      latencyP99Ms: percentile(latencies, 99),
+    }),
+    ...(spreads.length > 0 && { spreadP50Ms: percentile(spreads, 50), spreadMaxMs: Math.max(...spreads) }),
+  };
+}
+
+/** The least value that `percent` of all values do not exceed (nearest rank). `values` must not be empty. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)]!;
+}
+
+/** The middle value, or the mean of the two in the middle. `values` must not be empty. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}

@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, request } from 'undici';
+import type { BenchPlane } from './bench-plane.ts';
+import { benchSchedulerName, schedulerProcess } from './contenders/contender.ts';
+import type { Contender } from './contenders/contender.ts';
+import { schedulingFigures } from './figures.ts';
+import { LoadProcess } from './load/load-process.ts';
+import { monotonicNow } from './monotonic-now.ts';
+import { processUsage } from './process-usage.ts';
+import { parseRequestCounts, schedulerCalls } from './request-counts.ts';
+import type { RunFigures } from './results.ts';
+import type { Workload } from './workload.ts';
+
+export interface RunLimits {
+  /** From the last create until everything that fits must be bound. */
+  readonly limitMs: number;
+  /** Given up when nothing is bound for this long. */
+  readonly stallMs: number;
+}
+
+const readyWithinMs = 120_000;
+/** A scheduler that has just seen thousands of objects collects garbage, and its caches settle. */
+const restMs = 2_000;
+/** After the last bind: Events and conditions that are still on their way belong to the load. */
+const trailMs = 3_000;
+/** With gangs that have to wait: what it costs to keep them waiting belongs to it, and so does what goes wrong meanwhile. */
+const contendedTrailMs = 10_000;
+
+/** Lets one scheduler do one workload on a plane that nobody has used. Rejects when it cannot be measured. */
+export async function measureRun(
+  plane: BenchPlane,
+  contender: Contender,
+  workload: Workload,
+  limits: RunLimits,
+): Promise<RunFigures> {
+  const load = new LoadProcess();
+  try {
+    await load.ask({
+      kind: 'prepare',
+      target: plane.target,
+      workload,
+      groups: contender.groupsFor(workload),
+      schedulerName: benchSchedulerName,
+    });
+    let scheduler: StartedScheduler;
+    let before: Readings;
+    let startAt: number;
+    switch (workload.loading) {
+      case 'arriving':
+        scheduler = await startScheduler(plane, contender, workload);
+        await sleep(restMs);
+        before = await takeReadings(plane, 'counts first', scheduler.pid);
+        startAt = (await load.ask({ kind: 'create' })).firstAt;
+        break;
+      case 'backlog':
+        await load.ask({ kind: 'create' });
+        await sleep(restMs);
+        // The scheduler begins while it starts, so its whole life is the load.
+        before = await takeReadings(plane, 'counts first', undefined);
+        scheduler = await startScheduler(plane, contender, workload);
+        startAt = scheduler.readyAt;
+        break;
+    }
+    const { complete } = await load.ask({ kind: 'await', ...limits });
+    await sleep(workload.fitting < workload.gangs ? contendedTrailMs : trailMs);
+    const after = await takeReadings(plane, 'usage first', scheduler.pid);
+    const { pods, watchRestarts } = await load.ask({ kind: 'report' });
+    // It may have bound pods before it was seen to be ready.
+    const firstBindAt = Math.min(...pods.map(({ boundAt = Infinity }) => boundAt));
+    const scheduling = schedulingFigures(workload, pods, Math.min(startAt, firstBindAt));
+    const perPod = (amount: number): number => amount / Math.max(1, scheduling.bound);
+    const apiCalls = schedulerCalls(before.counts, after.counts);
+    return {
+      ...scheduling,
+      complete,
+      cpuMsPerPod: perPod(after.scheduler.cpuMs - before.scheduler.cpuMs),
+      peakMb: after.scheduler.peakMb,
+      apiCallsPerPod: perPod(Object.values(apiCalls).reduce((sum, calls) => sum + calls, 0)),
+      apiCalls,
+      apiServerCpuMsPerPod: perPod(after.apiServer.cpuMs - before.apiServer.cpuMs),
+      startUpMs: scheduler.readyAt - scheduler.startedAt,
+      startUpCpuMs: scheduler.startUpCpuMs,
+      watchRestarts,
+    };
+  } catch (cause) {
+    const lines = await plane.group.lastLines(schedulerProcess, 5);
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(lines === '' ? message : `${message}; the scheduler's last lines:\n${lines}`, { cause });
+  } finally {
+    await load.close();
+    // In its own way, so that it can leave a profile.
+    await plane.group.kill(schedulerProcess, 'SIGTERM');
+  }
+}
+
+interface StartedScheduler {
+  readonly pid: number;
+  readonly startedAt: number;
+  readonly readyAt: number;
+  readonly startUpCpuMs: number;
+}
+
+async function startScheduler(plane: BenchPlane, contender: Contender, workload: Workload): Promise<StartedScheduler> {
+  const { group, kubeconfigPath } = plane;
+  const { command, args, readyUrl } = await contender.command({ group, kubeconfigPath, workload });
+  const startedAt = monotonicNow();
+  await group.start(schedulerProcess, command, args);
+  const agent = new Agent({ connect: { rejectUnauthorized: false } });
+  try {
+    for (;;) {
+      const pid = group.pid(schedulerProcess);
+      if (pid === undefined) throw new Error(`${contender.name} ended: ${group.exit(schedulerProcess)}`);
+      if (await answersOk(readyUrl, agent)) {
+        const readyAt = monotonicNow();
+        return { pid, startedAt, readyAt, startUpCpuMs: (await processUsage(pid)).cpuMs };
+      }
+      if (monotonicNow() > startedAt + readyWithinMs) throw new Error(`${contender.name} did not get ready`);
+      await sleep(10);
+    }
+  } finally {
+    await agent.destroy();
+  }
+}
+
+async function answersOk(url: string, dispatcher: Agent): Promise<boolean> {
+  const response = await request(url, { dispatcher }).catch(() => undefined);
+  await response?.body.dump();
+  return response?.statusCode === 200;
+}
+
+interface Readings {
+  readonly counts: ReturnType<typeof parseRequestCounts>;
+  readonly scheduler: { readonly cpuMs: number; readonly peakMb: number };
+  readonly apiServer: { readonly cpuMs: number };
+}
+
+/** Serving its counts costs the API server some, which `order` keeps out of the load. Without a pid the scheduler has used nothing yet. */
+async function takeReadings(
+  plane: BenchPlane,
+  order: 'counts first' | 'usage first',
+  pid: number | undefined,
+): Promise<Readings> {
+  const readCounts = async (): Promise<Readings['counts']> => parseRequestCounts(await plane.metrics());
+  const readUsage = (): Promise<[Readings['scheduler'], Readings['apiServer']]> =>
+    Promise.all([pid === undefined ? { cpuMs: 0, peakMb: 0 } : processUsage(pid), processUsage(plane.apiServerPid)]);
+  if (order === 'counts first') {
+    const counts = await readCounts();
+    const [scheduler, apiServer] = await readUsage();
+    return { counts, scheduler, apiServer };
+  }
+  const [scheduler, apiServer] = await readUsage();
+  return { counts: await readCounts(), scheduler, apiServer };
+}

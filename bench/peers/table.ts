@@ -1,0 +1,140 @@
+import type { ContenderName } from './contenders/contender.ts';
+import { median } from './figures.ts';
+import type { BenchResults, RunFigures, RunResult } from './results.ts';
+import type { Workload } from './workload.ts';
+
+/** One column of the tables. */
+interface Column {
+  readonly title: string;
+  readonly better: 'higher' | 'lower';
+  readonly digits: number;
+  /** Undefined: the run has no such figure. */
+  readonly of: (figures: RunFigures) => number | undefined;
+}
+
+const milli = (value: number | undefined): number | undefined => (value === undefined ? undefined : value / 1000);
+
+const columns: readonly Column[] = [
+  { title: 'pods/s', better: 'higher', digits: 0, of: (run) => run.podsPerSecond },
+  { title: 'created→bound p50, s', better: 'lower', digits: 2, of: (run) => milli(run.latencyP50Ms) },
+  { title: 'p99, s', better: 'lower', digits: 2, of: (run) => milli(run.latencyP99Ms) },
+  { title: 'gang spread p50, ms', better: 'lower', digits: 0, of: (run) => run.spreadP50Ms },
+  { title: 'CPU a pod, ms', better: 'lower', digits: 2, of: (run) => run.cpuMsPerPod },
+  { title: 'peak memory, MB', better: 'lower', digits: 0, of: (run) => run.peakMb },
+  { title: 'API calls a pod', better: 'lower', digits: 2, of: (run) => run.apiCallsPerPod },
+  { title: 'API server CPU a pod, ms', better: 'lower', digits: 2, of: (run) => run.apiServerCpuMsPerPod },
+];
+
+const ours: ContenderName = 'tutti';
+const contenderOrder: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
+
+/** Tutti's figure divided by that of the best peer in the same round: the median of the rounds, and their range. */
+export function ratioTable(results: BenchResults): string {
+  const header = ['workload', 'nodes', 'loaded', ...columns.map(({ title }) => title.replace(/, (s|ms|MB)$/, ''))];
+  const rows = results.workloads.map((workload) => [
+    ...workloadCells(workload),
+    ...columns.map((column) => ratioCell(ratiosOf(column, runsOf(results, workload), results.rounds))),
+  ]);
+  return markdownTable(header, rows, 3);
+}
+
+/** Medians and ranges of every scheduler, and what became of the gangs. */
+export function figuresTable(results: BenchResults): string {
+  const header = [
+    'workload',
+    'nodes',
+    'loaded',
+    'scheduler',
+    ...columns.map(({ title }) => title),
+    'bound',
+    'gangs whole',
+    'partial',
+  ];
+  const rows = results.workloads.flatMap((workload) => {
+    const runs = runsOf(results, workload);
+    return contenderOrder
+      .filter((contender) => runs.some((run) => run.contender === contender))
+      .map((contender) => [
+        ...workloadCells(workload),
+        contender,
+        ...contenderCells(
+          workload,
+          runs.filter((run) => run.contender === contender),
+        ),
+      ]);
+  });
+  return markdownTable(header, rows, 4);
+}
+
+function runsOf({ runs }: BenchResults, workload: Workload): readonly RunResult[] {
+  return runs.filter((run) => run.workload === workload.id);
+}
+
+function workloadCells({ title, nodes, loading }: Workload): string[] {
+  return [title, nodes.toLocaleString('en'), loading];
+}
+
+/** A ratio for each round in which Tutti and a peer have the figure. */
+function ratiosOf({ of, better }: Column, runs: readonly RunResult[], rounds: number): readonly number[] {
+  const ratios: number[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    const inRound = runs.filter((run) => run.round === round);
+    const own = valueIn(inRound.find(({ contender }) => contender === ours));
+    const peers = inRound.filter(({ contender, figures }) => contender !== ours && figures !== undefined);
+    // Who left pods behind did less work, and is the best only when nobody did it all.
+    const finished = peers.filter(({ figures }) => figures!.complete);
+    const values = (finished.length > 0 ? finished : peers).map(valueIn).filter((value) => value !== undefined);
+    if (own === undefined || values.length === 0) continue;
+    const best = better === 'higher' ? Math.max(...values) : Math.min(...values);
+    if (best > 0) ratios.push(own / best);
+  }
+  return ratios;
+
+  function valueIn(run: RunResult | undefined): number | undefined {
+    return run?.figures === undefined ? undefined : of(run.figures);
+  }
+}
+
+function ratioCell(ratios: readonly number[]): string {
+  if (ratios.length === 0) return '–';
+  const text = (value: number): string => value.toFixed(value < 10 ? 2 : 0);
+  const range = ratios.length === 1 ? '' : ` (${text(Math.min(...ratios))}–${text(Math.max(...ratios))})`;
+  return `${text(median(ratios))}×${range}`;
+}
+
+function contenderCells(workload: Workload, runs: readonly RunResult[]): string[] {
+  const figures = runs.map((run) => run.figures).filter((run) => run !== undefined);
+  if (figures.length === 0) return ['failed', ...Array.from({ length: columns.length + 2 }, () => '–')];
+  return [
+    ...columns.map(({ of, digits }) => rangeCell(figures.map(of), digits)),
+    rangeCell(
+      figures.map(({ bound }) => bound),
+      0,
+    ) + (figures.length < runs.length ? `, ${runs.length - figures.length} failed` : ''),
+    `${rangeCell(
+      figures.map(({ wholeGangs }) => wholeGangs),
+      0,
+    )} of ${workload.fitting}`,
+    rangeCell(
+      figures.map(({ partialGangs }) => partialGangs),
+      0,
+    ),
+  ];
+}
+
+function rangeCell(values: readonly (number | undefined)[], digits: number): string {
+  const known = values.filter((value) => value !== undefined);
+  if (known.length === 0) return '–';
+  const text = (value: number): string => value.toFixed(digits);
+  const [least, most] = [text(Math.min(...known)), text(Math.max(...known))];
+  return least === most ? least : `${text(median(known))} (${least}–${most})`;
+}
+
+/** The first `textColumns` columns hold words, the rest numbers. */
+function markdownTable(header: readonly string[], rows: readonly (readonly string[])[], textColumns: number): string {
+  const widths = header.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, i) => (i < textColumns ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join(' | ')} |`;
+  const rule = widths.map((width, i) => (i < textColumns ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(header), line(rule), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,62 @@
+// A real Kubernetes API server until Ctrl-C, for trying things by hand: `npm run plane:real -- --nodes 8`. The first run
+// builds its programs with Go, which takes minutes.
+import { once } from 'node:events';
+import process from 'node:process';
+import { Command, InvalidArgumentError } from 'commander';
+import type { BinaryName } from '../test/planes/real/binaries.ts';
+import { provideBinaries } from '../test/planes/real/build.ts';
+import { openRealPlane } from '../test/planes/real/real-plane.ts';
+
+interface Flags {
+  readonly nodes: number;
+  readonly cpu: string;
+  readonly memory: string;
+  readonly kwok: boolean;
+  readonly controllerManager: boolean;
+  readonly nativeGangs: boolean;
+}
+
+function count(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number, 0 or more');
+  return Number(text);
+}
+
+const flags = new Command('plane:real')
+  .description('Runs etcd and kube-apiserver with the PodGroup API, and prints the kubeconfig.')
+  .option('--nodes <count>', 'nodes to create', count, 4)
+  .option('--cpu <quantity>', 'of each node', '4')
+  .option('--memory <quantity>', 'of each node', '16Gi')
+  .option('--kwok', 'let kwok play the nodes: pods run, and those of Jobs finish', false)
+  .option(
+    '--controller-manager',
+    'run kube-controller-manager: Jobs, Deployments, StatefulSets, garbage collection',
+    false,
+  )
+  .option('--native-gangs', "serve Kubernetes' own gang API, scheduling.k8s.io/v1beta1", false)
+  .parse()
+  .opts<Flags>();
+
+const names: BinaryName[] = ['etcd', 'kube-apiserver'];
+if (flags.kwok) names.push('kwok');
+if (flags.controllerManager) names.push('kube-controller-manager');
+const programs = await provideBinaries(names, { mayBuild: true });
+if (programs.state === 'missing') {
+  console.error(programs.message);
+  process.exit(3);
+}
+
+const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+const plane = await openRealPlane({ ...flags, paths: programs.paths as Record<'etcd' | 'kube-apiserver', string> });
+try {
+  const { cpu, memory } = flags;
+  await plane.addNodes(
+    Array.from({ length: flags.nodes }, (_, index) => ({ name: `node-${index}`, allocatable: { cpu, memory } })),
+  );
+  console.log(`Kubernetes ${plane.version} at ${plane.url}, ${flags.nodes} nodes`);
+  console.log(`  export KUBECONFIG=${plane.kubeconfigPath}`);
+  console.log(`  logs in ${plane.folder}`);
+  console.log('Ctrl-C ends it.');
+  await interrupted;
+} finally {
+  await plane.stop();
+}

@@ -1,0 +1,68 @@
+import { EventEmitter } from 'node:events';
+import { expect, it } from 'vitest';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { Interruption } from './interruption.ts';
+
+class FakeProcess extends EventEmitter {
+  readonly exits: number[] = [];
+
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+}
+
+function interruptible(): { process: FakeProcess; clock: VirtualClock; interruption: Interruption } {
+  const process = new FakeProcess();
+  const clock = new VirtualClock();
+  return { process, clock, interruption: new Interruption(process, clock) };
+}
+
+it('asks the command to stop at the first signal, and exits for it when it takes too long', async () => {
+  const { process, clock, interruption } = interruptible();
+  expect(interruption.exitCode).toBeUndefined();
+  process.emit('SIGINT');
+  await interruption.requested();
+  expect(interruption.signal.aborted).toBe(true);
+  expect(interruption.exitCode).toBe(130);
+  clock.advance(1_499);
+  expect(process.exits).toEqual([]);
+  clock.advance(1);
+  expect(process.exits).toEqual([130]);
+});
+
+it('exits at once at the second Ctrl-C, but takes two copies of one for one', () => {
+  const { process, clock } = interruptible();
+  process.emit('SIGINT');
+  clock.advance(20);
+  process.emit('SIGINT');
+  expect(process.exits).toEqual([]);
+  clock.advance(400);
+  process.emit('SIGINT');
+  expect(process.exits).toEqual([130]);
+});
+
+it('ends with the code of SIGTERM when that came', () => {
+  const { process, clock, interruption } = interruptible();
+  process.emit('SIGTERM');
+  clock.advance(1_500);
+  expect(interruption.exitCode).toBe(143);
+  expect(process.exits).toEqual([143]);
+});
+
+it('does not count broken pipes as a second wish', () => {
+  const { process, clock, interruption } = interruptible();
+  interruption.interrupt('SIGPIPE');
+  clock.advance(400);
+  interruption.interrupt('SIGPIPE');
+  expect(process.exits).toEqual([]);
+  expect(interruption.exitCode).toBe(141);
+});
+
+it('lets go of the process', () => {
+  const { process, clock, interruption } = interruptible();
+  process.emit('SIGINT');
+  interruption.dispose();
+  clock.advance(60_000);
+  expect(process.exits).toEqual([]);
+  expect(process.eventNames()).toEqual([]);
+});

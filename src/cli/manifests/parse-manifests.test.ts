@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { parseManifests } from './parse-manifests.ts';
+
+const podOf = (name: string): string => `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n`;
+
+function namesIn(text: string): string[] {
+  const { manifests, problems } = parseManifests('jobs.yaml', text);
+  expect(problems).toEqual([]);
+  return manifests.map(({ object }) => object.metadata.name!);
+}
+
+describe('manifests', () => {
+  it('come in the order of their documents, without the empty ones', () => {
+    expect(namesIn(`---\n${podOf('a')}---\n# nothing\n---\n${podOf('b')}---\n`)).toEqual(['a', 'b']);
+    expect(namesIn('')).toEqual([]);
+  });
+
+  it('may be JSON', () => {
+    expect(namesIn('{"apiVersion": "v1", "kind": "Pod",\n\t"metadata": {"name": "a"}}')).toEqual(['a']);
+  });
+
+  it('may be the items of Lists', () => {
+    const item = (name: string): object => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name } });
+    const inner = { apiVersion: 'v1', kind: 'PodList', items: [item('b')] };
+    expect(namesIn(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item('a'), inner] }))).toEqual(['a', 'b']);
+  });
+
+  it('keep fields that nobody knows', () => {
+    const { manifests } = parseManifests('jobs.yaml', `${podOf('a')}spec:\n  notYet: {invented: 1}\n`);
+    expect(manifests[0]!.object.spec).toEqual({ notYet: { invented: 1 } });
+  });
+
+  it('know the line of a field, or of the nearest one around it', () => {
+    const text = `${podOf('a')}---\n${podOf('b')}spec:\n  containers:\n    - name: main\n      resources:\n        limits: {cpu: 1}\n`;
+    const [, second] = parseManifests('jobs.yaml', text).manifests;
+    expect(second!.where).toBe('jobs.yaml, document 2');
+    expect(second!.lineOf('metadata.name')).toBe(9);
+    expect(second!.lineOf('spec.containers[0].resources.limits[cpu]')).toBe(14);
+    expect(second!.lineOf('spec.containers[0].image')).toBe(12);
+    expect(second!.lineOf('')).toBe(6);
+  });
+});
+
+describe('a manifest that cannot be used', () => {
+  it.each([
+    ['syntax', 'a: [1\n', /^jobs.yaml, document 1, line \d: not valid YAML or JSON: /],
+    ['a key given twice', 'kind: Pod\nkind: Pod\n', /^jobs.yaml, document 1, line 2: not valid .*unique/],
+    ['a tab', 'a:\n\tb: 1\n', /^jobs.yaml, document 1, line 2: not valid/],
+    ['no object', '- a\n- b\n', /line 1: must be a Kubernetes object, not a list$/],
+    ['no kind', 'apiVersion: v1\nmetadata: {name: a}\n', /line 1: kind: must be a non-empty string such as Pod$/],
+    ['a version that is a number', 'apiVersion: 1\nkind: Pod\nmetadata: {name: a}\n', /line 1: apiVersion: must be/],
+    ['no name', 'apiVersion: v1\nkind: Pod\nmetadata:\n  labels: {}\n', /line 4: metadata.name: must be/],
+    ['a name that is a number', 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: 7\n', /line 4: metadata.name: must be/],
+    ['no metadata', 'apiVersion: v1\nkind: Pod\n', /line 1: metadata: must be an object with a name$/],
+    [
+      'a wrong item of a List',
+      'kind: List\nitems:\n  - apiVersion: v1\n    metadata: {name: a}\n',
+      /line 3: items.0.kind: must be/,
+    ],
+  ])('is named with its line and field: %s', (_what, text, message) => {
+    const { manifests, problems } = parseManifests('jobs.yaml', text);
+    expect(manifests).toEqual([]);
+    expect(problems[0]).toMatch(message);
+  });
+
+  it('does not hide what is wrong with the documents after it', () => {
+    const { problems } = parseManifests('jobs.yaml', `kind: Pod\n---\n${podOf('a')}---\nkind: Pod\n`);
+    expect(problems.map((problem) => problem.split(',').slice(0, 2).join(','))).toEqual([
+      'jobs.yaml, document 1',
+      'jobs.yaml, document 1',
+      'jobs.yaml, document 3',
+      'jobs.yaml, document 3',
+    ]);
+  });
+});

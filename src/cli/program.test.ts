@@ -1,0 +1,104 @@
+import { CommanderError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { createProgram } from './program.ts';
+
+interface Outcome {
+  readonly command?: string;
+  readonly flags?: Readonly<Record<string, unknown>>;
+  /** What commander said. */
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+async function parse(line: string): Promise<Outcome> {
+  let message = '';
+  const called: { command?: string; flags?: Readonly<Record<string, unknown>> } = {};
+  const command =
+    (name: string) =>
+    (flags: object): Promise<number> => {
+      Object.assign(called, { command: name, flags: { ...flags } });
+      return Promise.resolve(7);
+    };
+  let exitCode = -1;
+  const program = createProgram(
+    { up: command('up'), scheduler: command('scheduler'), controller: command('controller') },
+    (code) => {
+      exitCode = code;
+    },
+  );
+  for (const each of [program, ...program.commands]) {
+    each.configureOutput({ writeOut: (text) => (message += text), writeErr: (text) => (message += text) });
+  }
+  try {
+    await program.parseAsync(line.split(' ').filter(Boolean), { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    exitCode = error.exitCode;
+  }
+  return { ...called, message, exitCode };
+}
+
+describe('flags', () => {
+  it('have the documented defaults', async () => {
+    expect(await parse('up')).toMatchObject({
+      exitCode: 7,
+      flags: {
+        nodes: 2,
+        nodeCpu: '2',
+        nodeMemory: '8Gi',
+        nodePods: 110,
+        port: 0,
+        timeout: 120_000,
+        logLevel: 'warn',
+        logFormat: 'text',
+      },
+    });
+    const server = { kubeApiQps: 50, kubeApiBurst: 100, bindAddress: '127.0.0.1', logLevel: 'info' };
+    expect((await parse('scheduler')).flags).toEqual({ ...server, metricsPort: 10251, logFormat: 'text' });
+    expect((await parse('controller')).flags).toEqual({ ...server, metricsPort: 10252, workers: 4, logFormat: 'text' });
+  });
+
+  it('are read', async () => {
+    expect((await parse('up --exit --naive -f a.yaml --file b --node-cpu 1500m --timeout 1m30s')).flags).toMatchObject({
+      exit: true,
+      naive: true,
+      file: ['a.yaml', 'b'],
+      nodeCpu: '1500m',
+      timeout: 90_000,
+    });
+    const line =
+      'scheduler --kubeconfig k --context c --scheduler-name a --scheduler-name b --kube-api-qps 2.5 -v debug';
+    expect((await parse(line)).flags).toMatchObject({
+      kubeconfig: 'k',
+      context: 'c',
+      schedulerName: ['a', 'b'],
+      kubeApiQps: 2.5,
+      logLevel: 'debug',
+    });
+  });
+
+  it.each([
+    ['up --nodes 0', '--nodes', "'0'", 'a whole number from 1 to 5000'],
+    ['up --nodes 1e3', '--nodes', "'1e3'", 'a whole number from 1 to 5000'],
+    ['up --node-cpu 2x', '--node-cpu', "'2x'", 'a Kubernetes quantity greater than zero, such as 2 or 500m'],
+    ['up --node-memory -1Gi', '--node-memory', "'-1Gi'", 'such as 8Gi'],
+    ['up --port 65536', '--port', "'65536'", '0 for any free port'],
+    ['up --timeout 90', '--timeout', "'90'", 'a duration such as 90s'],
+    ['up --timeout 0s', '--timeout', "'0s'", 'a duration such as 90s'],
+    ['scheduler --scheduler-name A', '--scheduler-name', "'A'", 'spec.schedulerName'],
+    ['scheduler --kube-api-qps fast', '--kube-api-qps', "'fast'", '0 for no limit'],
+    ['controller --workers 0', '--workers', "'0'", 'a whole number from 1 to 1000'],
+    ['controller --log-format xml', '--log-format', "'xml'", 'text, json'],
+  ])('say what is wrong and what would be right: %s', async (line, flag, value, right) => {
+    const { message, command, exitCode } = await parse(line);
+    expect(command).toBeUndefined();
+    expect(exitCode).not.toBe(0);
+    for (const part of [flag, value, right, '--help']) expect(message).toContain(part);
+  });
+
+  it('that do not exist are refused with a suggestion', async () => {
+    expect((await parse('up --nodez 3')).message).toContain('Did you mean --nodes');
+    expect((await parse('shceduler')).message).toContain('Did you mean scheduler');
+    expect((await parse('up red.yaml')).message).toContain('too many arguments');
+  });
+});

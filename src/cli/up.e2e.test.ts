@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { TestProcess } from './test-process.ts';
+
+const running: TestProcess[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((process) => process.kill()));
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
+
+function tutti(...parameters: readonly string[]): TestProcess {
+  const process = new TestProcess(parameters);
+  running.push(process);
+  return process;
+}
+
+async function manifestFile(text: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tutti-e2e-'));
+  folders.push(folder);
+  const file = join(folder, 'manifests.yaml');
+  await writeFile(file, text);
+  return file;
+}
+
+/** Holds a port for as long as `hold` runs; rejects with EADDRINUSE when another process has it. */
+async function holdPort<T>(port: number, hold: (port: number) => Promise<T>): Promise<T> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  try {
+    return await hold((server.address() as AddressInfo).port);
+  } finally {
+    server.close();
+  }
+}
+
+/** The seconds of the first line that tells this. */
+function timeOf(output: string, pattern: RegExp): number {
+  const line = output.split('\n').find((each) => pattern.test(each));
+  expect(line, `a line like ${String(pattern)} in\n${output}`).toBeDefined();
+  return Number.parseFloat(line!);
+}
+
+// Side by side: they mostly wait.
+describe.concurrent('tutti up --exit', () => {
+  it('shows red start whole, blue wait with its verdict, and blue start whole after red; no partial start', async ({
+    onTestFinished,
+    expect,
+  }) => {
+    const up = new TestProcess(['up', '--exit']);
+    onTestFinished(() => up.kill());
+    const { exitCode } = await up.ended();
+    const { stdout } = up;
+    expect(up.stderr).toBe('');
+    expect(exitCode).toBe(0);
+    const redWhole = timeOf(stdout, /red +WHOLE +3 of 3/);
+    const blueWaits = timeOf(stdout, /blue +waits +PodGroup default\/blue .*Insufficient cpu/);
+    const redDone = timeOf(stdout, /red +DONE +3 succeeded/);
+    const blueWhole = timeOf(stdout, /blue +WHOLE +3 of 3/);
+    expect([redWhole, blueWaits, redDone, blueWhole]).toEqual(
+      [redWhole, blueWaits, redDone, blueWhole].toSorted((a, b) => a - b),
+    );
+    expect(redDone - redWhole).toBeGreaterThanOrEqual(1.9); // they worked for two seconds
+    expect(stdout).toMatch(/^red +whole +started .*3 succeeded$/m);
+    expect(stdout).toMatch(/^blue +whole +started .*3 succeeded$/m);
+    expect(stdout).toMatch(/^0 partial starts$/m);
+    expect(Number(/^scenario took ([\d.]+)s/m.exec(stdout)?.[1])).toBeLessThan(10);
+  });
+
+  it('reports the deadlock with --naive, and exits 3', async ({ onTestFinished, expect }) => {
+    const up = new TestProcess(['up', '--naive', '--exit']);
+    onTestFinished(() => up.kill());
+    const { exitCode } = await up.ended();
+    expect(exitCode).toBe(3);
+    expect(up.stdout).toMatch(/DEADLOCK +red and blue hold nodes/);
+    expect(up.stdout).toMatch(/^2 partial starts$/m);
+    expect(up.stdout).not.toMatch(/WHOLE|DONE/);
+  });
+
+  it('has no deadlock with --naive where there is room for both', async ({ onTestFinished, expect }) => {
+    const up = new TestProcess(['up', '--naive', '--exit', '--node-cpu', '3']);
+    onTestFinished(() => up.kill());
+    expect(await up.ended()).toMatchObject({ exitCode: 0 });
+    expect(up.stdout).toMatch(/^0 partial starts$/m);
+  });
+
+  it('exits 4 when the time is up', async ({ onTestFinished, expect }) => {
+    const up = new TestProcess(['up', '--exit', '--timeout', '1500ms']);
+    onTestFinished(() => up.kill());
+    expect(await up.ended()).toMatchObject({ exitCode: 4 });
+    expect(up.stdout).toContain('the time of --timeout is up');
+  });
+});
+
+describe('bad input of tutti up', () => {
+  it('is named before anything is started', async () => {
+    const file = await manifestFile('apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n---\nkind: Pod\n');
+    const up = tutti('up', '--file', file);
+    expect(await up.ended()).toMatchObject({ exitCode: 1 });
+    expect(up.stderr).toContain(`${file}, document 2, line 5: apiVersion: must be a non-empty string`);
+    expect(up.stdout).toBe('');
+  });
+
+  it('that the server refuses is named with its field and line', async () => {
+    const file = await manifestFile(
+      'apiVersion: scheduling.x-k8s.io/v1alpha1\nkind: PodGroup\nmetadata: {name: red}\nspec:\n  minMember: 0\n',
+    );
+    const up = tutti('up', '--file', file);
+    expect(await up.ended()).toMatchObject({ exitCode: 1 });
+    expect(up.stderr).toMatch(/document 1, line 5: PodGroup red: spec\.minMember: /);
+    expect(up.stderr).not.toContain('    at ');
+  });
+
+  it('a port that is taken is named, with the way out', async () => {
+    await holdPort(0, async (port) => {
+      const up = tutti('up', '--port', String(port));
+      expect(await up.ended()).toMatchObject({ exitCode: 1 });
+      expect(up.stderr).toMatch(new RegExp(`^tutti: .*port ${port} .*another port`));
+      expect(up.stderr).not.toContain('    at ');
+    });
+  });
+
+  it('a wrong flag exits 2', async () => {
+    expect(await tutti('up', '--nodes', 'many').ended()).toMatchObject({ exitCode: 2 });
+  });
+});
+
+describe('Ctrl-C', () => {
+  it.each([
+    ['while it starts', /^control plane at /m, []],
+    ['while pods are created', /red-1$/m, []],
+    ['in mid-scenario', /red +running/, []],
+    ['in mid-scenario with --exit', /red +running/, ['--exit']],
+    ['after the scenario', /stays up until Ctrl-C/, ['--node-cpu', '3']],
+  ])('%s ends it within two seconds, and nothing is left', async (_when, moment, flags) => {
+    const up = tutti('up', ...flags);
+    await up.said(moment);
+    up.signal('SIGINT');
+    const { exitCode, tookAfterSignalMs } = await up.ended();
+    expect(exitCode).toBe(flags.includes('--exit') ? 130 : 0);
+    expect(tookAfterSignalMs).toBeLessThan(2_000);
+    expect(up.stderr).toBe('');
+    const port = Number(/control plane at http:\/\/127\.0\.0\.1:(\d+)/.exec(up.stdout)?.[1]);
+    await holdPort(port, () => Promise.resolve());
+    expect(existsSync(/KUBECONFIG=(.*)/.exec(up.stdout)![1]!)).toBe(false);
+  });
+
+  it('ends it though nobody reads its output any more', async () => {
+    const up = tutti('up');
+    await up.said(/control plane at/);
+    up.closeStdout();
+    expect(await up.ended()).toMatchObject({ exitCode: 0 });
+  });
+});

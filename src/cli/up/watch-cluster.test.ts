@@ -1,0 +1,92 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it, vi } from 'vitest';
+import { podGroupDefinition } from '../../api/pod-group-schema.ts';
+import { systemClock } from '../../base/system-clock.ts';
+import { KubeClient } from '../../client/kube-client.ts';
+import { EmbeddedApiServer } from '../../embedded/embedded-api-server.ts';
+import type { Intercept } from '../../embedded/embedded-api-server.ts';
+import { jsonResponse } from '../../embedded/http/response.ts';
+import { InProcessTransport } from '../../embedded/in-process-transport.ts';
+import { listenHttp } from '../../embedded/listen-http.ts';
+import type { ClusterChange } from './story.ts';
+import { watchCluster } from './watch-cluster.ts';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface Watched {
+  readonly client: KubeClient;
+  readonly changes: ClusterChange[];
+  readonly problems: string[];
+}
+
+/** A real server, watched over HTTP. */
+async function watched(intercept?: Intercept): Promise<Watched> {
+  const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random, ...(intercept && { intercept }) });
+  const listener = await listenHttp(server, 0);
+  closing.push(async () => {
+    server.close();
+    await listener.close();
+  });
+  const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
+  await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
+  const folder = await mkdtemp(join(tmpdir(), 'tutti-watch-'));
+  closing.push(() => rm(folder, { recursive: true }));
+  const kubeconfigPath = join(folder, 'kubeconfig');
+  const kubeconfig = {
+    clusters: [{ name: 'a', cluster: { server: listener.url, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'a', user: {} }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  };
+  await writeFile(kubeconfigPath, JSON.stringify(kubeconfig));
+  const changes: ClusterChange[] = [];
+  const problems: string[] = [];
+  const watch = await watchCluster({
+    kubeconfigPath,
+    clock: systemClock,
+    random: () => 0,
+    onChange: (change) => changes.push(change),
+    onProblem: (resource) => problems.push(resource),
+  });
+  closing.push(() => watch.stop());
+  return { client, changes, problems };
+}
+
+const pods = '/api/v1/namespaces/default/pods';
+const podObject = { metadata: { name: 'red-0' }, spec: { containers: [{ name: 'a', image: 'a' }] } };
+
+it('reports pods and groups as they come, change and go', async () => {
+  const { client, changes } = await watched();
+  await client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', {
+    apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+    kind: 'PodGroup',
+    metadata: { name: 'red' },
+    spec: { minMember: 3 },
+  });
+  await client.create(pods, podObject);
+  await client.delete(`${pods}/red-0`, { gracePeriodSeconds: 0 });
+  const key = 'default/red-0';
+  await vi.waitFor(() => {
+    expect(changes).toContainEqual({ kind: 'group', group: expect.objectContaining({ minMember: 3 }) });
+    expect(changes).toContainEqual({ kind: 'pod', pod: expect.objectContaining({ key }) });
+    expect(changes).toContainEqual({ kind: 'pod-gone', key });
+  });
+});
+
+it('starts a watch again that the server refused', async () => {
+  let refusals = 2;
+  const { client, changes, problems } = await watched((request) => {
+    const isWatch = request.path.startsWith('/api/v1/pods') && request.path.includes('watch=true');
+    if (!isWatch || refusals === 0) return undefined;
+    refusals--;
+    return jsonResponse({ kind: 'Status', code: 500, message: 'out of order' }, { status: 500 });
+  });
+  await client.create(pods, podObject);
+  await vi.waitFor(() => expect(changes.map(({ kind }) => kind)).toContain('pod'), { timeout: 5_000 });
+  expect(problems).toEqual(['pods', 'pods']);
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { maxPermitWaitMs, WaitingPods } from './waiting-pods.ts';
+import type { WaitingPod } from './waiting-pods.ts';
+
+function waitingFor(waits: Record<string, number>): { clock: VirtualClock; pods: WaitingPods; waiting: WaitingPod } {
+  const clock = new VirtualClock();
+  const pods = new WaitingPods(clock);
+  const waiting = pods.add(new Builders().projectedPod({ uid: 'x' }), 'a', new Map(Object.entries(waits)));
+  return { clock, pods, waiting };
+}
+
+describe('a pod that waits on Permit', () => {
+  it('goes on when every plugin that holds it has allowed it', async () => {
+    const { clock, pods, waiting } = waitingFor({ One: 1000, Two: 2000 });
+    expect([pods.get('x'), pods.size, waiting.nodeName]).toEqual([waiting, 1, 'a']);
+    waiting.allow('One');
+    waiting.allow('One');
+    waiting.allow('Nobody');
+    expect([waiting.pendingPlugins, waiting.settled]).toEqual([['Two'], undefined]);
+    waiting.allow('Two');
+    expect(await waiting.outcome).toBeUndefined();
+    expect(pods.size).toBe(0);
+    expect(clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('is rejected by the first plugin that says so; what comes later changes nothing', async () => {
+    const { clock, pods, waiting } = waitingFor({ One: 1000, Two: 2000 });
+    waiting.reject('Two', 'no');
+    waiting.reject('One', 'not either');
+    waiting.allow('One');
+    waiting.allow('Two');
+    expect(await waiting.outcome).toMatchObject({ code: 'Unschedulable', plugin: 'Two', reason: 'no' });
+    expect(pods.get('x')).toBeUndefined();
+    expect(clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('is rejected when the shortest wait runs out, in that plugin’s name', async () => {
+    const { clock, waiting } = waitingFor({ One: 30_000, Two: 2000 });
+    clock.advance(1999);
+    expect(waiting.settled).toBeUndefined();
+    clock.advance(1);
+    expect(await waiting.outcome).toMatchObject({
+      plugin: 'Two',
+      reason: 'timed out after 2 s of waiting on Permit',
+    });
+  });
+
+  it('never waits longer than fifteen minutes', () => {
+    const { clock, waiting } = waitingFor({ One: 10 * maxPermitWaitMs });
+    clock.advance(maxPermitWaitMs - 1);
+    expect(waiting.settled).toBeUndefined();
+    clock.advance(1);
+    expect(waiting.settled?.status?.reason).toBe('timed out after 900 s of waiting on Permit');
+  });
+
+  it('may be let go while all that wait are gone through', () => {
+    const { pods } = waitingFor({ One: 1000 });
+    pods.add(new Builders().projectedPod({ uid: 'y' }), 'a', new Map([['One', 1000]]));
+    for (const waiting of pods.all()) waiting.allow('One');
+    expect(pods.size).toBe(0);
+  });
+});

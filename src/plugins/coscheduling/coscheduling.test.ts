@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../test/builders/builders.ts';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
+import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Gang } from '../../cluster/gang.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { gangSpecOf } from '../../scheduler/pod-group-adapter.ts';
+import { Coscheduling } from './coscheduling.ts';
+import { readiness } from './readiness.ts';
+
+class Fixture {
+  readonly build = new Builders();
+  readonly handle = pluginHandle(this.build);
+  readonly plugin: Coscheduling;
+
+  constructor(args?: object) {
+    this.plugin = new Coscheduling(args, this.handle);
+  }
+
+  group(options: PodGroupOptions): Gang {
+    const spec = gangSpecOf(this.build.projectedPodGroup(options), this.build.resources);
+    this.handle.cluster.setGang(spec);
+    return this.handle.cluster.gang(spec.key)!;
+  }
+
+  pods(count: number, options: PodOptions): Pod[] {
+    const pods = this.build.projectedPods(count, options);
+    for (const pod of pods) this.handle.cluster.setPod(pod);
+    return pods;
+  }
+
+  /** Asks the plugin's hints, as the queue does. */
+  mayHelp(pod: Pod, event: ClusterEvent): boolean {
+    return this.plugin
+      .eventsToRegister()
+      .filter(({ resource, actions }) => resource === event.resource && actions.includes(event.action))
+      .some(({ hint }) => hint === undefined || hint(pod, event));
+  }
+}
+
+describe('a gang', () => {
+  it('is ready when its PodGroup exists and members that exist and can run reach the quorum', () => {
+    const fixture = new Fixture();
+    fixture.pods(2, { group: 'red' });
+    const gang = fixture.handle.cluster.gang('default/red')!;
+    expect(readiness(gang, 'default-scheduler')!.reason).toBe(
+      'PodGroup default/red does not exist; the pod starts when it is created',
+    );
+    fixture.group({ name: 'red', minMember: 3 });
+    expect(readiness(gang, 'default-scheduler')!.reason).toBe(
+      'PodGroup default/red has 2 of the 3 members it needs to start',
+    );
+    fixture.pods(1, { name: 'bound', group: 'red', nodeName: 'a' });
+    expect(readiness(gang, 'default-scheduler')).toBeUndefined();
+  });
+
+  it('counts members that failed or are being deleted for nothing', () => {
+    const fixture = new Fixture();
+    const gang = fixture.group({ name: 'red', minMember: 2 });
+    fixture.pods(1, { group: 'red' });
+    fixture.pods(1, { name: 'failed', group: 'red', nodeName: 'a', phase: 'Failed' });
+    fixture.pods(1, { name: 'leaving', group: 'red', deleting: true });
+    expect(readiness(gang, 'default-scheduler')!.reason).toMatch(/has 1 of the 2 members/);
+  });
+
+  it('counts succeeded members only once it has started', () => {
+    const fixture = new Fixture();
+    const gang = fixture.group({ name: 'red', minMember: 2 });
+    fixture.pods(1, { group: 'red' });
+    const [done] = fixture.pods(1, { name: 'done', group: 'red', nodeName: 'a', phase: 'Succeeded' });
+    expect(readiness(gang, 'default-scheduler')!.reason).toMatch(/has 1 of the 2 members/);
+    fixture.handle.cluster.setPod({ ...done!, phase: 'Running' });
+    fixture.pods(1, { name: 'other', group: 'red', nodeName: 'a' });
+    expect(gang.started).toBe(true);
+    fixture.handle.cluster.setPod(done!);
+    expect(readiness(gang, 'default-scheduler')).toBeUndefined();
+  });
+
+  it('is refused when members name different schedulers, with their names', () => {
+    const fixture = new Fixture();
+    const gang = fixture.group({ name: 'red', minMember: 2 });
+    fixture.pods(2, { group: 'red' });
+    fixture.pods(1, { name: 'foreign', group: 'red', schedulerName: 'other' });
+    expect(readiness(gang, 'default-scheduler')!.reason).toBe(
+      'members of PodGroup default/red name different schedulers (default-scheduler, other); ' +
+        'give them all the same spec.schedulerName',
+    );
+  });
+
+  it('does not care which scheduler bound the others', () => {
+    const fixture = new Fixture();
+    const gang = fixture.group({ name: 'red', minMember: 2 });
+    fixture.pods(1, { group: 'red' });
+    fixture.pods(1, { name: 'foreign', group: 'red', schedulerName: 'other', nodeName: 'a' });
+    expect(readiness(gang, 'default-scheduler')).toBeUndefined();
+  });
+
+  it('is asked about as a whole at PreEnqueue; lone pods pass', () => {
+    const fixture = new Fixture();
+    const gang = fixture.group({ name: 'red', minMember: 2 });
+    const [pod] = fixture.pods(1, { group: 'red' });
+    expect(fixture.plugin.preEnqueue({ kind: 'gang', gang })).toBeDefined();
+    expect(fixture.plugin.preEnqueue({ kind: 'pod', pod: pod! })).toBeUndefined();
+  });
+});
+
+describe('Permit', () => {
+  it('parks each member of a plan until the one that completes the quorum, which lets all pass', () => {
+    const fixture = new Fixture();
+    fixture.group({ name: 'red', minMember: 3 });
+    const [a, b, c] = fixture.pods(3, { group: 'red' });
+    const group = new CycleState();
+    const { waitingPods } = fixture.handle;
+    for (const pod of [a!, b!]) {
+      const answer = fixture.plugin.permit(new CycleState(group), pod);
+      expect(answer).toEqual({ waitMs: 60_000 });
+      waitingPods.add(pod, 'n', new Map([['Coscheduling', 60_000]]));
+    }
+    expect(fixture.plugin.permit(new CycleState(group), c!)).toBeUndefined();
+    expect(waitingPods.size).toBe(0);
+  });
+
+  it.each([
+    [undefined, {}, 60_000],
+    [undefined, { permitWaitingTimeSeconds: 7 }, 7000],
+    [undefined, { permitWaitingTimeSeconds: 0 }, 60_000],
+    [5, { permitWaitingTimeSeconds: 7 }, 5000],
+    [0, { permitWaitingTimeSeconds: 7 }, 7000],
+  ])('waits as the group says (%j), else as the arguments %j say', (scheduleTimeoutSeconds, args, waitMs) => {
+    const fixture = new Fixture(args);
+    fixture.group({
+      name: 'red',
+      minMember: 2,
+      ...(scheduleTimeoutSeconds !== undefined && { scheduleTimeoutSeconds }),
+    });
+    const [pod] = fixture.pods(2, { group: 'red' });
+    expect(fixture.plugin.permit(new CycleState(), pod!)).toEqual({ waitMs });
+  });
+});
+
+describe('Unreserve', () => {
+  it('rejects the waiting siblings, and nobody else', async () => {
+    const fixture = new Fixture();
+    const [fallen, sibling] = fixture.pods(2, { group: 'red' });
+    const [other] = fixture.pods(1, { group: 'blue' });
+    const { waitingPods } = fixture.handle;
+    const waits = new Map([['Coscheduling', 60_000]]);
+    const waiting = waitingPods.add(sibling!, 'n', waits);
+    waitingPods.add(other!, 'n', waits);
+    fixture.plugin.unreserve(new CycleState(), fallen!);
+    expect(await waiting.outcome).toMatchObject({
+      plugin: 'Coscheduling',
+      reason: 'member red-0 of PodGroup default/red could not start',
+    });
+    expect(waitingPods.all().map(({ pod }) => pod.name)).toEqual(['blue-0']);
+  });
+
+  it('leaves the siblings of a pod without a group alone', () => {
+    const fixture = new Fixture();
+    const [lone, other] = fixture.pods(2, {});
+    fixture.handle.waitingPods.add(other!, 'n', new Map([['Gate', 1000]]));
+    fixture.plugin.unreserve(new CycleState(), lone!);
+    expect(fixture.handle.waitingPods.size).toBe(1);
+  });
+});
+
+describe('the events that may help a refused group', () => {
+  it('are changes of its PodGroup and of its own members', () => {
+    const fixture = new Fixture();
+    const red = fixture.group({ name: 'red', minMember: 2 });
+    const blue = fixture.group({ name: 'blue', minMember: 2 });
+    const [pod] = fixture.pods(1, { group: 'red' });
+    const [sibling] = fixture.pods(1, { name: 'more', group: 'red' });
+    const [stranger] = fixture.pods(1, { group: 'blue' });
+    expect(fixture.mayHelp(pod!, { resource: 'PodGroup', action: 'Update', gang: red })).toBe(true);
+    expect(fixture.mayHelp(pod!, { resource: 'PodGroup', action: 'Update', gang: blue })).toBe(false);
+    expect(fixture.mayHelp(pod!, { resource: 'UnscheduledPod', action: 'Add', pod: sibling! })).toBe(true);
+    expect(fixture.mayHelp(pod!, { resource: 'UnscheduledPod', action: 'Add', pod: stranger! })).toBe(false);
+  });
+
+  it('are changes of room only while minResources are not free', () => {
+    const fixture = new Fixture();
+    fixture.group({ name: 'red', minMember: 1, minResources: { cpu: 4 } });
+    const [pod] = fixture.pods(1, { group: 'red' });
+    const node = fixture.build.projectedNode({ name: 'a', cpu: 4 });
+    const added: ClusterEvent = { resource: 'Node', action: 'Add', old: undefined, new: node };
+    expect(fixture.mayHelp(pod!, added)).toBe(false);
+    expect(fixture.plugin.preFilter(new CycleState(), pod!)).toBeDefined();
+    expect(fixture.mayHelp(pod!, added)).toBe(true);
+    fixture.handle.cluster.setNode(node);
+    expect(fixture.plugin.preFilter(new CycleState(), pod!)).toBeUndefined();
+    expect(fixture.mayHelp(pod!, added)).toBe(false);
+  });
+});

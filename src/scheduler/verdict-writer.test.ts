@@ -1,0 +1,218 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Verdict } from '../api/verdict.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { ConflictError, ForbiddenError, NotFoundError } from '../client/api-errors.ts';
+import type { EventToRecord } from '../client/event-recorder.ts';
+import type { CallOptions, KubeClient } from '../client/kube-client.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import { VerdictWriter } from './verdict-writer.ts';
+
+interface Call {
+  readonly pod: string;
+  readonly body: {
+    readonly metadata: { readonly uid: string; readonly resourceVersion: string };
+    readonly status: { readonly conditions: readonly Record<string, string>[] };
+  };
+  readonly lane: CallOptions['rateLane'];
+  readonly answer: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'no room' };
+const details = { status: 0, reason: '', request: '', causes: [] };
+
+let build: Builders;
+let pods: Map<string, Pod>;
+let calls: Call[];
+let events: EventToRecord[];
+let warnings: string[];
+let stop: AbortController;
+let writer: VerdictWriter;
+
+beforeEach(() => {
+  build = new Builders();
+  pods = new Map();
+  calls = [];
+  events = [];
+  warnings = [];
+  stop = new AbortController();
+  const patch = (path: string, kind: string, body: unknown, options: CallOptions): Promise<unknown> => {
+    expect(kind).toBe('strategic-merge');
+    const pod = /^\/api\/v1\/namespaces\/default\/pods\/([^/]+)\/status$/.exec(path)![1]!;
+    return new Promise<void>((resolve, reject) => {
+      calls.push({ pod, body: body as Call['body'], lane: options.rateLane, answer: resolve, fail: reject });
+    });
+  };
+  writer = new VerdictWriter({
+    client: { patch } as Pick<KubeClient, 'patch'>,
+    events: { record: (event) => void events.push(event) },
+    clock: new VirtualClock(),
+    logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
+    openPod: (uid) => pods.get(uid),
+    signal: stop.signal,
+  });
+});
+
+function openPods(count: number): Pod[] {
+  const made = build.projectedPods(count, { name: 'p' });
+  for (const pod of made) pods.set(pod.uid, pod);
+  return made;
+}
+
+/** The watch shows the pod with this condition, at a new version. */
+function shown(pod: Pod, verdict?: Verdict): Pod {
+  const next: Pod = {
+    ...pod,
+    resourceVersion: `${pod.resourceVersion}+`,
+    ...(verdict !== undefined && { podScheduled: { status: 'False', ...verdict } }),
+  };
+  pods.set(pod.uid, next);
+  writer.podSeen(pod.uid);
+  return next;
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a verdict', () => {
+  it('goes to every member, to the one with the lowest uid first and in the faster lane', () => {
+    const [a, b, c] = openPods(3);
+    writer.report([c!, a!, b!], doesNotFit);
+    expect(calls.map(({ pod, lane }) => [pod, lane])).toEqual([
+      ['p-0', 'verdict'],
+      ['p-1', 'condition'],
+      ['p-2', 'condition'],
+    ]);
+    expect(events.map(({ reason, note, regarding }) => [regarding.name, reason, note])).toEqual([
+      ['p-0', 'FailedScheduling', 'no room'],
+      ['p-1', 'FailedScheduling', 'no room'],
+      ['p-2', 'FailedScheduling', 'no room'],
+    ]);
+  });
+
+  it('is a PodScheduled condition, conditional on the pod as it was seen', () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    expect(calls[0]!.body).toEqual({
+      metadata: { uid: pod!.uid, resourceVersion: pod!.resourceVersion },
+      status: {
+        conditions: [
+          {
+            type: 'PodScheduled',
+            status: 'False',
+            reason: 'Unschedulable',
+            message: 'no room',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    });
+  });
+
+  it('that replaces another is no transition', async () => {
+    const [pod] = openPods(1);
+    const told = shown(pod!, { reason: 'WaitingForGang', message: 'too few' });
+    writer.report([told], doesNotFit);
+    await settle();
+    expect(calls[0]!.body.status.conditions[0]).not.toHaveProperty('lastTransitionTime');
+  });
+
+  it('that has not changed is neither written nor told again', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.answer();
+    await settle();
+    const seen = shown(pod!, doesNotFit);
+    writer.report([seen], doesNotFit);
+    await settle();
+    expect([calls.length, events.length]).toEqual([1, 1]);
+  });
+
+  it('that the pod carries already is not written', () => {
+    const [pod] = openPods(1);
+    const told = shown(pod!, doesNotFit);
+    writer.report([told], doesNotFit);
+    expect(calls).toEqual([]);
+  });
+
+  it('that changes while it is being written follows when the watch shows the pod', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    writer.report([pod!], { reason: 'Unschedulable', message: 'still no room' });
+    expect(calls).toHaveLength(1);
+    calls[0]!.answer();
+    await settle();
+    expect(calls).toHaveLength(1);
+    shown(pod!, doesNotFit);
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('still no room');
+  });
+
+  it('that the watch overtakes while it is being written follows at once', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    const next = shown(pod!);
+    expect(calls).toHaveLength(1);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    expect(calls[1]!.body.metadata.resourceVersion).toBe(next.resourceVersion);
+  });
+
+  it('that lost a race is written again when the watch shows the pod anew', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    expect(calls).toHaveLength(1);
+    const next = shown(pod!);
+    expect(calls[1]!.body.metadata.resourceVersion).toBe(next.resourceVersion);
+    expect(warnings).toEqual([]);
+  });
+
+  it('does not follow a pod that was bound meanwhile', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    pods.delete(pod!.uid);
+    writer.podSeen(pod!.uid);
+    pods.set(pod!.uid, pod!);
+    writer.podSeen(pod!.uid);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('for a pod that is gone is forgotten', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new NotFoundError('gone', details));
+    await settle();
+    expect(warnings).toEqual([]);
+    shown(pod!);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('that may not be written is logged, and tried again with the next attempt', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ForbiddenError('no', details));
+    await settle();
+    expect(warnings).toEqual(['could not write a verdict']);
+    writer.report([pod!], doesNotFit);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('that is cut off because the scheduler stops is not worth a word', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    stop.abort(new Error('stopping'));
+    calls[0]!.fail(new Error('stopping'));
+    await settle();
+    expect(warnings).toEqual([]);
+  });
+
+  it('of a group that is not ready is an Event of its own kind', () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], { reason: 'WaitingForGang', message: 'too few' });
+    expect(events[0]).toMatchObject({ type: 'Warning', reason: 'WaitingForGang', note: 'too few' });
+  });
+});

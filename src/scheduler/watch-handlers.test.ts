@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { ClusterEvent } from '../framework/cluster-event.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Queueing } from './testing/queueing.ts';
+
+const resources = ['Node', 'AssignedPod', 'UnscheduledPod', 'PodGroup'] as const;
+
+/** Hears every event, as `<resource> <action> <pod>`, by way of one pod that it refused. */
+function listening(): { q: Queueing; heard: string[]; events: ClusterEvent[] } {
+  const heard: string[] = [];
+  const events: ClusterEvent[] = [];
+  const listener: Plugin = {
+    name: 'Listener',
+    eventsToRegister: () =>
+      resources.map((resource) => ({
+        resource,
+        actions: ['Add', 'Update', 'Delete'],
+        hint: (_pod, event) => {
+          events.push(event);
+          heard.push(`${event.resource} ${event.action}${'pod' in event ? ` ${event.pod.name}` : ''}`);
+          return false;
+        },
+      })),
+  };
+  const q = new Queueing({ plugins: defaultPlugins, extra: [listener] });
+  q.node({ name: 'a' });
+  q.node({ name: 'b' });
+  q.pod({ name: 'listener' });
+  q.refuseNext('Listener');
+  return { q, heard, events };
+}
+
+describe('a change of a node', () => {
+  it('is in the picture, then told to the queue', () => {
+    const { q, heard } = listening();
+    q.node({ name: 'c', cpu: 7 });
+    q.node({ name: 'c', cpu: 8 });
+    expect(q.picture.cluster.node('c')!.free(0)).toBe(8000);
+    q.removeNode('c');
+    expect(q.picture.cluster.node('c')).toBeUndefined();
+    expect(heard).toEqual(['Node Add', 'Node Update', 'Node Delete']);
+  });
+});
+
+describe('a change of a pod', () => {
+  it('is told as one of a pod that is on a node or not, as it is', () => {
+    const { q, heard } = listening();
+    q.pod({ name: 'x' });
+    q.change('x', { labels: { a: 'b' } });
+    q.change('x', { nodeName: 'a' });
+    q.change('x', { phase: 'Running' });
+    q.change('x', { phase: 'Succeeded' });
+    expect(heard).toEqual([
+      'UnscheduledPod Add x',
+      'UnscheduledPod Update x',
+      'AssignedPod Add x',
+      'AssignedPod Update x',
+      'AssignedPod Delete x',
+    ]);
+    expect(q.seen.slice(1)).toEqual(['x', 'x', 'x', 'x', 'x']);
+  });
+
+  it('that deletes it tells whether room became free', () => {
+    const { q, heard } = listening();
+    q.pod({ name: 'x' });
+    q.pod({ name: 'y', nodeName: 'a' });
+    q.pod({ name: 'z' });
+    q.assume('a', 'z');
+    heard.length = 0;
+    for (const name of ['x', 'y', 'z']) q.removePod(name);
+    expect(heard).toEqual(['UnscheduledPod Delete x', 'AssignedPod Delete y', 'AssignedPod Delete z']);
+    expect(q.picture.cluster.podCount).toBe(1);
+    expect(q.seen.slice(-3)).toEqual(['-x', '-y', '-z']);
+  });
+
+  it('that confirms an assumption frees nothing', () => {
+    const { q, heard } = listening();
+    q.pod({ name: 'x' });
+    q.assume('a', 'x');
+    q.change('x', { nodeName: 'a' });
+    expect(heard).toEqual(['UnscheduledPod Add x', 'AssignedPod Add x']);
+    expect(q.picture.cluster.assumedCount).toBe(0);
+  });
+
+  it('that shows it on another node than assumed frees the room that was assumed, wherever that was', () => {
+    const { q, heard, events } = listening();
+    q.pod({ name: 'x', cpu: 1 });
+    q.assume('a', 'x');
+    heard.length = 0;
+    q.change('x', { nodeName: 'b' });
+    expect(heard).toEqual(['AssignedPod Delete x', 'AssignedPod Add x']);
+    expect(events.at(-2)).toMatchObject({ pod: { nodeName: '' } });
+    expect(q.picture.cluster.node('a')!.free(0)).toBe(4000);
+  });
+
+  it('that ends it while it is only assumed frees its room', () => {
+    const { q, heard } = listening();
+    q.pod({ name: 'x' });
+    q.assume('a', 'x');
+    q.change('x', { phase: 'Failed' });
+    expect(heard.at(-1)).toBe('AssignedPod Delete x');
+  });
+
+  it('that takes its nomination back frees the room that was kept for it', () => {
+    const { q, heard } = listening();
+    q.pod({ name: 'x', nominatedNodeName: 'a' });
+    heard.length = 0;
+    q.change('x', { nominatedNodeName: '' });
+    expect(heard).toContain('AssignedPod Delete x');
+  });
+});
+
+describe('a change of a PodGroup', () => {
+  it('is told with the group as it is then', () => {
+    const { q, heard } = listening();
+    q.pod({ name: 'red-0', group: 'red' });
+    heard.length = 0;
+    q.group({ name: 'red', minMember: 2 });
+    q.group({ name: 'red', minMember: 1 });
+    expect(q.picture.cluster.gang('default/red')!.spec!.minMember).toBe(1);
+    q.removeGroup('default/red');
+    expect(heard).toEqual(['PodGroup Add', 'PodGroup Update', 'PodGroup Delete']);
+  });
+});
+
+describe('a change before the lists are complete', () => {
+  it('goes into the picture only', () => {
+    const q = new Queueing({ plugins: defaultPlugins });
+    q.start(() => {
+      q.node({ name: 'a' });
+      q.pod({ name: 'x' });
+      q.pod({ name: 'y' });
+      q.removePod('y');
+      q.group({ name: 'red', minMember: 1 });
+      q.removeGroup('default/red');
+      expect(q.states()).toEqual({});
+      expect(q.seen).toEqual([]);
+    });
+    expect(q.states()).toEqual({ 'pod/x': 'active' });
+  });
+});

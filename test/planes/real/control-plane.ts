@@ -1,0 +1,127 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { systemClock } from '../../../src/base/system-clock.ts';
+import { KubeClient } from '../../../src/client/kube-client.ts';
+import { loadKubeconfig } from '../../../src/client/kubeconfig.ts';
+import { UndiciTransport } from '../../../src/client/undici-transport.ts';
+import type { ApiServerFeatures } from './program-arguments.ts';
+import { apiServerArguments, etcdArguments } from './program-arguments.ts';
+import { freePorts } from './ports.ts';
+import type { ProcessGroup } from './process-group.ts';
+import { PortTakenError, untilReady } from './until-ready.ts';
+
+/** Starts with new ports, when somebody else takes one before it is used. */
+const attempts = 3;
+const readyWithinMs = 120_000;
+
+export interface ControlPlaneOptions extends ApiServerFeatures {
+  /** Path of each program. */
+  readonly paths: { readonly etcd: string; readonly 'kube-apiserver': string };
+}
+
+/** etcd and kube-apiserver, as processes of one group. */
+export class ControlPlane {
+  readonly kubeconfigPath: string;
+  readonly #group: ProcessGroup;
+  readonly #options: ControlPlaneOptions;
+  #apiServerArguments: readonly string[] = [];
+
+  private constructor(group: ProcessGroup, options: ControlPlaneOptions) {
+    this.#group = group;
+    this.#options = options;
+    this.kubeconfigPath = join(group.folder, 'kubeconfig');
+  }
+
+  /** Resolves when the API server is ready; rejects with what a program said last. */
+  static async start(group: ProcessGroup, options: ControlPlaneOptions): Promise<ControlPlane> {
+    const plane = new ControlPlane(group, options);
+    const token = await writeCredentials(group.folder);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await plane.#start(token);
+        return plane;
+      } catch (error) {
+        if (!(error instanceof PortTakenError) || attempt === attempts) throw error;
+        await group.kill('kube-apiserver');
+        await group.kill('etcd');
+      }
+    }
+  }
+
+  /** As when its machine fails: connections break, and nobody is there until `startApiServer`. */
+  async stopApiServer(): Promise<void> {
+    await this.#group.kill('kube-apiserver');
+  }
+
+  /** At the same address, with everything that was stored. Resolves when it is ready. */
+  async startApiServer(): Promise<void> {
+    await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
+    await this.#apiServerReady();
+  }
+
+  async #start(token: string): Promise<void> {
+    const { folder } = this.#group;
+    const ports = await freePorts(3);
+    const [clientUrl, peerUrl] = ports.map((port) => `http://127.0.0.1:${port}`);
+    await this.#group.start(
+      'etcd',
+      this.#options.paths.etcd,
+      etcdArguments(folder, { clientUrl: clientUrl!, peerUrl: peerUrl! }),
+    );
+    await untilReady(this.#group, 'etcd', readyWithinMs, async () => (await fetch(`${clientUrl}/readyz`)).ok);
+    const port = ports[2]!;
+    this.#apiServerArguments = apiServerArguments(folder, port, clientUrl!, this.#options);
+    await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
+    // It signs its own certificate.
+    const certificates = join(folder, 'api-server', 'apiserver.crt');
+    await untilReady(this.#group, 'kube-apiserver', readyWithinMs, async () => {
+      const authority = await readFile(certificates);
+      if (!authority.toString().trimEnd().endsWith('-----END CERTIFICATE-----')) return false;
+      const kubeconfig = kubeconfigFor(`https://127.0.0.1:${port}`, authority.toString('base64'), token);
+      await writeFile(this.kubeconfigPath, kubeconfig, { mode: 0o600 });
+      return true;
+    });
+    await this.#apiServerReady();
+  }
+
+  async #apiServerReady(): Promise<void> {
+    const endpoint = await loadKubeconfig({ clock: systemClock, path: this.kubeconfigPath });
+    const transport = new UndiciTransport({ endpoint });
+    const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-tests' });
+    try {
+      await untilReady(this.#group, 'kube-apiserver', readyWithinMs, async () => {
+        const { text } = await client.call({ method: 'GET', path: '/readyz', headers: {} }, { timeoutMs: 5_000 });
+        return text === 'ok';
+      });
+    } finally {
+      await transport.close();
+    }
+  }
+}
+
+/** The keys of service accounts, and one administrator, whose token this answers. */
+async function writeCredentials(folder: string): Promise<string> {
+  const keys = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const token = randomBytes(16).toString('hex');
+  await writeFile(join(folder, 'service-accounts.key'), keys.privateKey);
+  await writeFile(join(folder, 'service-accounts.pub'), keys.publicKey);
+  await writeFile(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
+  return token;
+}
+
+function kubeconfigFor(server: string, authority: string, token: string): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'real', cluster: { server, 'certificate-authority-data': authority } }],
+    users: [{ name: 'admin', user: { token } }],
+    contexts: [{ name: 'real', context: { cluster: 'real', user: 'admin', namespace: 'default' } }],
+    'current-context': 'real',
+  });
+}

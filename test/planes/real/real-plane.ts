@@ -1,0 +1,98 @@
+import { connectPlane } from '../connect-plane.ts';
+import type { TestPlane } from '../plane.ts';
+import { addNodes } from './add-nodes.ts';
+import type { NodeSpec } from './add-nodes.ts';
+import type { BinaryName } from './binaries.ts';
+import { ControlPlane } from './control-plane.ts';
+import { isHealthy } from './is-healthy.ts';
+import type { ApiServerFeatures } from './program-arguments.ts';
+import { controllerManagerArguments, kwokArguments, schedulerArguments } from './program-arguments.ts';
+import { freePorts } from './ports.ts';
+import { ProcessGroup } from './process-group.ts';
+import { writeSchedulerConfiguration } from './scheduler-configuration.ts';
+import type { SchedulerSettings } from './scheduler-configuration.ts';
+import { untilReady } from './until-ready.ts';
+
+/** The schedulers that can run beside Tutti. */
+export type PeerName = 'kube-scheduler' | 'scheduler-plugins-scheduler';
+
+export interface RealPlaneOptions extends ApiServerFeatures {
+  /** From `provideBinaries`; whatever the plane runs must be there. */
+  readonly paths: Readonly<Record<'etcd' | 'kube-apiserver', string>> & Partial<Readonly<Record<BinaryName, string>>>;
+  /** Jobs, StatefulSets, garbage collection and the rest of kube-controller-manager. Default: off. */
+  readonly controllerManager?: boolean;
+  /** kwok plays the nodes, all of them: pods run and finish. Default: off; bound pods stay as they are. */
+  readonly kwok?: boolean;
+}
+
+/** A real API server with its etcd, and what else was asked for. */
+export interface RealPlane extends TestPlane {
+  /** Of all files of its programs; gone after `stop`. Each program logs to `<name>.log` there. */
+  readonly folder: string;
+  /** Resolves when all are there and ready. They are kwok's nodes when it runs; otherwise nobody stands behind them. */
+  addNodes(specs: readonly NodeSpec[]): Promise<void>;
+  /** The process id of a program of the plane; undefined when it does not run. */
+  pid(name: BinaryName): number | undefined;
+  /** As when its machine fails: connections break, and nobody is there until `startApiServer`. */
+  stopApiServer(): Promise<void>;
+  /** At the same address, with everything that was stored. Resolves when it is ready. */
+  startApiServer(): Promise<void>;
+  /** Runs another scheduler until `stopPeer`. Resolves when it is ready, which is not yet when it has seen the cluster. */
+  startPeer(name: PeerName, settings: SchedulerSettings): Promise<void>;
+  stopPeer(name: PeerName): Promise<void>;
+}
+
+const readyWithinMs = 60_000;
+
+/**
+ * Starts a plane that nobody else uses: takes about ten seconds and 300 MB. Everything listens on free ports of the loopback, and
+ * ends with this process, however it ends. Rejects with what a program said last.
+ */
+export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlane> {
+  const { paths, controllerManager = false, kwok = false } = options;
+  const group = await ProcessGroup.open();
+  const path = (name: BinaryName): string => {
+    const found = paths[name];
+    if (found === undefined) throw new Error(`the plane has no ${name}: ask provideBinaries for it, too`);
+    return found;
+  };
+  try {
+    const controlPlane = await ControlPlane.start(group, options);
+    const { kubeconfigPath } = controlPlane;
+    const files = { folder: group.folder, kubeconfig: kubeconfigPath };
+    const plane = await connectPlane({ name: 'real', kubeconfigPath, stop: () => group.close() });
+    const [kwokPort, controllerManagerPort] = await freePorts(2);
+    if (kwok) {
+      await group.start('kwok', path('kwok'), kwokArguments(files, kwokPort!));
+      await untilReady(
+        group,
+        'kwok',
+        readyWithinMs,
+        async () => (await fetch(`http://127.0.0.1:${kwokPort}/healthz`)).ok,
+      );
+    }
+    if (controllerManager) {
+      const args = controllerManagerArguments(files, controllerManagerPort!, kwok);
+      await group.start('kube-controller-manager', path('kube-controller-manager'), args);
+      await untilReady(group, 'kube-controller-manager', readyWithinMs, () => isHealthy(controllerManagerPort!));
+    }
+    return {
+      ...plane,
+      folder: group.folder,
+      addNodes: (specs) => addNodes(plane.client, specs, { kwok }),
+      pid: (name) => group.pid(name),
+      stopApiServer: () => controlPlane.stopApiServer(),
+      startApiServer: () => controlPlane.startApiServer(),
+      async startPeer(name, settings) {
+        const [port] = await freePorts(1);
+        await writeSchedulerConfiguration(name, files, settings);
+        await group.start(name, path(name), schedulerArguments(name, files, port!, options));
+        await untilReady(group, name, readyWithinMs, () => isHealthy(port!));
+      },
+      stopPeer: (name) => group.kill(name),
+    };
+  } catch (error) {
+    await group.close();
+    throw error;
+  }
+}

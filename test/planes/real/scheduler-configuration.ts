@@ -1,0 +1,29 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PlaneFiles } from './program-arguments.ts';
+
+/** What another scheduler is given. */
+export interface SchedulerSettings {
+  /** The schedulerName of its pods. */
+  readonly schedulerName: string;
+  /** API calls a second in the long run, and at once. */
+  readonly qps: number;
+  readonly burst: number;
+}
+
+/** Writes `<name>.json`, a KubeSchedulerConfiguration; of scheduler-plugins with its gangs on. */
+export async function writeSchedulerConfiguration(
+  name: 'kube-scheduler' | 'scheduler-plugins-scheduler',
+  { folder, kubeconfig }: PlaneFiles,
+  { schedulerName, qps, burst }: SchedulerSettings,
+): Promise<void> {
+  const gangs = { multiPoint: { enabled: [{ name: 'Coscheduling' }], disabled: [{ name: 'PrioritySort' }] } };
+  const configuration = {
+    apiVersion: 'kubescheduler.config.k8s.io/v1',
+    kind: 'KubeSchedulerConfiguration',
+    clientConnection: { kubeconfig, qps, burst },
+    leaderElection: { leaderElect: false },
+    profiles: [{ schedulerName, ...(name === 'scheduler-plugins-scheduler' && { plugins: gangs }) }],
+  };
+  await writeFile(join(folder, `${name}.json`), JSON.stringify(configuration));
+}

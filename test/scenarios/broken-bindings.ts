@@ -1,0 +1,144 @@
+import { expectBound, expectCountBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
+import { expectVerdict } from '../expect/expect-verdict.ts';
+import { statusAnswer } from '../planes/api-proxy.ts';
+import type { ApiProxy, Fault } from '../planes/api-proxy.ts';
+import { scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+/** Bindings of a gang that fail, are lost, or are cut short by the end of the scheduler: the group is whole in the end. */
+export const brokenBindings = {
+  conflict: scenario('a group is whole although one of its bindings is refused with 409', (stage) =>
+    gangThrough(stage, (binding) => (binding === 2 ? statusAnswer(409, 'Conflict', 'refused for a test') : undefined)),
+  ),
+
+  'server-error': scenario('a group is whole although bindings are answered 500 again and again', (stage) =>
+    gangThrough(stage, (binding) =>
+      binding >= 2 && binding <= 7 ? statusAnswer(500, 'InternalError', 'broken for a test') : undefined,
+    ),
+  ),
+
+  'too-many-requests': scenario('a group is whole although bindings are turned away with 429', (stage) =>
+    gangThrough(stage, (binding) =>
+      binding <= 3 ? statusAnswer(429, 'TooManyRequests', 'too many, for a test') : undefined,
+    ),
+  ),
+
+  'lost-request': scenario('a group is whole although the connection breaks before a binding is carried out', (stage) =>
+    gangThrough(stage, (binding) => {
+      if (binding === 2) throw new Error('lost for a test');
+      return undefined;
+    }),
+  ),
+
+  'lost-answer': scenario('a group is whole although the connection breaks after a binding was carried out', (stage) =>
+    gangThrough(stage, async (binding, forward) => {
+      if (binding !== 2) return undefined;
+      await forward();
+      throw new Error('lost for a test');
+    }),
+  ),
+
+  // The rival knows of the group's room: it is tried again the moment that the failed member gives it back.
+  'contended-repair': scenario('a group whose binding failed comes before a pod of higher priority', async (stage) => {
+    stage.partialForMs = 5_000;
+    await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
+    const proxy = await stage.openProxy();
+    const rivals: string[] = [];
+    proxy.fault = onBindings(async (binding) => {
+      if (binding !== 2) return undefined;
+      rivals.push(await stage.createPod('rival', { cpu: 1, priority: 'high' }));
+      await expectVerdict(stage.record, rivals, { reason: 'Unschedulable' });
+      return statusAnswer(409, 'Conflict', 'refused for a test');
+    });
+    await stage.startScheduler({ through: proxy });
+    await stage.createGroup('gang', { minMember: 3 });
+    await expectBound(stage.record, await stage.createPods('gang', 3, { group: 'gang', cpu: 1 }));
+    return () => expectNeverBound(stage.record, rivals);
+  }),
+
+  'crash-after-one': crash('one member was bound', 1, 'crash'),
+  'crash-after-two': crash('two members were bound', 2, 'crash'),
+  'stop-after-one': crash('one member was bound', 1, 'stop'),
+
+  'crash-unanswered': scenario(
+    'a scheduler that ends while its answer is on the way leaves a group that is whole',
+    async (stage) => {
+      stage.partialForMs = 5_000;
+      await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
+      const proxy = await stage.openProxy();
+      proxy.fault = onBindings(async (binding, forward) => {
+        if (binding === 2) await forward();
+        return binding === 1 ? undefined : never();
+      });
+      const first = await stage.startScheduler({ through: proxy });
+      await stage.createGroup('gang', { minMember: 3 });
+      const gang = await stage.createPods('gang', 3, { group: 'gang', cpu: 1 });
+      await expectCountBound(stage.record, gang, 2);
+      await proxy.cut();
+      await first.stop();
+      await stage.startScheduler();
+      await expectBound(stage.record, gang);
+    },
+  ),
+} as const satisfies Record<string, Scenario>;
+
+/** A fault of the n-th Binding that is posted, counted from 1, repeats included. */
+type BindingFault = (binding: number, forward: Parameters<Fault>[1]) => ReturnType<Fault>;
+
+function onBindings(fault: BindingFault): Fault {
+  let count = 0;
+  return ({ method, path }, forward) =>
+    method === 'POST' && path.endsWith('/binding') ? fault(++count, forward) : undefined;
+}
+
+function never(): Promise<undefined> {
+  return new Promise(() => undefined);
+}
+
+/** Three members, room for exactly them, and a scheduler whose bindings meet the fault. */
+async function gangThrough(stage: Stage, fault: BindingFault): Promise<void> {
+  stage.partialForMs = 5_000;
+  await stage.addSimulatedNodes({ name: 'two', allocatable: { cpu: '2' } }, { name: 'one', allocatable: { cpu: '1' } });
+  const proxy = await stage.openProxy();
+  proxy.fault = onBindings(fault);
+  await stage.startScheduler({ through: proxy });
+  await stage.createGroup('gang', { minMember: 3 });
+  await expectBound(stage.record, await stage.createPods('gang', 3, { group: 'gang', cpu: 1 }));
+}
+
+/**
+ * The scheduler ends in the middle of a gang; before the next one starts, a whole group of higher priority is there that
+ * wants the same room. What has begun comes first, or both would be stuck.
+ */
+function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
+  const what = how === 'crash' ? 'dies' : 'is stopped';
+  return scenario(
+    `a scheduler that ${what} when ${when} leaves a group that the next one completes first`,
+    async (stage) => {
+      stage.partialForMs = 10_000;
+      await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
+      const proxy = await stage.openProxy();
+      proxy.fault = onBindings((binding) => (binding <= bound ? undefined : never()));
+      const first = await stage.startScheduler({ through: proxy });
+      await stage.createGroup('begun', { minMember: 3 });
+      const begun = await stage.createPods('begun', 3, { group: 'begun', cpu: 1 });
+      await expectCountBound(stage.record, begun, bound);
+      await end(proxy, first, how);
+      const left = begun.filter((key) => nodeOf(stage.record, key) === undefined);
+      expectNeverBound(stage.record, left);
+      const size = 3 - bound;
+      await stage.createGroup('rival', { minMember: size });
+      const rivals = await stage.createPods('rival', size, { group: 'rival', cpu: 1, priority: 'high' });
+      await stage.startScheduler();
+      await expectBound(stage.record, begun);
+      return () => expectNeverBound(stage.record, rivals);
+    },
+  );
+}
+
+async function end(proxy: ApiProxy, scheduler: { stop(): Promise<void> }, how: 'crash' | 'stop'): Promise<void> {
+  // A process that dies says nothing more: its connections are gone before it can.
+  if (how === 'crash') await proxy.cut();
+  await scheduler.stop();
+}
