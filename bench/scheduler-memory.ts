@@ -63,8 +63,8 @@ await writeFile(
   }),
 );
 const child = spawn(
-  process.execPath,
-  ['dist/cli.js', 'scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--metrics-port', '0'],
+  'dist/cli.js', // by its own first line, which bounds the young generation
+  ['scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--metrics-port', '0'],
   { stdio: ['ignore', 'inherit', 'inherit'] },
 );
 try {

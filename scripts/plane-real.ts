@@ -2,7 +2,8 @@
 // builds its programs with Go, which takes minutes.
 import { once } from 'node:events';
 import process from 'node:process';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { quantity, wholeNumber } from '../src/cli/flag-values.ts';
 import type { BinaryName } from '../test/planes/real/binaries.ts';
 import { provideBinaries } from '../test/planes/real/build.ts';
 import { openRealPlane } from '../test/planes/real/real-plane.ts';
@@ -16,16 +17,11 @@ interface Flags {
   readonly nativeGangs: boolean;
 }
 
-function count(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number, 0 or more');
-  return Number(text);
-}
-
 const flags = new Command('plane:real')
   .description('Runs etcd and kube-apiserver with the PodGroup API, and prints the kubeconfig.')
-  .option('--nodes <count>', 'nodes to create', count, 4)
-  .option('--cpu <quantity>', 'of each node', '4')
-  .option('--memory <quantity>', 'of each node', '16Gi')
+  .option('--nodes <count>', 'nodes to create', wholeNumber(0), 4)
+  .option('--cpu <quantity>', 'of each node', quantity('4'), '4')
+  .option('--memory <quantity>', 'of each node', quantity('16Gi'), '16Gi')
   .option('--kwok', 'let kwok play the nodes: pods run, and those of Jobs finish', false)
   .option(
     '--controller-manager',
@@ -45,8 +41,9 @@ if (programs.state === 'missing') {
   process.exit(3);
 }
 
+const plane = await openRealPlane({ ...flags, paths: programs.paths });
+// Before this nothing needs to be done: what has been started ends with this process.
 const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-const plane = await openRealPlane({ ...flags, paths: programs.paths as Record<'etcd' | 'kube-apiserver', string> });
 try {
   const { cpu, memory } = flags;
   await plane.addNodes(

@@ -16,7 +16,7 @@ export interface SchedulingFigures {
   readonly latencyP99Ms?: number;
   /** From the first to the last bind of a whole gang. Absent for lone pods, and when no gang is whole. */
   readonly spreadP50Ms?: number;
-  readonly spreadMaxMs?: number;
+  readonly spreadP99Ms?: number;
 }
 
 interface GangTally {
@@ -50,7 +50,7 @@ export function schedulingFigures(workload: Workload, pods: readonly PodTimes[],
       latencyP50Ms: percentile(latencies, 50),
       latencyP99Ms: percentile(latencies, 99),
     }),
-    ...(spreads.length > 0 && { spreadP50Ms: percentile(spreads, 50), spreadMaxMs: Math.max(...spreads) }),
+    ...(spreads.length > 0 && { spreadP50Ms: percentile(spreads, 50), spreadP99Ms: percentile(spreads, 99) }),
   };
 }
 

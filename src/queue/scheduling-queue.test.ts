@@ -290,6 +290,22 @@ describe('a candidate that comes back', () => {
     expect(fixture.queue.get('pod/a')!.attempts).toBe(2);
   });
 
+  it('is tried again at once when the rest of its group is bound, but only the first time', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const past = fixture.queue.pop()!;
+    fixture.queue.done(past);
+    fixture.incomplete.add('a');
+    fixture.queue.comeBack(fixture.candidate('a'), past, fixture.failure(past, [], true));
+    const again = fixture.queue.pop()!;
+    expect(nameOf(again)).toBe('a');
+    fixture.queue.done(again);
+    fixture.queue.comeBack(fixture.candidate('a'), again, fixture.failure(again, [], true));
+    expect(fixture.pop()).toBeUndefined();
+    fixture.clock.advance(2000);
+    expect(fixture.pop()).toBe('a');
+  });
+
   it('does nothing when it is queued already', () => {
     const fixture = new QueueFixture();
     fixture.add('a');

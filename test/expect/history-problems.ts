@@ -5,10 +5,16 @@ import type { Pod } from '../../src/api/pod.ts';
 import { readResources } from '../../src/api/resource-list.ts';
 import type { ResourceSum } from '../../src/api/resource-list.ts';
 import { ResourceNames } from '../../src/api/resource-names.ts';
-import type { ClusterRecord } from './cluster-record.ts';
 import type { Change } from './recording.ts';
 import { keyOf } from './watched.ts';
 import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
+
+/** A history; a ClusterRecord is one. */
+export interface History {
+  readonly nodes: { readonly changes: readonly Change<WatchedNode>[] };
+  readonly podGroups: { readonly changes: readonly Change<WatchedPodGroup>[] };
+  readonly pods: { readonly changes: readonly Change<WatchedPod>[] };
+}
 
 export interface HistoryRules {
   /** Only pods of these namespaces are looked at. */
@@ -29,7 +35,7 @@ interface GroupState {
  * What must hold in every scenario, at every moment: no group partly on nodes for long nor at the end, no node
  * over-committed, no pod refused by its node. A sentence for each breach.
  */
-export function historyProblems(record: ClusterRecord, rules: HistoryRules): string[] {
+export function historyProblems(record: History, rules: HistoryRules): string[] {
   const replay = new Replay(rules);
   const changes = [
     ...record.nodes.changes.map((change) => ({ at: change.at, apply: () => replay.node(change) })),

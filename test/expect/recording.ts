@@ -1,4 +1,7 @@
+import { systemClock } from '../../src/base/system-clock.ts';
+import { ConnectionError } from '../../src/client/api-errors.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
+import { wait } from '../../src/client/wait.ts';
 import { LineSplitter } from '../../src/informer/line-splitter.ts';
 import { keyOf } from './watched.ts';
 import type { WatchedObject } from './watched.ts';
@@ -15,6 +18,8 @@ interface WatchLine<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: T;
 }
+
+const reconnectMs = 100;
 
 /**
  * Everything that happens to a collection from the moment it is opened, without a gap: a watch that ends is resumed, and a
@@ -65,19 +70,26 @@ export class Recording<T extends WatchedObject> {
 
   async #run(): Promise<void> {
     const { signal } = this.#stop;
-    try {
-      while (!signal.aborted) await this.#watch(signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#failure = new Error(`the record of ${this.#path} has a hole`, { cause: error });
-      this.#onChange();
+    while (!signal.aborted) {
+      try {
+        await this.#watch(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof ConnectionError)) {
+          this.#failure = new Error(`the record of ${this.#path} has a hole`, { cause: error });
+          this.#onChange();
+          return;
+        }
+        // The server went away; what happened meanwhile comes when it is back.
+        await wait(systemClock, reconnectMs, signal).catch(() => undefined);
+      }
     }
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
     const query = new URLSearchParams({ resourceVersion: this.#resourceVersion });
     const splitter = new LineSplitter();
-    for await (const chunk of await this.#client.watch(this.#path, query, signal)) {
+    for await (const chunk of readable(await this.#client.watch(this.#path, query, signal))) {
       splitter.push(chunk, (line) => this.#take(JSON.parse(line) as WatchLine<T>));
       this.#onChange();
     }
@@ -90,5 +102,14 @@ export class Recording<T extends WatchedObject> {
     this.changes.push({ at: performance.now(), type, object });
     if (type === 'DELETED') this.current.delete(keyOf(object));
     else this.current.set(keyOf(object), object);
+  }
+}
+
+/** The same chunks; a connection that breaks in between is told apart from what the chunks say. */
+async function* readable(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (cause) {
+    throw new ConnectionError('the watch broke', { ambiguous: false, cause });
   }
 }

@@ -38,7 +38,7 @@ describeSession('client-node', (session) => {
     try {
       await custom.createNamespacedCustomObject({ ...podGroups, body: podGroup('duo', 2) });
       for (const name of ['duo-0', 'duo-1']) {
-        await core.createNamespacedPod({ namespace, body: worker(name, 'duo') as V1Pod });
+        await core.createNamespacedPod({ namespace, body: worker(name, 'duo') });
       }
       const seen = async (): Promise<string | undefined> =>
         ['duo-0', 'duo-1'].every((name) => phases.get(name) === 'Running') ? undefined : JSON.stringify([...phases]);

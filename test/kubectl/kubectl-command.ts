@@ -84,11 +84,14 @@ export class Kubectl {
         return stdout;
       },
       async until(pattern) {
-        const deadline = performance.now() + patienceMs;
-        const alarm = setTimeout(notice, patienceMs);
+        let late = false;
+        const alarm = setTimeout(() => {
+          late = true;
+          notice();
+        }, patienceMs);
         try {
           while (!pattern.test(stdout)) {
-            if (child.exitCode !== null || performance.now() >= deadline) {
+            if (late || child.exitCode !== null) {
               throw new Error(`kubectl ${words} did not print ${String(pattern)} but:\n${stdout}`);
             }
             await changed.promise;

@@ -15,9 +15,10 @@ describeSession('nodes', (session) => {
     expect(await kubectl.ok('cordon node-1')).toBe('node/node-1 already cordoned\n');
     expect(await statuses()).toEqual({ 'node-1': 'Ready,SchedulingDisabled', 'node-2': 'Ready' });
     expect(await kubectl.ok('describe node node-1')).toMatch(/^Unschedulable: +true$/m);
-    await kubectl.ok('create -f -', [], listOf(...[0, 1, 2].map((index) => worker(`w-${index}`))));
+    await kubectl.ok('create -f -', [], listOf(worker('w-0'), worker('w-1')));
     await kubectl.ok('wait pod/w-0 pod/w-1 --for=condition=Ready --timeout=10s');
     expect(await kubectl.ok('get pods -o jsonpath={.items[*].spec.nodeName}')).toBe('node-2 node-2');
+    await kubectl.ok('create -f -', [], worker('w-2'));
     await kubectl.ok('wait pod/w-2 --for=condition=PodScheduled=False --timeout=10s');
     expect(section(await kubectl.ok('describe pod w-2'), 'Events').at(-1)).toMatch(
       /FailedScheduling.*0\/2 nodes are available: 1 Insufficient cpu, 1 node\(s\) were unschedulable\./,

@@ -50,9 +50,10 @@ export class Recorder {
   }
 }
 
-/** `kubectl/v1.31.9 (linux/amd64) kubernetes/…` is kubectl. Only client-node does not say who it is. */
-function clientOf(userAgent = 'client-node'): string {
-  return /^[\w-]+/.exec(userAgent)?.[0] ?? userAgent;
+/** `kubectl/v1.31.9 (linux/amd64) kubernetes/…` is kubectl. The watches of client-node have the name of its HTTP library. */
+function clientOf(userAgent: string | undefined): string {
+  const [name = 'unknown'] = /^[\w-]+/.exec(userAgent ?? '') ?? [];
+  return name === 'kubernetes-client-javascript' || name === 'undici' ? 'client-node' : name;
 }
 
 async function* readAlong(body: AsyncIterable<Uint8Array>, onEnd: (text: string) => void): AsyncGenerator<Uint8Array> {

@@ -64,9 +64,14 @@ function withPlaceholders(path: string): string {
 }
 
 function queryPart([key, value]: [string, string]): string {
-  if (key === 'fieldSelector') return `${key}=${value.replace(/(!?=)[^,]*/g, '$1…')}`;
+  if (key === 'fieldSelector') return `${key}=${value.split(',').map(withoutValue).sort().join()}`;
   if (key === 'resourceVersion' && value === '0') return `${key}=0`;
   return tellingQueries.has(key) ? `${key}=${value}` : key;
+}
+
+/** kubectl writes the requirements of a selector in any order. */
+function withoutValue(requirement: string): string {
+  return requirement.replace(/(!?=).*/, '$1…');
 }
 
 /** The forms are offered in order of preference; the first names what the client is after. */

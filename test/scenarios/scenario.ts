@@ -24,9 +24,12 @@ export function scenario(title: string, act: (stage: Stage) => Promise<void | ((
         verify?.();
         const problems = stage.problems();
         if (problems.length > 0) throw new Error(problems.join('\n'));
-      } finally {
-        await stage.close();
+      } catch (error) {
+        // What went wrong first is what the reader needs.
+        await stage.close().catch(() => undefined);
+        throw error;
       }
+      await stage.close();
     },
   };
 }

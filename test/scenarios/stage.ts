@@ -102,17 +102,17 @@ export class Stage {
   /** A scheduler of its own, for the pods of this suite; `through` makes it reach the server only by that way. */
   async startScheduler(options: { readonly through?: ApiProxy } = {}): Promise<RunningProcess> {
     this.#schedules = true;
-    const running = await runScheduler({
+    const process = await runScheduler({
       ...this.#address(options.through?.endpoint),
       host: '127.0.0.1',
       port: 0,
       qps: 0,
       burst: 1,
-      schedulerNames: [schedulerName], naive: process.env['NAIVE'] === '1',
+      schedulerNames: [schedulerName],
       logger: this.logs,
     });
-    this.#started.push(() => running.stop());
-    return running;
+    this.#started.push(() => process.stop());
+    return process;
   }
 
   async startController(): Promise<RunningProcess> {

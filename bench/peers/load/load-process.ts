@@ -37,7 +37,7 @@ export class LoadProcess {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     await new Promise((resolve) => {
       this.#child.once('exit', resolve);
-      this.#child.kill('SIGKILL');
+      this.#child.disconnect(); // upon which it ends itself
     });
   }
 }

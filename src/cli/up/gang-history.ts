@@ -4,7 +4,7 @@ import type { ObservedGroup, ObservedPod } from './observed.ts';
 /** A group may be between none and minMember for so long, because its Bindings are separate calls. */
 export const partialGraceMs = 1_000;
 /** With two groups partly started, so long without a pod that starts or finishes is called a deadlock. */
-export const deadlockAfterMs = 5_000;
+const deadlockAfterMs = 5_000;
 
 /**
  * A stretch of time in which some, but fewer than minMember, members of a group were bound. Once a group is whole, members that

@@ -53,3 +53,13 @@ it('stops the time when the scenario is over', () => {
   view.refresh(9_000);
   expect(written()).toBe('');
 });
+
+it('says again what it said when the size of the terminal changes, because that clears it', () => {
+  const { output, written } = terminal();
+  const view = new LiveView({ output, errors: output, hasColors: false, nodes, story: new Story() });
+  view.say(['export KUBECONFIG=/k']);
+  view.refresh(1_000);
+  written();
+  output.emit('resize');
+  expect(written()).toMatch(/KUBECONFIG.*[^]*node-1/);
+});

@@ -31,6 +31,7 @@ export class LiveView implements UpView {
   readonly log: NodeJS.WritableStream;
   readonly #options: LiveViewOptions;
   readonly #recent: StoryEvent[] = [];
+  readonly #said: string[] = [];
   #conclusion: readonly string[] = [];
   /** What is on the screen; the cursor stands at the start of the line below. */
   #drawn: readonly string[] = [];
@@ -54,6 +55,7 @@ export class LiveView implements UpView {
   }
 
   say(lines: readonly string[]): void {
+    this.#said.push(...lines);
     this.#above(() => this.#options.output.write(lines.map((line) => `${line}\n`).join('')));
   }
 
@@ -124,7 +126,7 @@ export class LiveView implements UpView {
 
   /** After the width changed, lines may have been broken anew, and nobody knows where the picture is. */
   #redrawAll(): void {
-    this.#options.output.write('\u001b[H\u001b[2J');
+    this.#options.output.write(`\u001b[H\u001b[2J${this.#said.map((line) => `${line}\r\n`).join('')}`);
     this.#drawn = [];
     this.#draw(this.#frame());
   }

@@ -105,7 +105,7 @@ class UpSession {
       return end.kind === 'interrupted' ? this.#interrupted() : summary.exitCode;
     }
     if (end.kind === 'interrupted') return exitCodes.ok;
-    this.#view.conclude([...summary.lines, '', ...this.#invitation()]);
+    this.#view.conclude([...summary.lines, '', ...this.#invitation(plane)]);
     await this.#context.interruption.requested();
     return exitCodes.ok;
   }
@@ -190,9 +190,10 @@ class UpSession {
     });
   }
 
-  #invitation(): readonly string[] {
+  #invitation({ kubeconfigPath }: RunningPlane): readonly string[] {
     return [
-      'The control plane stays up until Ctrl-C. With the KUBECONFIG above, try:',
+      'The control plane stays up until Ctrl-C. In another terminal, try:',
+      `  export KUBECONFIG=${kubeconfigPath}`,
       '  kubectl get podgroups',
       '  kubectl get pods -o wide',
       `  kubectl describe pod ${this.#story.pods().at(-1)?.name ?? ''}`.trimEnd(),

@@ -40,6 +40,8 @@ export class QueueFixture {
   readonly queue: SchedulingQueue;
   /** uid -> why PreEnqueue refuses the pod */
   readonly gates = new Map<string, Status>();
+  /** uids of pods that stand for a group which is partly bound */
+  readonly incomplete = new Set<string>();
   /** What the observer was told, in order. */
   readonly moves: string[] = [];
   readonly gated: string[] = [];
@@ -68,7 +70,8 @@ export class QueueFixture {
         hints: () => hints,
         sortKey: (candidate, readySince) => {
           if (candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
-          return { priority: candidate.pod.priority, readySince, uid: candidate.pod.uid, incomplete: false };
+          const { priority, uid } = candidate.pod;
+          return { priority, readySince, uid, incomplete: this.incomplete.has(uid) };
         },
       },
       observer: {

@@ -51,7 +51,7 @@ const nodeKind: fc.Arbitrary<NodeOptions> = fc.record({
   cpu: fc.integer({ min: 1, max: 6 }),
   pods: fc.integer({ min: 1, max: 6 }),
   taints: fc.subarray(['a:NoSchedule', 'b:PreferNoSchedule', 'c:PreferNoSchedule']),
-  labels: fc.constantFrom({}, { disk: 'ssd' }, { disk: 'hdd' }),
+  labels: fc.constantFrom<NodeOptions['labels'] & object>({}, { disk: 'ssd' }, { disk: 'hdd' }),
   unschedulable: fc.constantFrom(false, false, false, true),
 });
 
@@ -78,7 +78,7 @@ function totals(profile: Profile, pod: Pod, nodes: readonly NodeInfo[]): Map<Nod
   const feasible = nodes.filter((node) => profile.filter(profile.localFilters, state, pod, node) === undefined);
   const sums = new Map(feasible.map((node) => [node, 0]));
   for (const { plugin, weight } of profile.scorers) {
-    if (feasible.length === 0 || plugin.preScore?.(state, pod, feasible)?.code === 'Skip') continue;
+    if (feasible.length === 0 || plugin.preScore?.(state, pod, () => feasible)?.code === 'Skip') continue;
     const scores = Float64Array.from(feasible, (node) => plugin.score!(state, pod, node));
     plugin.normalizeScore?.(state, pod, scores);
     feasible.forEach((node, i) => sums.set(node, sums.get(node)! + weight * scores[i]!));
@@ -165,7 +165,7 @@ describe('a ranking', () => {
           for (const { kind, count, undo, change, gone } of rounds) {
             if (gone !== null) picture.cluster.removeNode(gone);
             if (change !== null) picture.node({ ...change.node, name: change.name });
-            const pods = picture.pods(count, kinds[kind]!);
+            const pods = picture.pods(count, kinds[kind]);
             const signature = picture.profile.signatureOf(pods[0]!)!;
             placeAll(picture, pods, () => cache.table(signature), undo);
           }

@@ -79,7 +79,7 @@ export class Queueing {
   removeNode(name: string): void {
     const node = this.#nodes.get(name)!;
     this.#nodes.delete(name);
-    this.handlers.nodes.onDelete(node);
+    this.handlers.nodes.onDelete(node, false);
   }
 
   pod(options: PodOptions): Pod {
@@ -107,7 +107,7 @@ export class Queueing {
   removePod(name: string): void {
     const pod = this.#pods.get(name)!;
     this.#pods.delete(name);
-    this.handlers.pods.onDelete(pod);
+    this.handlers.pods.onDelete(pod, false);
   }
 
   group(options: PodGroupOptions): void {
@@ -122,7 +122,7 @@ export class Queueing {
   removeGroup(key: string): void {
     const spec = this.#groups.get(key)!;
     this.#groups.delete(key);
-    this.handlers.podGroups.onDelete(spec);
+    this.handlers.podGroups.onDelete(spec, false);
   }
 
   /** entity -> where it is: `pod/<uid>` or `gang/<namespace>/<name>`. */

@@ -90,6 +90,7 @@ export function kwokArguments({ kubeconfig }: PlaneFiles, port: number): string[
     `--kubeconfig=${kubeconfig}`,
     `--config=${fileURLToPath(new URL('kwok-stages.yaml', import.meta.url))}`,
     '--manage-all-nodes=true',
+    '--node-ip=10.0.0.1',
     '--node-lease-duration-seconds=40',
     `--server-address=127.0.0.1:${port}`,
   ];

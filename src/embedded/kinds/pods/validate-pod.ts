@@ -109,7 +109,7 @@ function validateResources(resources: JsonObject | undefined, path: string): Sta
       continue;
     }
     const order = compareQuantities(parseQuantity(request), parseQuantity(limit));
-    const shown = `${name} limit of ${JSON.stringify(limit)}`;
+    const shown = `${name} limit of ${typeof limit === 'string' ? limit : JSON.stringify(limit)}`;
     if (extended && order !== 0) {
       causes.push(invalidValue(`${path}.requests`, request, `must be equal to ${shown}`));
     } else if (order > 0) {

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { seededRandom } from '../../src/base/random.ts';
+import { planRuns } from './plan-runs.ts';
+import { gangOfEachPod, podCount, workloadsOf } from './workload.ts';
+
+const workloads = workloadsOf({ quick: false, nodes: [1000, 5000] });
+const contenders = ['a', 'b', 'c'];
+
+it('runs everybody on everything once a round, those on one workload next to each other', () => {
+  const plan = planRuns(workloads, contenders, 3, seededRandom(7));
+  expect(plan).toHaveLength(3 * workloads.length * contenders.length);
+  expect(new Set(plan.map(({ round, workload, contender }) => `${round} ${workload.id} ${contender}`)).size).toBe(
+    plan.length,
+  );
+  for (let i = 0; i < plan.length; i += contenders.length) {
+    expect(new Set(plan.slice(i, i + contenders.length).map(({ workload }) => workload.id)).size).toBe(1);
+  }
+});
+
+it('draws another order for each round and seed, and the same for the same seed', () => {
+  const order = (seed: number): string[] =>
+    planRuns(workloads, contenders, 2, seededRandom(seed)).map(({ workload, contender }) => workload.id + contender);
+  expect(order(7)).toEqual(order(7));
+  expect(order(7)).not.toEqual(order(8));
+  const half = order(7).length / 2;
+  expect(order(7).slice(0, half)).not.toEqual(order(7).slice(half));
+});
+
+it('gives every workload an id of its own', () => {
+  expect(new Set(workloads.map(({ id }) => id)).size).toBe(workloads.length);
+});
+
+it('makes every gang whole, in either order of its pods', () => {
+  for (const workload of workloads) {
+    const gangOf = gangOfEachPod(workload);
+    expect(gangOf).toHaveLength(podCount(workload));
+    const sizes = new Array<number>(workload.gangs).fill(0);
+    for (const gang of gangOf) sizes[gang]!++;
+    expect(new Set(sizes)).toEqual(new Set([workload.gangSize]));
+    expect(gangOf[1]).toBe(workload.order === 'interleaved' || workload.gangSize === 1 ? 1 : 0);
+  }
+});

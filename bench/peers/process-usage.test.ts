@@ -1,0 +1,17 @@
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { parseCpuTicks, processUsage } from './process-usage.ts';
+
+describe('usage of a process', () => {
+  it('is read after the name, whatever the name holds', () => {
+    const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
+    expect(parseCpuTicks(`42 (a) 1 2 (b)) ${fields.join(' ')}`)).toBe(14 + 15);
+  });
+
+  it.runIf(process.platform === 'linux')('agrees with what the process says of itself', async () => {
+    const { cpuMs, peakMb } = await processUsage(process.pid);
+    const { user, system } = process.cpuUsage();
+    expect(Math.abs(cpuMs - (user + system) / 1000)).toBeLessThan(500);
+    expect(Math.abs(peakMb - process.resourceUsage().maxRSS / 1024)).toBeLessThan(20);
+  });
+});

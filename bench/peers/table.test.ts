@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { ContenderName } from './contenders/contender.ts';
+import { resultsSection, withResultsSection } from './report.ts';
+import { formatResults } from './results.ts';
+import type { BenchResults, RunFigures, RunResult } from './results.ts';
+import { figuresTable, ratioTable } from './table.ts';
+import { workloadsOf } from './workload.ts';
+
+const workload = workloadsOf({ quick: true, nodes: [] })[1]!;
+
+function run(round: number, contender: ContenderName, figures: Partial<RunFigures>): RunResult {
+  return {
+    round,
+    workload: workload.id,
+    contender,
+    figures: {
+      bound: 1000,
+      wholeGangs: 250,
+      partialGangs: 0,
+      seconds: 5,
+      podsPerSecond: 200,
+      latencyP50Ms: 1000,
+      latencyP99Ms: 2000,
+      complete: true,
+      cpuMsPerPod: 2,
+      peakMb: 150,
+      apiCallsPerPod: 2,
+      apiCalls: {},
+      apiServerCpuMsPerPod: 3,
+      startUpMs: 900,
+      startUpCpuMs: 500,
+      watchRestarts: 0,
+      ...figures,
+    },
+  };
+}
+
+function results(...runs: RunResult[]): BenchResults {
+  const machine = { cpu: 'a processor', cores: 2, memoryGb: 8, kernel: '6', node: '24', go: '1.26' };
+  const versions = { tutti: '0.1.0' };
+  return { date: '2026-01-02', quick: true, seed: 1, rounds: 2, machine, versions, workloads: [workload], runs };
+}
+
+/** Column title -> cell of the only row, or of the row of a scheduler. */
+function cells(table: string, row = 0): Record<string, string> {
+  const lines = table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  return Object.fromEntries(lines[0]!.map((title, index) => [title, lines[row + 2]![index]!]));
+}
+
+describe('ratios', () => {
+  it('compare with the best peer of the same round: the most pods a second, the least of anything else', () => {
+    const table = ratioTable(
+      results(
+        run(1, 'tutti', { podsPerSecond: 300, cpuMsPerPod: 1 }),
+        run(1, 'kube-scheduler', { podsPerSecond: 100, cpuMsPerPod: 4 }),
+        run(1, 'scheduler-plugins', { podsPerSecond: 150, cpuMsPerPod: 5 }),
+        run(2, 'tutti', { podsPerSecond: 400, cpuMsPerPod: 1 }),
+        run(2, 'kube-scheduler', { podsPerSecond: 100, cpuMsPerPod: 2 }),
+        run(2, 'scheduler-plugins', { podsPerSecond: 50, cpuMsPerPod: 8 }),
+      ),
+    );
+    expect(cells(table)).toMatchObject({ 'pods/s': '3.00× (2.00–4.00)', 'CPU a pod': '0.38× (0.25–0.50)' });
+  });
+
+  it('leave out a peer that left pods behind, unless all did', () => {
+    const table = ratioTable(
+      results(
+        run(1, 'tutti', { podsPerSecond: 300 }),
+        run(1, 'kube-scheduler', { podsPerSecond: 600, complete: false }),
+        run(1, 'scheduler-plugins', { podsPerSecond: 150 }),
+        run(2, 'tutti', { podsPerSecond: 300 }),
+        run(2, 'kube-scheduler', { podsPerSecond: 100, complete: false }),
+      ),
+    );
+    expect(cells(table)['pods/s']).toBe('2.50× (2.00–3.00)');
+  });
+
+  it('are not there for a figure that nobody else has', () => {
+    const table = ratioTable(
+      results(run(1, 'tutti', {}), { round: 1, workload: workload.id, contender: 'kube-scheduler' }),
+    );
+    expect(cells(table)['pods/s']).toBe('–');
+  });
+});
+
+describe('figures', () => {
+  it('show each scheduler by its median and range, failures and partial gangs included', () => {
+    const table = figuresTable(
+      results(
+        run(1, 'tutti', { podsPerSecond: 300 }),
+        run(2, 'tutti', { podsPerSecond: 400 }),
+        run(1, 'kube-scheduler', { wholeGangs: 240, partialGangs: 3 }),
+        { round: 2, workload: workload.id, contender: 'kube-scheduler', failure: 'it ended' },
+        { round: 1, workload: workload.id, contender: 'scheduler-plugins', failure: 'it ended' },
+      ),
+    );
+    expect(cells(table, 0)).toMatchObject({ scheduler: 'tutti', 'pods/s': '350 (300–400)', partial: '0' });
+    expect(cells(table, 1)).toMatchObject({ bound: '1000, 1 failed', 'gangs whole': '240 of 250', partial: '3' });
+    expect(cells(table, 2)).toMatchObject({ scheduler: 'scheduler-plugins', 'pods/s': 'failed' });
+  });
+});
+
+describe('the record', () => {
+  it('is written between the markers of the page and replaces what was there', () => {
+    const page =
+      'before\n\n<!-- peers: begin, written by `npm run bench:peers -- --record` -->\nold\n<!-- peers: end -->\nafter\n';
+    const once = withResultsSection(page, resultsSection(results(run(1, 'tutti', {}))));
+    expect(once).toMatch(/^before\n\n<!-- peers: begin[^]+\| tutti [^]+<!-- peers: end -->\nafter\n$/);
+    expect(once).not.toContain('old');
+    expect(withResultsSection(once, 'new')).toContain('-->\n\nnew\n\n<!--');
+    expect(() => withResultsSection('no markers', 'new')).toThrow('must have the lines');
+  });
+
+  it('is JSON with a run a line', () => {
+    const all = results(run(1, 'tutti', {}), run(2, 'tutti', {}));
+    const text = formatResults(all);
+    expect(JSON.parse(text)).toEqual(all);
+    expect(text.split('\n').filter((line) => line.includes('"round":'))).toHaveLength(2);
+    expect(JSON.parse(formatResults(results()))).toEqual(results());
+  });
+});

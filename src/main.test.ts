@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { packageVersion } from './cli/package-files.ts';
+import { TestProcess } from './cli/test-process.ts';
+
+/** Runs `tutti --version` as if the process were of this version of Node. */
+async function onNode(version: string): Promise<{ stdout: string; stderr: string; exitCode: number | undefined }> {
+  const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
+  const process = new TestProcess(['--version'], {
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pretend)}`,
+  });
+  const { exitCode } = await process.ended();
+  return { stdout: process.stdout, stderr: process.stderr, exitCode };
+}
+
+it.each(['20.20.2', '22.18.0'])('says on Node %s which one it needs and how to get it', async (version) => {
+  const { stdout, stderr, exitCode } = await onNode(version);
+  expect(exitCode).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toContain(`tutti needs Node 22.19 or newer; this is Node ${version}`);
+  expect(stderr).toContain('npx -p node@24');
+});
+
+it.each(['22.19.0', '23.0.0', '100.1.0'])('runs on Node %s', async (version) => {
+  expect(await onNode(version)).toEqual({ stdout: `${packageVersion()}\n`, stderr: '', exitCode: 0 });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import type { Plugin } from '../framework/plugin.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Core } from './testing/core.ts';
+
+function coreWith(...extra: Plugin[]): Core {
+  const core = new Core({ plugins: defaultPlugins, extra });
+  core.node({ name: 'a', cpu: 3 });
+  core.group({ name: 'red', minMember: 3 });
+  core.members(3, { group: 'red', cpu: 1 });
+  return core;
+}
+
+describe('a member that cannot be bound', () => {
+  it('gives its room back and is placed again before everything else, while its siblings keep theirs', async () => {
+    const core = coreWith();
+    expect(await core.attempt()).toBe('planned');
+    core.pod({ name: 'important', cpu: 1, priority: 1000 });
+    await core.accept('red-0');
+    await core.accept('red-2');
+    await core.refuse('red-1', 'node a said no');
+    expect(core.events).toEqual(['Scheduled red-0', 'Scheduled red-2']);
+    expect(core.picture.cluster.assumedCount).toBe(2);
+    expect(core.picture.cluster.node('a')!.free(0)).toBe(1000);
+    expect(core.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);
+    // No watch has shown the bound siblings yet.
+    expect(await core.attempt()).toBe('planned');
+    expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-1']);
+    await core.refuse('red-1', 'node a said no again');
+    expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/important': 'active' });
+    core.picture.clock.advance(2000);
+    expect(core.queue.pop()!.key).toBe('gang/default/red');
+  });
+
+  it('is not needed when others complete the quorum', async () => {
+    const core = coreWith();
+    await core.attempt();
+    await core.accept('red-0');
+    await core.accept('red-2');
+    core.pod({ name: 'red-3', group: 'red', nodeName: 'b' });
+    await core.refuse('red-1', 'node a said no');
+    expect(core.states()).toEqual({ 'pod/red-1': 'active' });
+  });
+
+  it('does not come back when it is gone', async () => {
+    const core = coreWith();
+    await core.attempt();
+    core.removePod('red-1');
+    await core.refuse('red-1', 'not found');
+    expect(core.states()).toEqual({});
+    expect(core.verdicts).toEqual([]);
+  });
+
+  it('wakes whoever waits for its room', async () => {
+    const core = coreWith();
+    await core.attempt();
+    core.pod({ name: 'waiting', cpu: 1 });
+    expect(await core.attempt()).toBe('refused');
+    expect(core.states()).toEqual({ 'pod/waiting': 'unschedulable' });
+    for (const name of ['red-0', 'red-1', 'red-2']) await core.refuse(name, 'no');
+    expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/waiting': 'backoff' });
+  });
+
+  it('as a lone pod comes back after the error back-off, with its history', async () => {
+    const core = new Core({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 3 });
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    await core.refuse('x', 'no');
+    expect(core.states()).toEqual({ 'pod/x': 'backoff' });
+    expect(await core.attempt()).toBeUndefined();
+    core.picture.clock.advance(1000);
+    expect(core.queue.get('pod/x')).toMatchObject({ attempts: 1, errors: 1, state: { kind: 'active' } });
+  });
+
+  it('means nothing once the scheduler has stopped', async () => {
+    const core = coreWith();
+    await core.attempt();
+    core.stop.abort(new Error('stopping'));
+    await core.refuse('red-0', 'stopping');
+    for (const name of ['red-1', 'red-2']) await core.accept(name);
+    expect([core.states(), core.verdicts]).toEqual([{}, []]);
+  });
+});
+
+describe('a plan that Permit gives up after waiting', () => {
+  it('is undone for every member: unreserved, forgotten, nothing bound, one verdict, queued as a whole', async () => {
+    const unreserved: string[] = [];
+    const core = coreWith({
+      name: 'Gate',
+      permit: (_state, pod) => ({ waitMs: pod.name === 'red-1' ? 2000 : 60_000 }),
+      unreserve: (_state, pod) => void unreserved.push(pod.name),
+    });
+    await core.attempt();
+    expect(core.picture.cluster.assumedCount).toBe(3);
+    core.picture.clock.advance(2000);
+    await core.settle();
+    expect(core.binds).toEqual([]);
+    expect(unreserved).toEqual(['red-2', 'red-1', 'red-0']);
+    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect(core.picture.cluster.node('a')!.free(0)).toBe(3000);
+    expect(core.picture.handle.waitingPods.size).toBe(0);
+    expect(core.verdicts).toEqual(
+      ['red-0', 'red-1', 'red-2'].map(
+        (name) => `${name} PodGroup default/red: timed out after 2 s of waiting on Permit.`,
+      ),
+    );
+    expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
+    expect(core.binding.running).toBe(0);
+  });
+});

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isTerminal } from '../api/pod.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Core } from './testing/core.ts';
+
+const groupNames = ['red', 'blue', 'green'];
+const minMembers: Readonly<Record<string, number>> = { red: 3, blue: 2, green: 4 };
+
+const happening = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('attempt' as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('answer' as const),
+      which: fc.nat(20),
+      accepted: fc.constantFrom(true, true, true, false),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('watch' as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('pod' as const),
+      group: fc.option(fc.constantFrom(...groupNames), { freq: 5 }),
+      cpu: fc.integer({ min: 1, max: 2 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish' as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('node' as const), which: fc.nat(3), cpu: fc.integer({ min: 2, max: 4 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(500, 1000, 10_000) }) },
+);
+type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
+
+/** A core with an API server that is only a list of what it has bound and not shown yet. */
+class World {
+  readonly core = new Core({ plugins: defaultPlugins });
+  readonly names: string[] = [];
+  /** Accepted Bindings that no watch has shown. */
+  readonly unseen: { readonly name: string; readonly nodeName: string }[] = [];
+  #pods = 0;
+
+  constructor() {
+    for (const name of groupNames) this.core.group({ name, minMember: minMembers[name]! });
+    for (let i = 0; i < 3; i++) this.core.node({ name: `n${i}`, cpu: 4 });
+    this.core.queue.start();
+  }
+
+  async run(todo: Happening): Promise<void> {
+    const { core } = this;
+    switch (todo.kind) {
+      case 'attempt':
+        await core.attempt();
+        break;
+      case 'answer':
+        await this.#answer(todo.which, todo.accepted);
+        break;
+      case 'watch':
+        this.#showNext();
+        break;
+      case 'pod': {
+        const name = `p${this.#pods++}`;
+        this.names.push(name);
+        core.pod({ name, cpu: todo.cpu, ...(todo.group !== null && { group: todo.group }) });
+        break;
+      }
+      case 'delete': {
+        const name = this.names[todo.which];
+        if (name === undefined) break;
+        this.names.splice(todo.which, 1);
+        core.removePod(name);
+        break;
+      }
+      case 'finish': {
+        const pod = core.picture.cluster.pod(this.names[todo.which] ?? '');
+        if (pod !== undefined && pod.nodeName !== '') core.change(pod.name, { phase: 'Succeeded' });
+        break;
+      }
+      case 'node':
+        core.node({ name: `n${todo.which}`, cpu: 4 + todo.cpu });
+        break;
+      case 'wait':
+        core.picture.clock.advance(todo.ms);
+        break;
+    }
+    await core.settle();
+    this.#expectPromises();
+  }
+
+  /** Lets everything come to its end, every Binding accepted. */
+  async finish(): Promise<void> {
+    for (let idle = 0; idle < 3; idle++) {
+      if (this.core.binds.length + this.unseen.length > 0) idle = 0;
+      while ((await this.core.attempt()) !== undefined) {
+        idle = 0;
+        this.#expectPromises();
+      }
+      while (this.core.binds.length > 0) await this.#answer(0, true);
+      while (this.unseen.length > 0) this.#showNext();
+      this.core.picture.clock.advance(10_000);
+    }
+  }
+
+  async #answer(which: number, accepted: boolean): Promise<void> {
+    const { core } = this;
+    if (core.binds.length === 0) return;
+    const { name, nodeName } = core.binds[which % core.binds.length]!.binding;
+    const isThere = this.names.includes(name);
+    if (accepted && isThere) this.unseen.push({ name, nodeName });
+    if (accepted && isThere) await core.accept(name);
+    else await core.refuse(name, isThere ? 'the node said no' : 'not found');
+  }
+
+  #showNext(): void {
+    const next = this.unseen.shift();
+    if (next === undefined || !this.names.includes(next.name)) return;
+    this.core.change(next.name, { nodeName: next.nodeName, phase: 'Running' });
+  }
+
+  #expectPromises(): void {
+    const { cluster } = this.core.picture;
+    // No node is over-committed by what we bind, counted anew from all that is bound or being bound.
+    for (const node of cluster.nodes) {
+      expect(node.free(0), `cpu of ${node.name}`).toBeGreaterThanOrEqual(0);
+      expect(node.free(3), `slots of ${node.name}`).toBeGreaterThanOrEqual(0);
+    }
+    // When no plan is under way, room is only held for what is bound and not shown yet.
+    if (this.core.binding.running === 0) expect(cluster.assumedCount).toBeLessThanOrEqual(this.unseen.length);
+    expect(this.core.picture.handle.waitingPods.size).toBe(0);
+  }
+}
+
+describe('the scheduling core', () => {
+  it('plans groups whole or not at all, over-commits nothing, and holds room for nobody who is not being bound', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(happening, { minLength: 20, maxLength: 80, size: 'max' }), async (happenings) => {
+        const world = new World();
+        const { core } = world;
+        /** group -> its Bindings begin only when they complete the quorum */
+        const begun = core.binds.push.bind(core.binds);
+        core.binds.push = (...binds) => {
+          for (const { binding } of binds) {
+            const key = core.picture.cluster.pod(binding.uid)?.podGroupKey;
+            const gang = key === undefined ? undefined : core.picture.cluster.gang(key);
+            if (gang !== undefined) expect(gang.missing, `members missing when ${binding.name} is bound`).toBe(0);
+          }
+          return begun(...binds);
+        };
+        for (const todo of happenings) await world.run(todo);
+        core.queue.stop();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('leaves nothing waiting that would fit, and no group partly started that could be completed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(happening, { minLength: 10, maxLength: 60, size: 'max' }), async (happenings) => {
+        const world = new World();
+        const { core } = world;
+        for (const todo of happenings) await world.run(todo);
+        await world.finish();
+        const { cluster } = core.picture;
+        expect(cluster.assumedCount).toBe(0);
+        const largest = Math.max(...cluster.nodes.map((node) => node.free(0)));
+        for (const [key, state] of Object.entries(core.states())) {
+          if (state === 'gated') continue;
+          expect(state, key).toBe('unschedulable');
+          const { candidate } = core.queue.get(key)!;
+          if (candidate.kind === 'pod') {
+            expect(candidate.pod.template.requests.amounts[0], key).toBeGreaterThan(largest);
+            continue;
+          }
+          const { gang } = candidate;
+          // Its smallest members, as many as it needs, do not fit.
+          const wanted = [...gang.pending.values()].map((pod) => pod.template.requests.amounts[0]!).sort((a, b) => a - b);
+          expect(fits(wanted.slice(0, gang.missing), cluster.nodes.map((node) => node.free(0))), key).toBe(false);
+        }
+        for (const name of world.names) {
+          const pod = cluster.pod(name);
+          if (pod === undefined || isTerminal(pod) || pod.nodeName !== '') continue;
+          const key = pod.podGroupKey ?? '';
+          const mode = core.states()[`gang/${key}`] ?? core.states()[`pod/${name}`];
+          expect(mode, `${name} is in the queue`).toBeDefined();
+        }
+        core.queue.stop();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+/** Whether all amounts, of 1000 or 2000, fit: the large ones first, which is enough for these. */
+function fits(amounts: readonly number[], room: readonly number[]): boolean {
+  const free = [...room];
+  for (const amount of amounts.toSorted((a, b) => b - a)) {
+    const at = free.findIndex((left) => left >= amount);
+    if (at < 0) return false;
+    free[at]! -= amount;
+  }
+  return true;
+}

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/system-clock.ts';
+import { KubeClient } from '../../src/client/kube-client.ts';
+import { UndiciTransport } from '../../src/client/undici-transport.ts';
+import { ApiProxy, statusAnswer } from '../planes/api-proxy.ts';
+import { openEmbeddedPlane } from '../planes/embedded.ts';
+import type { TestPlane } from '../planes/plane.ts';
+import { poll } from '../planes/poll.ts';
+import { Recording } from './recording.ts';
+import type { WatchedObject } from './watched.ts';
+
+const path = '/api/v1/namespaces';
+
+describe('a recording', () => {
+  let plane: TestPlane;
+  let proxy: ApiProxy;
+  let transport: UndiciTransport;
+  let recording: Recording<WatchedObject>;
+  let told = 0;
+
+  beforeEach(async () => {
+    plane = await openEmbeddedPlane();
+    proxy = await ApiProxy.open(plane.transport);
+    transport = new UndiciTransport({ endpoint: proxy.endpoint });
+    recording = await Recording.open(new KubeClient({ transport, clock: systemClock }), path, () => told++);
+  });
+
+  afterEach(async () => {
+    await recording.close();
+    await transport.close();
+    await proxy.cut();
+    await plane.stop();
+  });
+
+  const create = (name: string): Promise<unknown> =>
+    plane.client.create(path, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  const until = (what: string, holds: () => boolean): Promise<void> =>
+    poll(() => Promise.resolve(holds() ? undefined : `${recording.changes.length} changes`), 5_000, what);
+  const added = (): string[] =>
+    recording.changes.filter(({ type }) => type === 'ADDED').map(({ object }) => object.metadata.name);
+
+  it('begins with what exists, and has every change once though connections break', async () => {
+    expect(recording.current.has('default')).toBe(true);
+    await create('one');
+    await until('the first change', () => added().length === 1);
+    await proxy.cut();
+    await create('two');
+    await create('three');
+    await proxy.restore();
+    await until('the changes meanwhile', () => added().includes('three'));
+    expect(added()).toEqual(['one', 'two', 'three']);
+    expect(recording.failure).toBeUndefined();
+  });
+
+  it('is no proof any more once the server has forgotten where it was', async () => {
+    proxy.fault = () => statusAnswer(410, 'Expired', 'too old resource version');
+    const before = told;
+    await proxy.cut();
+    await proxy.restore();
+    await until('the hole is noticed', () => recording.failure !== undefined);
+    expect(recording.failure).toHaveProperty('message', `the record of ${path} has a hole`);
+    expect(told).toBeGreaterThan(before);
+  });
+});
