@@ -33,7 +33,7 @@ const twoClientNodes: Plugin = {
     builder.onResolve({ filter: /^@kubernetes\/client-node$|^\./ }, async (args) => {
       if (args.pluginData === twoClientNodes) return undefined;
       const { importer, resolveDir, kind } = args;
-      const isEntrance = args.path[0] !== '.';
+      const isEntrance = !args.path.startsWith('.');
       if (isEntrance && !importer.endsWith('client-node-kubeconfig.ts')) {
         return { path: '../client-node.js', external: true }; // from dist/chunks/
       }

@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly profile: boolean;
   /** Put the results into bench/results and docs/performance.md. */
   readonly record: boolean;
+  /** Run nothing: take the results of an earlier execution from this file. */
+  readonly from?: string;
   /** The built command line of Tutti that is measured. */
   readonly cli: string;
   /** Print what would run, and run nothing. */
@@ -28,7 +30,9 @@ export const usage = `npm run bench:peers [-- flags]
   --seed N         of the order of the runs; default drawn, and printed
   --profile        keep a CPU profile of each run of Tutti
   --record         keep the results in bench/results/peers.json and write docs/performance.md
+  --from FILE      run nothing, but print (and with --record keep) the results in this file
   --cli PATH       the build of Tutti to measure, default dist/cli.js
+  --help           print this
   --list           only print the runs, in their order`;
 
 /** Throws with a message for the user when the flags are wrong. */
@@ -44,6 +48,7 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
       profile: { type: 'boolean', default: false },
       record: { type: 'boolean', default: false },
       cli: { type: 'string', default: 'dist/cli.js' },
+      from: { type: 'string' },
       list: { type: 'boolean', default: false },
     },
   });
@@ -54,6 +59,7 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
     record,
     list,
     cli,
+    ...(values.from !== undefined && { from: values.from }),
     rounds: values.rounds === undefined ? (quick ? 1 : 3) : wholeNumber('--rounds', values.rounds),
     nodes: (values.nodes ?? '1000,5000').split(',').map((text) => wholeNumber('--nodes', text)),
     seed: values.seed === undefined ? drawSeed() : wholeNumber('--seed', values.seed),

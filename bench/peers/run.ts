@@ -32,6 +32,11 @@ const quickLimits: RunLimits = { limitMs: 60_000, stallMs: 30_000 };
 const fullLimits: RunLimits = { limitMs: 600_000, stallMs: 90_000 };
 
 async function main(options: BenchOptions): Promise<void> {
+  if (options.from !== undefined) {
+    const path = resolve(options.from);
+    await present(JSON.parse(await readFile(path, 'utf8')) as BenchResults, path, options);
+    return;
+  }
   const plan = planRuns(workloadsOf(options), contenderNames, options.rounds, seededRandom(options.seed)).filter(
     ({ contender, workload }) => isWanted(options, contender, workload.id),
   );
@@ -85,15 +90,18 @@ async function main(options: BenchOptions): Promise<void> {
     console.log(`${index + 1}/${plan.length}  round ${run.round}  ${describeRun(run)}  [${seconds} s]`);
     await writeFile(resultsPath, formatResults(results));
   }
-  const section = resultsSection(results);
-  console.log(`\n${section}\n\nresults: ${relative(process.cwd(), resultsPath)}`);
+  await present(results, resultsPath, options);
   if (options.profile) console.log(`profiles: ${relative(process.cwd(), folder)}/*.cpuprofile`);
-  if (options.record) {
-    await mkdir(dirname(recordedPath), { recursive: true });
-    await writeFile(recordedPath, formatResults(results));
-    await writeFile(pagePath, withResultsSection(await readFile(pagePath, 'utf8'), section));
-    console.log(`recorded: ${relative(process.cwd(), recordedPath)}, ${relative(process.cwd(), pagePath)}`);
-  }
+}
+
+async function present(results: BenchResults, path: string, { record }: BenchOptions): Promise<void> {
+  const section = resultsSection(results);
+  console.log(`\n${section}\n\nresults: ${relative(process.cwd(), path)}`);
+  if (!record) return;
+  await mkdir(dirname(recordedPath), { recursive: true });
+  await writeFile(recordedPath, formatResults(results));
+  await writeFile(pagePath, withResultsSection(await readFile(pagePath, 'utf8'), section));
+  console.log(`recorded: ${relative(process.cwd(), recordedPath)}, ${relative(process.cwd(), pagePath)}`);
 }
 
 /** A run that fails is a result as well, and the others go on. */
@@ -131,6 +139,10 @@ function describeFigures(figures: RunFigures): string {
 }
 
 let options: BenchOptions;
+if (process.argv.includes('--help')) {
+  console.log(usage);
+  process.exit(0);
+}
 try {
   options = parseOptions(process.argv.slice(2), () => Math.floor(Math.random() * 1e6) + 1);
 } catch (error) {

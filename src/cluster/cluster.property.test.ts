@@ -450,8 +450,7 @@ describe('the cluster picture', () => {
           const look = (): void => {
             for (const node of both.cluster.nodes) {
               const state = { name: node.name, free: Array.from({ length: 4 }, (_, id) => node.free(id)) };
-              if (seen.has(node.generation))
-                expect(state).toEqual(seen.get(node.generation));
+              if (seen.has(node.generation)) expect(state).toEqual(seen.get(node.generation));
               seen.set(node.generation, state);
             }
           };

@@ -76,15 +76,16 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     });
     started.push(() => nodes.stop());
     const local = { endpoint, host: '127.0.0.1', port: 0, ...unlimited };
-    const [controller, scheduler] = await Promise.all([
-      runController({ ...local, workers: 1, logger: logger.child({ process: 'controller' }) }),
-      runScheduler({ ...local, schedulerNames, naive, logger: logger.child({ process: 'scheduler' }) }),
-      nodes.start(),
-    ]);
-    started.push(
-      () => controller.stop(),
-      () => scheduler.stop(),
-    );
+    const controller = await runController({ ...local, workers: 1, logger: logger.child({ process: 'controller' }) });
+    started.push(() => controller.stop());
+    const scheduler = await runScheduler({
+      ...local,
+      schedulerNames,
+      naive,
+      logger: logger.child({ process: 'scheduler' }),
+    });
+    started.push(() => scheduler.stop());
+    await nodes.start();
 
     const folder = await mkdtemp(join(tmpdir(), 'tutti-'));
     started.push(() => rm(folder, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 import { projectPodGroup } from '../api/pod-group.ts';
 import type { PodGroup, PodGroupStatus } from '../api/pod-group.ts';
 import { podGroupLabel } from '../api/pod-group-membership.ts';
+import { planAnnotations } from '../api/pod.ts';
 import { projectMemberPod } from './member-pod.ts';
 import type { MemberPod } from './member-pod.ts';
 
@@ -42,6 +43,8 @@ export interface TestMember {
   /** Of its PodScheduled condition, False. */
   readonly verdict?: { readonly reason: string; readonly message: string };
   readonly owners?: readonly string[];
+  /** uid of the PodGroup whose plan bound it. */
+  readonly plannedGroupUid?: string;
 }
 
 /** A pod of `default/group`, projected. */
@@ -50,6 +53,7 @@ export function memberPod(options: TestMember = {}): MemberPod {
   return projectMemberPod({
     metadata: {
       ...{ uid, namespace, name: `pod-${uid}`, resourceVersion: '1', labels: { [podGroupLabel]: group } },
+      ...(options.plannedGroupUid && { annotations: { [planAnnotations.groupUid]: options.plannedGroupUid } }),
       ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
       ownerReferences: options.owners?.map((name) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid: name })),
     },

@@ -28,7 +28,10 @@ const happening = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), which: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish' as const), which: fc.nat(20) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('node' as const), which: fc.nat(3), cpu: fc.integer({ min: 2, max: 4 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('node' as const), which: fc.nat(3), cpu: fc.integer({ min: 2, max: 4 }) }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(500, 1000, 10_000) }) },
 );
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
@@ -174,8 +177,16 @@ describe('the scheduling core', () => {
           }
           const { gang } = candidate;
           // Its smallest members, as many as it needs, do not fit.
-          const wanted = [...gang.pending.values()].map((pod) => pod.template.requests.amounts[0]!).sort((a, b) => a - b);
-          expect(fits(wanted.slice(0, gang.missing), cluster.nodes.map((node) => node.free(0))), key).toBe(false);
+          const wanted = [...gang.pending.values()]
+            .map((pod) => pod.template.requests.amounts[0]!)
+            .sort((a, b) => a - b);
+          expect(
+            fits(
+              wanted.slice(0, gang.missing),
+              cluster.nodes.map((node) => node.free(0)),
+            ),
+            key,
+          ).toBe(false);
         }
         for (const name of world.names) {
           const pod = cluster.pod(name);

@@ -90,6 +90,23 @@ describe('an attempt for a group', () => {
     expect(refusedPods.map(({ name }) => name.split('-')[0]).sort()).toEqual(['large', 'small']);
   });
 
+  it('asks every plugin that refused any member, because what helps one may make room for another', () => {
+    const { picture, attempt } = fixture();
+    picture.node({ name: 'free', cpu: 2 });
+    picture.node({ name: 'tainted', cpu: 2, taints: ['only=others:NoSchedule'] });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pod({
+      name: 'small',
+      group: 'red',
+      cpu: 1,
+      tolerations: [{ key: 'only', operator: 'Exists' }],
+      nodeSelector: { 'kubernetes.io/hostname': 'free' },
+    });
+    picture.pod({ name: 'large', group: 'red', cpu: 2 });
+    const { refusedBy } = refused(attempt('red')).failure;
+    expect([...refusedBy].sort()).toEqual(['Coscheduling', 'NodeAffinity', 'NodeResourcesFit', 'TaintToleration']);
+  });
+
   it('needs only the members that are missing', () => {
     const { picture, attempt } = fixture();
     picture.node({ name: 'a', cpu: 3 });

@@ -1,8 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
-import { deferred } from '../../src/base/deferred.ts';
+import { followProcess } from './following.ts';
+import type { Following } from './following.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -10,16 +10,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** A kubectl that goes on until it is ended, as `get -w` does. */
-export interface Following {
-  /** What it has printed so far. */
-  readonly stdout: string;
-  /** Resolves when what it has printed matches; rejects after ten seconds, or when it ends before. */
-  until(pattern: RegExp): Promise<void>;
-  end(): Promise<void>;
-}
-
-const patienceMs = 10_000;
+const patienceMs = 20_000;
 
 /** The real kubectl with a kubeconfig and a cache of its own, and nothing of the user's. */
 export class Kubectl {
@@ -40,7 +31,7 @@ export class Kubectl {
       const child = execFile(
         this.#path,
         [...this.#common, ...words.split(' '), ...rest],
-        { env: this.#environment, maxBuffer: 2 ** 24, timeout: 2 * patienceMs },
+        { env: this.#environment, maxBuffer: 2 ** 24, timeout: patienceMs },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
           resolve({ code, stdout, stderr });
@@ -64,47 +55,9 @@ export class Kubectl {
     return stderr.trimEnd();
   }
 
+  /** Starts one that goes on until it is ended, as `get -w` does. */
   follow(words: string): Following {
-    const child = spawn(this.#path, [...this.#common, ...words.split(' ')], { env: this.#environment });
-    const closed = once(child, 'close');
-    let stdout = '';
-    let changed = deferred();
-    const notice = (): void => {
-      changed.resolve();
-      changed = deferred();
-    };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text;
-      notice();
-    });
-    child.stderr.resume();
-    child.on('close', notice);
-    return {
-      get stdout() {
-        return stdout;
-      },
-      async until(pattern) {
-        let late = false;
-        const alarm = setTimeout(() => {
-          late = true;
-          notice();
-        }, patienceMs);
-        try {
-          while (!pattern.test(stdout)) {
-            if (late || child.exitCode !== null) {
-              throw new Error(`kubectl ${words} did not print ${String(pattern)} but:\n${stdout}`);
-            }
-            await changed.promise;
-          }
-        } finally {
-          clearTimeout(alarm);
-        }
-      },
-      async end() {
-        child.kill();
-        await closed;
-      },
-    };
+    return followProcess(this.#path, [...this.#common, ...words.split(' ')], this.#environment);
   }
 }
 

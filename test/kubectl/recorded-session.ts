@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { kubectlPath } from '../planes/kubectl.ts';
 import { Kubectl } from './kubectl-command.ts';
 import { openRecordedPlane } from './recorded-plane.ts';
@@ -16,8 +16,8 @@ export interface Session {
 }
 
 /** The only platform that the tests have a kubectl for. */
-const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
-export const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
+export const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
+const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
 
 /**
  * Tests on a plane of their own, with the real kubectl. At their end, what the API server was asked must be of a kind that
@@ -26,11 +26,16 @@ export const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
 export function describeSession(name: string, tests: (session: () => Session) => void): void {
   describe.runIf(hasKubectl)(name, () => {
     let session: Session | undefined;
+    let failed = false;
 
     beforeAll(async () => {
       const plane = await openRecordedPlane();
       const kubectl = new Kubectl(await kubectlPath(), plane.kubeconfigPath, join(plane.folder, 'home'));
       session = { plane, kubectl };
+    });
+
+    afterEach(({ task }) => {
+      failed ||= task.result?.state === 'fail';
     });
 
     afterAll(() => session?.plane.stop());
@@ -40,6 +45,7 @@ export function describeSession(name: string, tests: (session: () => Session) =>
     it('asks the server nothing that its transcripts do not have', () => {
       const transcript = session!.plane.transcript();
       if (isRecording) {
+        expect(failed, 'nothing is recorded after a failure').toBe(false);
         saveTranscript(name, transcript);
         return;
       }

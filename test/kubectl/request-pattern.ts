@@ -27,7 +27,7 @@ const tellingQueries = new Set([
   'sendInitialEvents',
 ]);
 
-export function patternOf({ client, method, path: target, contentType, accept, status }: Exchange): RequestPattern {
+function patternOf({ client, method, path: target, contentType, accept, status }: Exchange): RequestPattern {
   const { pathname, searchParams } = new URL(target, 'http://server');
   return {
     client,

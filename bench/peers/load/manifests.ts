@@ -28,7 +28,7 @@ export function nodeManifest(index: number, cpu: number): object {
   };
 }
 
-export function groupName(gang: number): string {
+function groupName(gang: number): string {
   return `gang-${gang}`;
 }
 

@@ -69,6 +69,7 @@ class UpSession {
   readonly #view: UpView;
   readonly #logger: Logger;
   #plane: RunningPlane | undefined;
+  #transport: UndiciTransport | undefined;
   #watch: ClusterWatch | undefined;
   #ticker: Timer | undefined;
 
@@ -91,9 +92,10 @@ class UpSession {
     const plane = await this.#startPlane();
     if (signal.aborted) return this.#interrupted();
     this.#introduce(plane);
-    await this.#startWatch(plane.kubeconfigPath);
+    const client = this.#connect(plane);
+    await this.#startWatch(client, plane.kubeconfigPath);
     this.#tick();
-    const pods = await this.#apply(plane.url, manifests);
+    const pods = await this.#apply(client, manifests);
     if (signal.aborted) return this.#interrupted();
     const end = await this.#end(pods, this.#elapsed());
     const endMs = this.#elapsed();
@@ -115,6 +117,7 @@ class UpSession {
     this.#ticker?.cancel();
     this.#view.close();
     await this.#watch?.stop();
+    await this.#transport?.close();
     await this.#plane?.stop();
   }
 
@@ -137,9 +140,15 @@ class UpSession {
     ]);
   }
 
-  async #startWatch(kubeconfigPath: string): Promise<void> {
+  #connect({ url }: RunningPlane): KubeClient {
+    this.#transport = new UndiciTransport({ endpoint: fixedEndpoint(url) });
+    return new KubeClient({ transport: this.#transport, clock: this.#context.clock, userAgent: 'tutti-up' });
+  }
+
+  async #startWatch(client: KubeClient, kubeconfigPath: string): Promise<void> {
     const { clock, random } = this.#context;
     this.#watch = await watchCluster({
+      client,
       kubeconfigPath,
       clock,
       random,
@@ -159,18 +168,14 @@ class UpSession {
   }
 
   /** Answers the keys of the pods that the manifests made. */
-  async #apply(server: string, manifests: readonly Manifest[]): Promise<readonly string[]> {
-    const { clock, interruption } = this.#context;
-    const transport = new UndiciTransport({ endpoint: fixedEndpoint(server) });
-    const client = new KubeClient({ transport, clock, userAgent: 'tutti-up' });
+  async #apply(client: KubeClient, manifests: readonly Manifest[]): Promise<readonly string[]> {
+    const { interruption } = this.#context;
     try {
       const applied = await applyManifests(client, manifests, interruption.signal);
       return applied.filter(({ kind }) => kind === 'Pod').map(({ namespace, name }) => `${namespace}/${name}`);
     } catch (error) {
       if (interruption.signal.aborted) return [];
       throw error;
-    } finally {
-      await transport.close();
     }
   }
 

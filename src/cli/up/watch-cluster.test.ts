@@ -47,6 +47,7 @@ async function watched(intercept?: Intercept): Promise<Watched> {
   const changes: ClusterChange[] = [];
   const problems: string[] = [];
   const watch = await watchCluster({
+    client,
     kubeconfigPath,
     clock: systemClock,
     random: () => 0,

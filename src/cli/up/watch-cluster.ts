@@ -3,10 +3,14 @@ import { podGroupResource } from '../../api/pod-group.ts';
 import { jitteredBackoff } from '../../base/backoff.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { createTypedApi } from '../../client/http-library.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
 import { observeGroup, observePod } from './observed.ts';
 import type { ClusterChange } from './story.ts';
 
 export interface ClusterWatchOptions {
+  /** Lists go through it; client-node's informers watch on connections of their own. */
+  readonly client: KubeClient;
   readonly kubeconfigPath: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -33,12 +37,12 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
   const config = new KubeConfig();
   config.loadFromFile(options.kubeconfigPath);
 
-  const core = config.makeApiClient(CoreV1Api);
+  const core = await createTypedApi(CoreV1Api, options.client);
   const pods = makeInformer(config, '/api/v1/pods', () => core.listPodForAllNamespaces());
   onEach(pods, (pod) => onChange({ kind: 'pod', pod: observePod(pod) }));
   pods.on('delete', (pod) => onChange({ kind: 'pod-gone', key: observePod(pod).key }));
 
-  const custom = config.makeApiClient(CustomObjectsApi);
+  const custom = await createTypedApi(CustomObjectsApi, options.client);
   const { group, version, plural } = podGroupResource;
   const groups = makeInformer(
     config,

@@ -242,12 +242,16 @@ describe('Reserve', () => {
         return name === 'a' ? new Status('Unschedulable', 'no disk left') : undefined;
       }),
     );
-    for (const name of ['a', 'b', 'c']) {
-      picture.node({ name, cpu: name === 'a' ? 16 : 2, taints: name === 'b' ? ['slow:PreferNoSchedule'] : [] });
-    }
-    const plan = trial(picture, picture.pods(4, { name: 'w', cpu: 1 }));
-    expect(Object.values(nodesByPod(plan)).sort()).toEqual(['b', 'b', 'c', 'c']);
-    expect(asked).toBe(5);
+    const tainted = ['slow:PreferNoSchedule'];
+    picture.node({ name: 'a', cpu: 16, taints: tainted });
+    picture.node({ name: 'b', cpu: 2, taints: tainted });
+    picture.node({ name: 'c', cpu: 2 });
+    // When this one, the worst, is full, scores are normalised anew.
+    picture.node({ name: 'd', cpu: 1, taints: [...tainted, 'old:PreferNoSchedule'] });
+    const plan = trial(picture, picture.pods(6, { name: 'w', cpu: 1 }));
+    expect(Object.values(nodesByPod(plan))).toEqual(['c', 'c', 'b', 'b', 'd']);
+    expect(asked).toBe(6);
+    expect(plan.blocked!.nodeReasons.get('no disk left')).toBe(1);
   });
 });
 

@@ -47,7 +47,7 @@ function schedulerPlugins(name: string): Binary {
 /** Without these a program of Kubernetes calls itself v0.0.0-master, and clients that ask for a minimum version refuse it. */
 function kubernetesVariables(version: string): Record<string, string> {
   const [major, minor] = version.slice(1).split('.');
-  const values = { gitVersion: version, gitMajor: major!, gitMinor: minor!, gitTreeState: 'clean' };
+  const values = { gitVersion: version, gitMajor: major!, gitMinor: minor!, gitTreeState: 'clean', gitCommit: '' };
   return Object.fromEntries(
     ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((holder) =>
       Object.entries(values).map(([name, value]) => [`${holder}.${name}`, value]),

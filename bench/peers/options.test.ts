@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { isWanted, parseOptions } from './options.ts';
+
+const parse = (...args: string[]): ReturnType<typeof parseOptions> => parseOptions(args, () => 42);
+
+it('takes three rounds on 1,000 and 5,000 nodes, and one round of the quick selection', () => {
+  expect(parse()).toMatchObject({ quick: false, rounds: 3, nodes: [1000, 5000], seed: 42 });
+  expect(parse('--quick')).toMatchObject({ quick: true, rounds: 1 });
+  expect(parse('--quick', '--rounds', '2', '--nodes', '10,20', '--seed', '7')).toMatchObject({
+    rounds: 2,
+    nodes: [10, 20],
+    seed: 7,
+  });
+});
+
+it('selects runs by scheduler and workload', () => {
+  const options = parse('--only', '^tutti/gang4-');
+  expect(isWanted(options, 'tutti', 'gang4-1000nodes-arriving')).toBe(true);
+  expect(isWanted(options, 'kube-scheduler', 'gang4-1000nodes-arriving')).toBe(false);
+  expect(isWanted(parse(), 'kube-scheduler', 'lone-1000nodes-arriving')).toBe(true);
+});
+
+it('refuses what is not a number, naming the flag', () => {
+  expect(() => parse('--rounds', '0')).toThrow('--rounds must be a whole number');
+  expect(() => parse('--nodes', '1000,many')).toThrow('--nodes must be a whole number from 1, not "many"');
+  expect(() => parse('--quiet')).toThrow('--quiet');
+});
