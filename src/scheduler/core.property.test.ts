@@ -81,7 +81,7 @@ class World {
         break;
       }
       case 'node':
-        core.node({ name: `n${todo.which}`, cpu: 4 + todo.cpu });
+        this.#grow(`n${todo.which}`, todo.cpu);
         break;
       case 'wait':
         core.picture.clock.advance(todo.ms);
@@ -89,6 +89,12 @@ class World {
     }
     await core.settle();
     this.#expectPromises();
+  }
+
+  /** Nodes never shrink here, so that only a Binding of ours could over-commit one. */
+  #grow(name: string, cpu: number): void {
+    const known = this.core.picture.cluster.node(name);
+    this.core.node({ name, cpu: (known?.allocatable[0] ?? 0) / 1000 + cpu });
   }
 
   /** Lets everything come to its end, every Binding accepted. */

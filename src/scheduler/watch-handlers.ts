@@ -29,6 +29,7 @@ export class WatchHandlers {
   readonly #queue: SchedulingQueue;
   readonly #router: EntityRouter;
   readonly #options: WatchHandlersOptions;
+  #latest = 0;
 
   constructor(options: WatchHandlersOptions) {
     this.#options = options;
@@ -59,7 +60,7 @@ export class WatchHandlers {
       const held = this.#cluster.nodeOf(this.#cluster.pod(pod.uid) ?? pod) !== undefined;
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
-      this.#router.podChanged(pod, 'PodDelete', this.#options.clock.now());
+      this.#router.podChanged(pod, 'PodDelete', this.#instant());
       this.#tell({ resource: held ? 'AssignedPod' : 'UnscheduledPod', action: 'Delete', pod });
       this.#options.podSeen(pod.uid, undefined);
     },
@@ -72,7 +73,7 @@ export class WatchHandlers {
       const gang = this.#cluster.gang(spec.key);
       this.#cluster.removeGang(spec.key);
       if (!this.#options.hasSynced()) return;
-      this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#options.clock.now());
+      this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#instant());
       if (gang !== undefined) this.#tell({ resource: 'PodGroup', action: 'Delete', gang });
     },
   };
@@ -81,7 +82,7 @@ export class WatchHandlers {
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
     const outcome = this.#cluster.setPod(pod);
     if (!this.#options.hasSynced()) return;
-    const now = this.#options.clock.now();
+    const now = this.#instant();
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) {
       this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, pod);
     }
@@ -108,8 +109,14 @@ export class WatchHandlers {
     this.#cluster.setGang(spec);
     const gang: Gang = this.#cluster.gang(spec.key)!;
     if (!this.#options.hasSynced()) return;
-    this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#options.clock.now());
+    this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant());
     this.#tell({ resource: 'PodGroup', action, gang });
+  }
+
+  /** The time, later with every change, so that entities made ready in one millisecond keep the order of their changes. */
+  #instant(): number {
+    this.#latest = Math.max(this.#options.clock.now(), this.#latest + 0.001);
+    return this.#latest;
   }
 
   #tell(event: ClusterEvent): void {

@@ -25,10 +25,10 @@ describe('a kind of request', () => {
         '/openapi/v3/apis/apps/v1',
       ),
     ).toEqual([
-      '/api/v1/namespaces/{name}',
       '/api/v1/namespaces/{namespace}/pods',
       '/api/v1/namespaces/{namespace}/pods/{name}',
       '/api/v1/namespaces/{namespace}/pods/{name}/binding',
+      '/api/v1/namespaces/{name}',
       '/api/v1/nodes/{name}',
       '/apis/apps/v1',
       '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/{namespace}/podgroups/{name}/status',
