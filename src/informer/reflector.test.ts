@@ -366,6 +366,17 @@ describe('a place in the history that is gone', () => {
     expect(reflector.statistics.lists).toBe(2);
   });
 
+  test('after an outage, a place that is gone leads to a list at once', async () => {
+    server.next(list(5), ...Array.from({ length: 6 }, () => resetsConnection));
+    server.next(answerStatus(410, 'Expired', 'too old'), list(9, thing('a', 9)));
+    reflector.start();
+    await until(() => reflector.store.size === 1);
+    const delays = problems.map((problem) => (problem as { delayMs: number }).delayMs);
+    expect(delays).toHaveLength(7);
+    expect(delays[5]).toBeGreaterThan(15_000);
+    expect(delays[6]).toBe(0);
+  });
+
   test('410 again and again does not become a storm of lists', async () => {
     server.otherwise((response, request) => {
       const isWatch = request.query.get('watch') === 'true';

@@ -105,6 +105,8 @@ export class Reflector<T> {
   #isPaged = true;
   #failures = 0;
   #refusals = 0;
+  /** 410s in a row, whatever else failed in between. */
+  #expirations = 0;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -211,15 +213,16 @@ export class Reflector<T> {
 
   #delayAfter({ step, error, lastedMs, hasProgressed }: Outcome): number {
     const { random } = this.#options;
-    if (lastedMs >= healthyMs) this.#failures = this.#refusals = 0;
+    if (lastedMs >= healthyMs) this.#failures = this.#refusals = this.#expirations = 0;
     if (error instanceof GoneError) {
       // A continue token that is too old: lists this long must come in one piece.
       if (step === 'list') this.#isPaged = false;
       this.#resourceVersion = undefined;
       this.#failures++;
-      return this.#failures === 1 ? 0 : jitteredBackoff(backoff, this.#failures, random);
+      // However long the server was away before: it is back, and its first answer is to list.
+      return ++this.#expirations === 1 ? 0 : jitteredBackoff(backoff, this.#expirations, random);
     }
-    if (hasProgressed) this.#failures = this.#refusals = 0;
+    if (hasProgressed) this.#failures = this.#refusals = this.#expirations = 0;
     if (error === undefined && lastedMs >= healthyMs) return 0;
     this.#failures++;
     if (step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter) {

@@ -33,7 +33,7 @@ export async function createContender(name: ContenderName, paths: ContenderPaths
     case 'tutti':
       return tutti({
         cliPath: cli,
-        version: await tuttiVersion(root),
+        version: await tuttiVersion(root, cli),
         ...(profileFolder !== undefined && { profileFolder }),
       });
     case 'kube-scheduler': {
@@ -46,7 +46,8 @@ export async function createContender(name: ContenderName, paths: ContenderPaths
 }
 
 /** Version and commit, and whether the sources have changed since. */
-async function tuttiVersion(root: string): Promise<string> {
+async function tuttiVersion(root: string, cli: string): Promise<string> {
+  if (cli !== join(root, 'dist/cli.js')) return 'of a build elsewhere';
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string };
   const git = async (...args: readonly string[]): Promise<string> =>
     (await promisify(execFile)('git', args, { cwd: root })).stdout.trim();
