@@ -153,15 +153,16 @@ export class Cluster {
     this.#touch(info);
   }
 
-  /** Gives the owner's room back, if it has any. */
-  releaseClaim(owner: string): void {
+  /** Gives the owner's room back; false when it had none. */
+  releaseClaim(owner: string): boolean {
     const claim = this.#claims.get(owner);
-    if (claim === undefined) return;
+    if (claim === undefined) return false;
     this.#claims.delete(owner);
     const info = this.#nodeNamed(claim.nodeName);
     info.claims.delete(owner);
     this.#touch(info);
     this.#dropIfUnused(info);
+    return true;
   }
 
   // Groups
@@ -225,11 +226,16 @@ export class Cluster {
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
 
-  /** A nominated pod claims its room, whoever nominated it, until it is on a node. */
+  /** A nominated pod claims its room, whoever nominated it; every claim ends when its owner is on a node or gone. */
   #followNomination(pod: Pod): void {
-    const isComing = pod.nominatedNodeName !== '' && pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
-    if (isComing) this.claim({ claimant: pod, nodeName: pod.nominatedNodeName });
-    else this.releaseClaim(pod.uid);
+    const known = this.#claims.get(pod.uid);
+    const isComing = pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
+    if (isComing && known?.kind === 'repair') return;
+    if (isComing && pod.nominatedNodeName !== '') {
+      this.claim({ kind: 'nomination', claimant: pod, nodeName: pod.nominatedNodeName });
+    } else {
+      this.releaseClaim(pod.uid);
+    }
   }
 
   #putOnNode(pod: Pod): void {

@@ -71,7 +71,10 @@ export interface Plugin {
   /** QueueSort: negative when `a` goes first. Exactly one enabled plugin has it. Must be a total order. */
   compare?(a: QueueKey, b: QueueKey): number;
 
-  /** Once a pod and attempt. `Skip` switches this plugin's Filter off for the attempt. Any rejection ends the attempt. */
+  /**
+   * Once a pod and attempt. `Skip` switches this plugin's Filter off for the attempt; any rejection ends it. Skip and NodeNames
+   * may depend only on what some enabled plugin signs.
+   */
   preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;
   /** What if `added` were on `node`? Brings what PreFilter computed up to date; used by preemption and what-if. */
   preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeInfo): Status | undefined;

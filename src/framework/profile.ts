@@ -62,7 +62,13 @@ export class Profile {
   }) {
     this.schedulerName = options.schedulerName;
     const scorers: ScorePlugin[] = [];
+    const names = new Set<string>();
     this.plugins = options.enabled.map(({ name, weight = 1, args }) => {
+      if (names.has(name)) throw new ProfileError(`profile ${options.schedulerName}: plugin ${name} is enabled twice`);
+      if (!(weight >= 1)) {
+        throw new ProfileError(`profile ${options.schedulerName}: weight of ${name} must be at least 1, not ${weight}`);
+      }
+      names.add(name);
       const factory = options.registry.get(name);
       if (factory === undefined) {
         const known = [...options.registry.keys()].join(', ');

@@ -366,15 +366,20 @@ describe('a place in the history that is gone', () => {
     expect(reflector.statistics.lists).toBe(2);
   });
 
-  test('after an outage, a place that is gone leads to a list at once', async () => {
-    server.next(list(5), ...Array.from({ length: 6 }, () => resetsConnection));
-    server.next(answerStatus(410, 'Expired', 'too old'), list(9, thing('a', 9)));
+  test.each([
+    [
+      'turns it away for a second is asked again after it',
+      answerStatus(429, 'TooManyRequests', 'storage is initializing', { headers: { 'retry-after': '1' } }),
+      1_000,
+    ],
+    ['has forgotten the place is asked for a list at once', answerStatus(410, 'Expired', 'too old'), 0],
+  ])('a server that comes back from an outage and %s', async (_, answer, delayMs) => {
+    server.next(list(5), ...Array.from({ length: 6 }, () => resetsConnection), answer);
     reflector.start();
-    await until(() => reflector.store.size === 1);
+    await until(() => problems.length === 7);
     const delays = problems.map((problem) => (problem as { delayMs: number }).delayMs);
-    expect(delays).toHaveLength(7);
     expect(delays[5]).toBeGreaterThan(15_000);
-    expect(delays[6]).toBe(0);
+    expect(delays[6]).toBe(delayMs);
   });
 
   test('410 again and again does not become a storm of lists', async () => {

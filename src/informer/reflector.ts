@@ -80,8 +80,8 @@ const doubtAfter = 3;
 /**
  * Keeps a store equal to one collection of an API server, for ever: lists it in pages, watches it from there, resumes
  * where a watch ended, and lists again when the server has forgotten that place. Whatever goes wrong is reported and
- * tried again after a jittered back-off of 1 s to 30 s (or the server's Retry-After), which only progress resets; there
- * are never more than about two attempts a second, however the server behaves.
+ * tried again after a jittered back-off of 1 s to 30 s (or the server's Retry-After), which only progress resets, and a
+ * 410 or 429 after an outage; there are never more than about two attempts a second, however the server behaves.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -105,8 +105,8 @@ export class Reflector<T> {
   #isPaged = true;
   #failures = 0;
   #refusals = 0;
-  /** 410s in a row, whatever else failed in between. */
-  #expirations = 0;
+  /** The last failure was that nobody answered. */
+  #isUnanswered = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -213,16 +213,19 @@ export class Reflector<T> {
 
   #delayAfter({ step, error, lastedMs, hasProgressed }: Outcome): number {
     const { random } = this.#options;
-    if (lastedMs >= healthyMs) this.#failures = this.#refusals = this.#expirations = 0;
+    if (lastedMs >= healthyMs) this.#failures = this.#refusals = 0;
+    // However long it was away: a server that is back with these says itself how soon it wants to be asked.
+    const saysWhen = error instanceof GoneError || error instanceof TooManyRequestsError;
+    if (saysWhen && this.#isUnanswered) this.#failures = 0;
+    this.#isUnanswered = error !== undefined && !(error instanceof ApiError);
     if (error instanceof GoneError) {
       // A continue token that is too old: lists this long must come in one piece.
       if (step === 'list') this.#isPaged = false;
       this.#resourceVersion = undefined;
       this.#failures++;
-      // However long the server was away before: it is back, and its first answer is to list.
-      return ++this.#expirations === 1 ? 0 : jitteredBackoff(backoff, this.#expirations, random);
+      return this.#failures === 1 ? 0 : jitteredBackoff(backoff, this.#failures, random);
     }
-    if (hasProgressed) this.#failures = this.#refusals = this.#expirations = 0;
+    if (hasProgressed) this.#failures = this.#refusals = 0;
     if (error === undefined && lastedMs >= healthyMs) return 0;
     this.#failures++;
     if (step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter) {

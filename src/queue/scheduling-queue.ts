@@ -15,6 +15,8 @@ export interface QueuePolicy {
   compare(a: QueueKey, b: QueueKey): number;
   preEnqueue(candidate: Candidate): Status | undefined;
   hints(candidate: Candidate): EventHints;
+  /** Nobody registered such events. */
+  ignores(event: ClusterEvent): boolean;
   sortKey(candidate: Candidate, readySince: number): QueueKey;
 }
 
@@ -247,6 +249,7 @@ export class SchedulingQueue {
 
   /** The cluster changed: whatever the event may help becomes active, or backs off first. */
   moveOnEvent(event: ClusterEvent): void {
+    if (this.#policy.ignores(event)) return;
     this.#inFlight?.events.push(event);
     if (this.#unschedulable.size === 0) return;
     const label = `${event.resource}${event.action}`;

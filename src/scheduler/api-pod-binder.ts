@@ -69,10 +69,11 @@ export class ApiPodBinder implements PodBinder {
     });
   }
 
+  /** Asks until there is an answer: the pod stays assumed meanwhile, because its room may be taken. */
   async #isBoundAsAsked(binding: PodBinding, signal: AbortSignal): Promise<boolean> {
     const pod = await retry(
       () => this.#client.get<PodPlacement>(podPath(binding), { rateLane: 'bind', timeoutMs: callTimeoutMs, signal }),
-      { clock: this.#clock, random: this.#random, idempotent: true, maxAttempts: attempts, signal },
+      { clock: this.#clock, random: this.#random, idempotent: true, maxAttempts: Infinity, signal },
     );
     const nodeName = pod.spec.nodeName ?? '';
     if (pod.metadata.uid !== binding.uid) {

@@ -26,6 +26,9 @@ export interface BindingOutcomesOptions {
   readonly signal: AbortSignal;
 }
 
+/** How long room is kept for a member that could not be bound. */
+const repairClaimMs = 30_000;
+
 /**
  * What follows from a binding cycle. A member that could not be bound gives its room back and its group is queued again,
  * ahead of everything else when others of it are bound already.
@@ -87,12 +90,30 @@ export class BindingOutcomes {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       this.#options.cluster.forget(placement.pod);
     }
+    if (plan.gang?.incomplete === true) this.#keepRoom(failures);
     this.#comeBack(plan, status);
     for (const { placement } of failures) {
       router.podChanged(placement.pod, 'BindingFailed', clock.now());
       queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: placement.pod });
     }
     this.#tell(plan, failures, status);
+  }
+
+  /**
+   * Others of the gang are bound and cannot be moved, so nobody may take the room of those that are not, while the gang
+   * backs off. Not for ever: the node itself may be what refuses them.
+   */
+  #keepRoom(failures: readonly BindingFailure[]): void {
+    const { cluster, queue, clock, openPod } = this.#options;
+    for (const { placement } of failures) {
+      const claimant = openPod(placement.pod.uid);
+      if (claimant === undefined || cluster.node(placement.nodeName) === undefined) continue;
+      cluster.claim({ kind: 'repair', claimant, nodeName: placement.nodeName });
+      clock.setTimer(repairClaimMs, () => {
+        if (!cluster.releaseClaim(claimant.uid)) return;
+        queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: claimant });
+      });
+    }
   }
 
   /** Queues again what the plan did not bind. */

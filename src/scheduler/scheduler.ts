@@ -13,7 +13,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { Gang, GangSpec } from '../cluster/gang.ts';
 import { EventHints } from '../framework/event-hints.ts';
-import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Candidate } from '../framework/plugin.ts';
 import { Profile } from '../framework/profile.ts';
 import type { EnabledPlugin, PluginRegistry } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
@@ -38,6 +38,7 @@ import { gangSpecOf } from './pod-group-adapter.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
+import { sortKeyOf } from './sort-key.ts';
 import { VerdictWriter } from './verdict-writer.ts';
 import { WatchHandlers } from './watch-handlers.ts';
 
@@ -73,6 +74,7 @@ export class Scheduler {
   readonly #profiles = new Map<string, Profile>();
   /** profile -> its plugins' registrations */
   readonly #hints = new Map<Profile, EventHints>();
+  readonly #waitingPods: WaitingPods;
   readonly #router: EntityRouter;
   readonly #cycle: SchedulingCycle;
   readonly #binding: BindingCycle;
@@ -99,6 +101,7 @@ export class Scheduler {
     const names = new ResourceNames();
     this.cluster = new Cluster(names);
     const waitingPods = new WaitingPods(clock);
+    this.#waitingPods = waitingPods;
     const binder = new ApiPodBinder({ client, clock, random });
     for (const schedulerName of options.schedulerNames) {
       const handle = { schedulerName, clock, cluster: this.cluster, waitingPods, binder };
@@ -117,7 +120,8 @@ export class Scheduler {
         compare: (a, b) => this.#firstProfile.compare(a, b),
         preEnqueue: (candidate) => this.#profileOf(candidate).preEnqueue(candidate),
         hints: (candidate) => this.#hints.get(this.#profileOf(candidate))!,
-        sortKey,
+        sortKey: sortKeyOf,
+        ignores: (event) => this.#hints.get(this.#firstProfile)!.ignores(event),
       },
       observer: {
         ready: () => this.#wake(),
@@ -152,6 +156,7 @@ export class Scheduler {
       client,
       events: this.#events,
       clock,
+      random,
       logger: options.logger,
       openPod: (uid) => this.#openPod(uid),
       signal: this.#stop.signal,
@@ -294,6 +299,9 @@ export class Scheduler {
   }
 
   #stillFits(plan: BindingPlan, { pod, nodeName, state }: Placement): Status | undefined {
+    if (!this.cluster.isAssumed(pod.uid)) {
+      return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
+    }
     const node = this.cluster.node(nodeName);
     const transaction = this.cluster.begin();
     try {
@@ -310,6 +318,7 @@ export class Scheduler {
 
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.#verdicts.podSeen(uid);
+    if (!this.cluster.isAssumed(uid)) this.#waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
     if (pod === undefined) this.#membershipWarnings.podGone(uid);
     else if (this.#profiles.has(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
   }
@@ -379,16 +388,4 @@ export class Scheduler {
 
 function unboundMembers(gang: Gang): number {
   return gang.count('pending') + gang.count('gated');
-}
-
-/** A gang ranks by its lowest unbound member's priority. */
-function sortKey(candidate: Candidate, readySince: number): QueueKey {
-  if (candidate.kind === 'pod') {
-    return { priority: candidate.pod.priority, readySince, uid: candidate.pod.uid, incomplete: false };
-  }
-  const { gang } = candidate;
-  let priority = Infinity;
-  for (const pod of gang.pending.values()) priority = Math.min(priority, pod.priority);
-  if (priority === Infinity) priority = 0;
-  return { priority, readySince, uid: gang.spec?.uid ?? gang.key, incomplete: gang.incomplete };
 }

@@ -49,6 +49,7 @@ beforeEach(() => {
     client: { patch } as Pick<KubeClient, 'patch'>,
     events: { record: (event) => void events.push(event) },
     clock: new VirtualClock(),
+    random: () => 0,
     logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
     openPod: (uid) => pods.get(uid),
     signal: stop.signal,

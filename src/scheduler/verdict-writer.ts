@@ -1,9 +1,11 @@
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
 import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { EventRecorder } from '../client/event-recorder.ts';
 import type { KubeClient } from '../client/kube-client.ts';
+import { retry } from '../client/retry.ts';
 import type { Logger } from '../observability/logger.ts';
 import { regardingPod } from './pod-events.ts';
 
@@ -11,6 +13,7 @@ export interface VerdictWriterOptions {
   readonly client: Pick<KubeClient, 'patch'>;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
+  readonly random: Random;
   readonly logger: Logger;
   /** The pod if a verdict still concerns it: known, and neither bound nor assumed. */
   readonly openPod: (uid: string) => Pod | undefined;
@@ -64,9 +67,13 @@ export class VerdictWriter {
     this.#writing.add(pod.uid);
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}/status`;
-      const { signal } = this.#options;
-      await this.#options.client.patch(path, 'strategic-merge', this.#patchOf(pod, wanted.verdict), {
-        rateLane: wanted.lane,
+      const { client, clock, random, signal } = this.#options;
+      const patch = this.#patchOf(pod, wanted.verdict);
+      // Repeating does no harm: the patch is conditional.
+      await retry(() => client.patch(path, 'strategic-merge', patch, { rateLane: wanted.lane, signal }), {
+        clock,
+        random,
+        idempotent: true,
         signal,
       });
     } catch (error) {

@@ -150,12 +150,20 @@ describe('Unreserve', () => {
     const waits = new Map([['Coscheduling', 60_000]]);
     const waiting = waitingPods.add(sibling!, 'n', waits);
     waitingPods.add(other!, 'n', waits);
-    fixture.plugin.unreserve(new CycleState(), fallen!);
+    fixture.plugin.unreserve(new CycleState(new CycleState()), fallen!);
     expect(await waiting.outcome).toMatchObject({
       plugin: 'Coscheduling',
       reason: 'member red-0 of PodGroup default/red could not start',
     });
     expect(waitingPods.all().map(({ pod }) => pod.name)).toEqual(['blue-0']);
+  });
+
+  it('leaves the siblings alone when the member was scheduled on its own, beyond the quorum', () => {
+    const fixture = new Fixture();
+    const [beyond, sibling] = fixture.pods(2, { group: 'red' });
+    fixture.handle.waitingPods.add(sibling!, 'n', new Map([['Gate', 1000]]));
+    fixture.plugin.unreserve(new CycleState(), beyond!);
+    expect(fixture.handle.waitingPods.size).toBe(1);
   });
 
   it('leaves the siblings of a pod without a group alone', () => {

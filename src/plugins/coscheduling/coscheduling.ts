@@ -36,8 +36,8 @@ export class Coscheduling implements Plugin {
   readonly decidesGangs = true;
   readonly #args: CoschedulingArgs;
   readonly #handle: PluginHandle;
-  /** Keys of the groups whose minResources were not free at their last attempt. */
-  readonly #lackingRoom = new Set<string>();
+  /** The groups whose minResources were not free at their last attempt. */
+  readonly #lackingRoom = new WeakSet<Gang>();
 
   constructor(args: unknown, handle: PluginHandle) {
     this.#args = readCoschedulingArgs(args);
@@ -74,14 +74,19 @@ export class Coscheduling implements Plugin {
     return undefined;
   }
 
-  unreserve(_state: CycleState, pod: Pod): void {
+  unreserve(state: CycleState, pod: Pod): void {
+    // A member beyond the quorum was scheduled on its own, and falls alone.
+    if (state.group === undefined) return;
     for (const sibling of this.#waitingSiblings(pod)) {
       sibling.reject(pluginName, `member ${pod.name} of PodGroup ${pod.podGroupKey} could not start`);
     }
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    const lacksRoom = (pod: Pod): boolean => this.#lackingRoom.has(pod.podGroupKey ?? '');
+    const lacksRoom = (pod: Pod): boolean => {
+      const gang = this.#handle.cluster.gang(pod.podGroupKey ?? '');
+      return gang !== undefined && this.#lackingRoom.has(gang);
+    };
     const sameGroup = (pod: Pod, key: string | undefined): boolean => pod.podGroupKey === key;
     return [
       { resource: 'Node', actions: ['Add', 'Update'], hint: lacksRoom },
@@ -112,17 +117,17 @@ export class Coscheduling implements Plugin {
 
   #checkRoom(gang: Gang, { minResources, minMember, key }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) {
-      this.#lackingRoom.delete(key);
+      this.#lackingRoom.delete(gang);
       return undefined;
     }
     const { cluster } = this.#handle;
     const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member)?.pods.has(member.uid));
     const shortfall = roomShortfall(cluster.nodes, withSlots(minResources, minMember), own);
     if (shortfall === undefined) {
-      this.#lackingRoom.delete(key);
+      this.#lackingRoom.delete(gang);
       return undefined;
     }
-    this.#lackingRoom.add(key);
+    this.#lackingRoom.add(gang);
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
       'UnschedulableAndUnresolvable',

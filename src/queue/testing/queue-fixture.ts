@@ -68,6 +68,7 @@ export class QueueFixture {
         compare: byPriority,
         preEnqueue: (candidate) => (candidate.kind === 'pod' ? this.gates.get(candidate.pod.uid) : undefined),
         hints: () => hints,
+        ignores: (event) => hints.ignores(event),
         sortKey: (candidate, readySince) => {
           if (candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
           const { priority, uid } = candidate.pod;

@@ -62,3 +62,21 @@ describe('room claimed by a nominated pod', () => {
     expect(place(other)).toBe('a');
   });
 });
+
+describe('room claimed to repair a gang', () => {
+  it('is kept from everybody but the claimant and its siblings, whatever their priority, until it is released', () => {
+    const { build, cluster, place } = plane();
+    cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
+    const claimant = build.projectedPod({ name: 'claimant', cpu: 1 });
+    cluster.setPod(claimant);
+    cluster.claim({ kind: 'repair', claimant, nodeName: 'a' });
+    const rival = build.projectedPod({ name: 'rival', cpu: 1, priority: 1000 });
+    expect(place(rival)).toBeUndefined();
+    expect(place(claimant)).toBe('a');
+    // An update of the claimant that nominates no node leaves the claim alone.
+    cluster.setPod({ ...claimant, resourceVersion: '2' });
+    expect(place(rival)).toBeUndefined();
+    expect(cluster.releaseClaim(claimant.uid)).toBe(true);
+    expect(place(rival)).toBe('a');
+  });
+});

@@ -39,7 +39,7 @@ describe('the signature cache', () => {
     const claimed = new Builders().nodeInfo({ name: 'b' });
     claimed.index = 0;
     claimed.generation = 7;
-    claimed.claims.set('u', { claimant: new Builders().projectedPod(), nodeName: 'b' });
+    claimed.claims.set('u', { kind: 'nomination', claimant: new Builders().projectedPod(), nodeName: 'b' });
     table.reserve(1);
     table.markCurrent(claimed);
     expect(table.generations[0]).toBe(-1);

@@ -56,6 +56,7 @@ export class Core extends Queueing {
         client: { patch },
         events: { record: () => undefined },
         clock,
+        random: () => 0,
         logger: silentLogger,
         openPod,
         signal: this.stop.signal,

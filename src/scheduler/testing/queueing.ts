@@ -39,6 +39,7 @@ export class Queueing {
         compare: (a, b) => profile.compare(a, b),
         preEnqueue: (candidate) => profile.preEnqueue(candidate),
         hints: () => hints,
+        ignores: (event) => hints.ignores(event),
         sortKey: sortKeyOf,
       },
       observer: { ready: () => undefined, gated: () => undefined, moved: () => undefined },
