@@ -76,12 +76,14 @@ const healthyMs = 10_000;
 const pageTimeoutMs = 60_000;
 /** Watches refused or garbled in a row after which the resourceVersion itself is doubted. */
 const doubtAfter = 3;
+/** Attempts without an answer in a row that make an outage, not bad luck. */
+const outageAfter = 3;
 
 /**
  * Keeps a store equal to one collection of an API server, for ever: lists it in pages, watches it from there, resumes
  * where a watch ended, and lists again when the server has forgotten that place. Whatever goes wrong is reported and
- * tried again after a jittered back-off of 1 s to 30 s (or the server's Retry-After), which only progress resets, and a
- * 410 or 429 after an outage; there are never more than about two attempts a second, however the server behaves.
+ * tried again after a jittered back-off of 1 s to 30 s (or the server's Retry-After), which only progress resets, and the
+ * first answer after an outage; there are never more than about two attempts a second, however the server behaves.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
@@ -105,8 +107,8 @@ export class Reflector<T> {
   #isPaged = true;
   #failures = 0;
   #refusals = 0;
-  /** The last failure was that nobody answered. */
-  #isUnanswered = false;
+  /** Failures in a row in which no server said anything. */
+  #unanswered = 0;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -214,10 +216,9 @@ export class Reflector<T> {
   #delayAfter({ step, error, lastedMs, hasProgressed }: Outcome): number {
     const { random } = this.#options;
     if (lastedMs >= healthyMs) this.#failures = this.#refusals = 0;
-    // However long it was away: a server that is back with these says itself how soon it wants to be asked.
-    const saysWhen = error instanceof GoneError || error instanceof TooManyRequestsError;
-    if (saysWhen && this.#isUnanswered) this.#failures = 0;
-    this.#isUnanswered = error !== undefined && !(error instanceof ApiError);
+    // However long it was away: it is back, and what it says now has to do with its start, not with us.
+    if (error instanceof ApiError && this.#unanswered >= outageAfter) this.#failures = 0;
+    this.#unanswered = error === undefined || error instanceof ApiError ? 0 : this.#unanswered + 1;
     if (error instanceof GoneError) {
       // A continue token that is too old: lists this long must come in one piece.
       if (step === 'list') this.#isPaged = false;

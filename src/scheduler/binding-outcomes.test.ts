@@ -28,8 +28,21 @@ describe('a member that cannot be bound', () => {
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-1']);
     await core.refuse('red-1', 'node a said no again');
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/important': 'active' });
+    // While the gang backs off its room is kept, even from a pod of higher priority.
+    expect(await core.attempt()).toBe('refused');
     core.picture.clock.advance(2000);
     expect(core.queue.pop()!.key).toBe('gang/default/red');
+  });
+
+  it('gives its claim up when it is gone', async () => {
+    const core = coreWith();
+    await core.attempt();
+    await core.accept('red-0');
+    await core.accept('red-2');
+    await core.refuse('red-1', 'no');
+    core.removePod('red-1');
+    core.pod({ name: 'next', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
   });
 
   it('is not needed when others complete the quorum', async () => {
