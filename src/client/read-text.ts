@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer';
+import { CollectedBody } from './collected-body.ts';
 
 /** The whole body as text, decoded from UTF-8 at the end, so that a character cut in two by chunks survives. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  if (body instanceof CollectedBody) return body.text();
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const only = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);

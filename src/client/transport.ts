@@ -17,7 +17,7 @@ export interface TransportResponse {
   /** Header names in lower case; a header sent more than once is joined with ", ". */
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The body as it arrives. Ends when the server ends it; throws when the connection is lost or the signal aborts.
+   * The body as it arrives; that of a call may have arrived whole before. Ends when the server ends it; throws when the connection is lost or the signal aborts.
    * Must be read to its end or given up with the iterator's `return`, else its connection stays taken.
    */
   readonly body: AsyncIterable<Uint8Array>;
@@ -29,7 +29,7 @@ export interface TransportResponse {
  */
 export interface Transport {
   /**
-   * Sends one request and answers as soon as the response's head is there. Any status is an answer; it rejects only when
+   * Sends one request. A watch answers as soon as the response's head is there. Any status is an answer; it rejects only when
    * there is none (connection refused or lost, aborted). Never retries. A ConnectionError that it rejects with is taken
    * at its word; after any other error a call that writes counts as ambiguous, unless it is plain that the connection was
    * never made.

@@ -1,6 +1,8 @@
+import { createSecureContext } from 'node:tls';
 import { Pool, ProxyAgent } from 'undici';
 import type { Dispatcher } from 'undici';
 import { ConnectionError } from './api-errors.ts';
+import { collectResponse } from './collect-response.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { unlessAborted } from './wait.ts';
@@ -56,17 +58,18 @@ export class UndiciTransport implements Transport {
     const credentials = await unlessAborted(this.#credentials(), signal);
     signal?.throwIfAborted();
     const dispatcher = this.#dispatchersFor(credentials).byLane[request.lane ?? 'call'];
-    const response = await dispatcher.request({
+    const options = {
       origin: this.#origin,
       path: this.#pathPrefix + request.path,
       method: request.method,
       headers: { ...request.headers, ...credentials.headers },
       body: request.body ?? null,
-      signal: signal ?? null,
-    });
+    };
+    const response =
+      request.lane === 'watch'
+        ? await openStream(dispatcher, options, signal)
+        : await collectResponse(dispatcher, options, signal);
     if (response.statusCode === 401) this.#endpoint.refused(credentials);
-    // A body that nobody reads yet must not crash the process when its connection is lost.
-    response.body.on('error', ignore);
     return { status: response.statusCode, headers: joinHeaders(response.headers), body: response.body };
   }
 
@@ -119,6 +122,8 @@ export class UndiciTransport implements Transport {
             ...options,
             connect: {
               ...tls,
+              // Made once: making it anew costs more than the handshake.
+              secureContext: createSecureContext(tls),
               timeout: connectTimeoutMs,
               keepAlive: true,
               keepAliveInitialDelay: keepAliveProbeMs,
@@ -135,6 +140,17 @@ export class UndiciTransport implements Transport {
       .catch(ignore) // closed twice: `close()` destroyed it meanwhile
       .finally(() => this.#open.delete(dispatcher));
   }
+}
+
+async function openStream(
+  dispatcher: Dispatcher,
+  options: Dispatcher.RequestOptions,
+  signal: AbortSignal | undefined,
+): Promise<Dispatcher.ResponseData> {
+  const response = await dispatcher.request({ ...options, signal: signal ?? null });
+  // A body that nobody reads yet must not crash the process when its connection is lost.
+  response.body.on('error', ignore);
+  return response;
 }
 
 function nothingSent(message: string, cause?: unknown): ConnectionError {

@@ -71,9 +71,8 @@ export class Stage {
     const specs = given.map((spec) => this.#ownNode(spec));
     for (const spec of specs) {
       await this.client.create('/api/v1/nodes', nodeObject(spec, '10.0.0.1', Date.now()));
-      // Servers that taint new nodes until somebody calls them ready would wait for ever here.
-      await this.client.patch(nodePath(spec.name), 'merge', { spec: { taints: spec.taints ?? null } });
     }
+    await this.#admitPods(specs);
     return specs.map(({ name }) => name);
   }
 
@@ -89,6 +88,7 @@ export class Stage {
     });
     this.#started.push(() => nodes.stop());
     await nodes.start();
+    await this.#admitPods(specs);
     return specs.map(({ name }) => name);
   }
 
@@ -223,6 +223,13 @@ export class Stage {
     await Promise.all([...this.#namespaces].map((namespace) => this.#empty(namespace)));
     await Promise.all(this.nodes.map((name) => this.#delete(nodePath(name))));
     for (const namespace of this.#namespaces) await this.#delete(`/api/v1/namespaces/${namespace}`);
+  }
+
+  /** Servers taint new nodes until a controller that no plane runs has seen that they are ready. */
+  async #admitPods(specs: readonly SimulatedNodeSpec[]): Promise<void> {
+    for (const { name, taints } of specs) {
+      await this.client.patch(nodePath(name), 'merge', { spec: { taints: taints ?? null } });
+    }
   }
 
   #ownNode(spec: SimulatedNodeSpec): SimulatedNodeSpec {

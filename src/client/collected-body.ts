@@ -1,0 +1,19 @@
+import { Buffer } from 'node:buffer';
+
+/** A response body that has arrived whole: for calls, where a stream would cost more than the call. */
+export class CollectedBody implements AsyncIterable<Uint8Array> {
+  readonly #chunks: readonly Buffer[];
+
+  constructor(chunks: readonly Buffer[]) {
+    this.#chunks = chunks;
+  }
+
+  /** Decoded from UTF-8 as a whole, so that a character cut in two by chunks survives. */
+  text(): string {
+    return this.#chunks.length === 1 ? this.#chunks[0]!.toString('utf8') : Buffer.concat(this.#chunks).toString('utf8');
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    yield* this.#chunks;
+  }
+}

@@ -1,0 +1,74 @@
+import { NotFoundError } from '../../src/client/api-errors.ts';
+import { historyProblems } from '../expect/history-problems.ts';
+import type { NodeSpec } from '../planes/real/add-nodes.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { Stage } from '../scenarios/stage.ts';
+import { Installation } from './installation.ts';
+
+/** What a story is played with. */
+export interface Setting {
+  readonly plane: RealPlane;
+  readonly stage: Stage;
+  readonly tutti: Installation;
+  /** Ready nodes under these names, which go with the story. */
+  addNodes(...specs: readonly NodeSpec[]): Promise<void>;
+  /** Creates an object in a collection; it goes with the story, and what it owns as well. */
+  create(path: string, object: { readonly metadata: { readonly name: string } }): Promise<void>;
+}
+
+export interface OnStageOptions {
+  /** Leaves the objects behind: nothing else is played on the plane. */
+  readonly isLast?: boolean;
+}
+
+/**
+ * Plays `act` with Tutti's processes on a part of the plane, then asserts by the whole history that no group was partly on
+ * nodes, that no node was over-committed, and that no process has failed.
+ */
+export async function onStage(
+  plane: RealPlane,
+  act: (setting: Setting) => Promise<void>,
+  { isLast = false }: OnStageOptions = {},
+): Promise<void> {
+  const stage = await Stage.open(plane);
+  const tutti = new Installation(plane);
+  const created: string[] = [];
+  const nodes: string[] = [];
+  const setting: Setting = {
+    plane,
+    stage,
+    tutti,
+    async addNodes(...specs) {
+      nodes.push(...specs.map(({ name }) => name));
+      await plane.addNodes(specs);
+    },
+    async create(path, object) {
+      await plane.client.create(path, object);
+      created.push(`${path}/${object.metadata.name}`);
+    },
+  };
+  const clear = async (): Promise<void> => {
+    if (isLast) return stage.record.close();
+    for (const path of created) await plane.client.delete(path, { propagationPolicy: 'Background' });
+    await stage.close();
+    for (const name of nodes) await deleteIfThere(plane, `/api/v1/nodes/${name}`);
+  };
+  try {
+    await act(setting);
+    const rules = { namespaces: new Set([stage.namespace]), partialForMs: stage.partialForMs };
+    const problems = [...historyProblems(stage.record, rules), ...(await tutti.stop())];
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+  } catch (error) {
+    // What went wrong first is what the reader needs.
+    await tutti.stop().catch(() => undefined);
+    await clear().catch(() => undefined);
+    throw error;
+  }
+  await clear();
+}
+
+async function deleteIfThere({ client }: RealPlane, path: string): Promise<void> {
+  await client.delete(path).catch((error: unknown) => {
+    if (!(error instanceof NotFoundError)) throw error;
+  });
+}
