@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { podGroupPath } from '../../src/api/pod-group.ts';
 import { ClusterRecord } from '../expect/cluster-record.ts';
 import { expectBound, expectNeverBound } from '../expect/expect-bound.ts';
 import { expectPhase } from '../expect/expect-phase.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
 import { historyProblems } from '../expect/history-problems.ts';
+import { poll } from '../planes/poll.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 import { joined, openingOf } from './joined-history.ts';
 import { onStage } from './on-stage.ts';
@@ -31,6 +33,8 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
     await sleep(awayMs);
     await plane.startApiServer();
     const backAt = performance.now();
+    // The server calls itself ready before it serves what a CRD defines.
+    await poll(() => refusalOf(plane.client.list(podGroupPath())), 30_000, 'PodGroups are served again');
     const record = await ClusterRecord.open(plane.client);
     try {
       const opening = openingOf(record);
@@ -48,6 +52,13 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
       await record.close();
     }
   });
+}
+
+async function refusalOf(call: Promise<unknown>): Promise<string | undefined> {
+  return call.then(
+    () => undefined,
+    (error: unknown) => String(error),
+  );
 }
 
 /**
@@ -79,6 +90,7 @@ export function historyForgotten(plane: RealPlane): Promise<void> {
     await compactHistory(plane);
     await proxy.restore();
 
+    setTimeout(() => console.error(scheduler.stderr, controller.stderr), 10_000);
     await Promise.all([scheduler, controller].map((process) => process.said(/"message":"trouble with a watch".*410/)));
     await expectBound(record, successors, 30_000);
     await expectPhase(record, second, 'Scheduling', { scheduled: 3 }, 30_000);
