@@ -20,7 +20,7 @@ interface Fixture {
   readonly signals: AbortSignal[];
 }
 
-function fixture(workers = 1): Fixture {
+function fixture(workers = 1, maxBackoffMs = 1000): Fixture {
   const clock = new VirtualClock();
   const registry = createMetricRegistry({ processMetrics: false });
   const taken: string[] = [];
@@ -32,7 +32,7 @@ function fixture(workers = 1): Fixture {
     clock,
     random: () => 1,
     workers,
-    backoff: { initialMs: 100, maxMs: 1000 },
+    backoff: { initialMs: 100, maxMs: maxBackoffMs },
     process: (key, signal) => {
       taken.push(key);
       signals.push(signal);
@@ -123,7 +123,28 @@ describe('WorkQueue', () => {
     expect(retries.at(-1)).toMatchObject({ failures: 1, delayMs: 100 });
   });
 
-  it('does not let an addition shorten a back-off', async () => {
+  it('lets an addition shorten a back-off to a second, and no further', async () => {
+    const { clock, queue, taken, work, retries } = fixture(1, 30_000);
+    queue.start();
+    queue.add('a');
+    for (let failure = 0; failure < 5; failure++) {
+      await finish(work[failure], new Error('no'));
+      clock.advance(retries.at(-1)!.delayMs);
+    }
+    await finish(work[5], new Error('no'));
+    expect(retries.at(-1)!.delayMs).toBe(3_200);
+    queue.add('a');
+    clock.advance(500);
+    queue.add('a', 100);
+    clock.advance(499);
+    expect(taken).toHaveLength(6);
+    clock.advance(1);
+    expect(taken).toHaveLength(7);
+    clock.advance(60_000);
+    expect(taken).toHaveLength(7);
+  });
+
+  it('leaves a back-off of less than a second as it is, whatever is added', async () => {
     const { clock, queue, taken, work } = fixture();
     queue.start();
     queue.add('a');
@@ -134,6 +155,22 @@ describe('WorkQueue', () => {
     expect(taken).toEqual(['a']);
     clock.advance(1);
     expect(taken).toEqual(['a', 'a']);
+  });
+
+  it('remembers what was added to a key that then fails', async () => {
+    const { clock, queue, taken, work, retries } = fixture(1, 30_000);
+    queue.start();
+    queue.add('a');
+    for (let failure = 0; failure < 5; failure++) {
+      await finish(work[failure], new Error('no'));
+      clock.advance(retries.at(-1)!.delayMs);
+    }
+    queue.add('a');
+    await finish(work[5], new Error('no'));
+    clock.advance(999);
+    expect(taken).toHaveLength(6);
+    clock.advance(1);
+    expect(taken).toHaveLength(7);
   });
 
   it('is not held up by a key that fails', async () => {

@@ -27,6 +27,9 @@ export interface WorkQueueOptions {
   readonly metrics: WorkQueueMetrics;
 }
 
+/** A change may mend what failed, and shows that the server is there: how long the rest of a back-off may still be then. */
+const backoffAfterAdditionMs = 1_000;
+
 /**
  * - delayed: not due yet; `failed` when the delay is a back-off.
  * - ready: waits for a worker, since `sinceMs` (monotonic).
@@ -41,8 +44,8 @@ type Entry =
  * Keys that need work. However often a key is added it is there once, and it is never with two workers at a time; what is
  * added while it is being processed makes it due again afterwards, so no change is missed.
  *
- * When a key is added that waits already, the earlier time counts; but a key in back-off stays there, because a change of
- * the object does not mend a server that fails.
+ * When a key is added that waits already, the earlier time counts; but what is left of a back-off is only shortened to a
+ * second, so that a key that changes all the time does not keep a server busy that fails.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
@@ -75,11 +78,13 @@ export class WorkQueue {
       case undefined:
         this.#schedule(key, delayMs, false);
         return;
-      case 'delayed':
-        if (entry.failed || this.#options.clock.monotonic() + delayMs >= entry.dueMs) return;
+      case 'delayed': {
+        const sooner = entry.failed ? Math.max(delayMs, backoffAfterAdditionMs) : delayMs;
+        if (this.#options.clock.monotonic() + sooner >= entry.dueMs) return;
         entry.timer.cancel();
-        this.#schedule(key, delayMs, false);
+        this.#schedule(key, sooner, entry.failed);
         return;
+      }
       case 'processing':
         entry.againMs = Math.min(entry.againMs ?? delayMs, delayMs);
         return;
@@ -153,11 +158,9 @@ export class WorkQueue {
     metrics.workSeconds.observe({ name }, (clock.monotonic() - begun) / 1000);
     if (this.#stop.signal.aborted) return;
     this.#entries.delete(key);
-    if (failure !== undefined) this.#retry(key, failure.error);
-    else {
-      this.#failures.delete(key);
-      if (entry.againMs !== undefined) this.#schedule(key, entry.againMs, false);
-    }
+    if (failure === undefined) this.#failures.delete(key);
+    else this.#retry(key, failure.error);
+    if (entry.againMs !== undefined) this.add(key, entry.againMs);
   }
 
   #retry(key: string, error: unknown): void {

@@ -79,7 +79,7 @@ export class Conversation {
     const response = await this.#transport.send(this.#request(method, path, ask));
     const text = await readText(response.body);
     const body = parse(text);
-    const shown = body === undefined ? text : ask.view === undefined ? body : (ask.view(body) ?? null);
+    const shown = body === undefined ? text : viewed(body, ask);
     this.#record(method, path, ask, response, shown as JsonValue);
     return { status: response.status, body };
   }
@@ -140,7 +140,7 @@ export class Conversation {
     } finally {
       clearTimeout(timer);
     }
-    this.#record('GET', path, ask, response, (ask.view?.(changes) ?? changes) as JsonValue);
+    this.#record('GET', path, ask, response, viewed(changes, ask) as JsonValue);
     return { status: response.status, body: changes };
   }
 
@@ -178,6 +178,16 @@ export class Conversation {
       headers: this.#normalizer.value(headers) as Record<string, string>,
       answer: this.#normalizer.value(answer),
     });
+  }
+}
+
+/** An answer that is not of the shape that the view expects is shown as it is. */
+function viewed(answer: unknown, { view }: Ask): unknown {
+  if (view === undefined) return answer;
+  try {
+    return view(answer) ?? null;
+  } catch {
+    return answer;
   }
 }
 

@@ -10,6 +10,9 @@ const ageText = /^\d+[smhdy](\d+[smhd])?$/;
  * - `managedFields`, who wrote which field, is left out;
  * - descriptions are left out: columns and API documentation are described in each server's own prose;
  * - the case's namespace is `<namespace>`, so that a case may be given any;
+ * - the service account of pods is left out: which one they get is decided by an admission plugin that test servers run without;
+ * - the message of an Invalid answer is left out where it only repeats the causes;
+ * - an empty continue token is none;
  * - uids and the resource versions of objects are numbered in the order in which they appear, which shows whether two are
  *   the same; those of lists and bookmarks, which other writers move on, are not numbered;
  * - times keep their precision only; ages in tables, generated names, continue tokens and hashes keep their place only.
@@ -31,15 +34,13 @@ export class Normalizer {
     if (typeof value === 'string') return this.text(value);
     if (Array.isArray(value)) return value.map((each) => this.value(each));
     if (value === null || typeof value !== 'object') return value;
-    const isTable = value.kind === 'Table';
-    const isMany = Array.isArray(value.items) || isTable || value.type === 'BOOKMARK';
     const normal: JsonObject = {};
     for (const [key, field] of Object.entries(value)) {
-      if (key === 'managedFields' || key === 'description' || key === 'storageVersionHash') continue;
-      if (key === 'metadata' && isMany && isObject(field)) normal[key] = this.#listMetadata(field);
-      else if (key === 'object' && isMany && isObject(field)) normal[key] = this.#bookmark(field);
-      else if (key === 'metadata' && isObject(field)) normal[key] = this.#metadata(field);
+      if (leftOut.has(key)) continue;
+      if (key === 'metadata' && isObject(field)) normal[key] = this.#metadata(field);
       else if (key === 'cells' && Array.isArray(field)) normal[key] = field.map((cell) => this.#cell(cell));
+      else if (isServiceAccount(key, field)) continue;
+      else if (key === 'message' && repeatsCauses(value)) continue;
       else normal[this.text(key)] = this.value(field);
     }
     return sorted(normal);
@@ -48,9 +49,13 @@ export class Normalizer {
   text(text: string): string {
     let normal = text.replaceAll(this.#namespace, '<namespace>');
     normal = normal.replace(uidText, (uid) => numbered(this.#uids, uid, 'uid'));
-    normal = normal.replace(timeText, (_, fraction?: string) => (fraction === undefined ? '<time>' : '<time with fraction>'));
+    normal = normal.replace(timeText, (_, fraction?: string) =>
+      fraction === undefined ? '<time>' : '<time with fraction>',
+    );
     for (const [name, placeholder] of this.#names) normal = normal.replaceAll(name, placeholder);
-    return normal.replace(/([?&](?:continue)=)[^&]+/g, '$1<token>').replace(/((?:resourceVersion|hash)=)[^&0][^&]*/g, '$1<…>');
+    return normal
+      .replace(/([?&](?:continue)=)[^&]+/g, '$1<token>')
+      .replace(/((?:resourceVersion|hash)=)[^&0][^&]*/g, '$1<…>');
   }
 
   #metadata(metadata: JsonObject): JsonObject {
@@ -58,32 +63,34 @@ export class Normalizer {
     if (typeof name === 'string' && typeof generateName === 'string' && name.startsWith(generateName)) {
       this.#names.set(name, `${generateName}<${name.length - generateName.length} generated>`);
     }
-    return {
+    if (rest.continue === '') delete rest.continue;
+    else if (rest.continue !== undefined) rest.continue = '<token>';
+    // A list or a bookmark.
+    const isUnnamed = name === undefined || name === '';
+    return sorted({
       ...(this.value(rest) as JsonObject),
       ...(generateName !== undefined && { generateName }),
       ...(name !== undefined && { name: this.value(name) }),
       ...(resourceVersion !== undefined && {
-        resourceVersion: numbered(this.#versions, String(resourceVersion), 'version'),
+        resourceVersion: isUnnamed ? '<version>' : numbered(this.#versions, String(resourceVersion), 'version'),
       }),
-    };
-  }
-
-  #listMetadata(metadata: JsonObject): JsonObject {
-    return {
-      ...metadata,
-      ...(metadata.resourceVersion !== undefined && { resourceVersion: '<version>' }),
-      ...(metadata.continue !== undefined && { continue: '<token>' }),
-    };
-  }
-
-  #bookmark(object: JsonObject): JsonObject {
-    const { metadata, ...rest } = object;
-    return { ...(this.value(rest) as JsonObject), ...(isObject(metadata) && { metadata: this.#listMetadata(metadata) }) };
+    });
   }
 
   #cell(cell: JsonValue): JsonValue {
+    if (Array.isArray(cell)) return cell.map((each) => this.#cell(each));
     return typeof cell === 'string' && ageText.test(cell) ? '<age>' : this.value(cell);
   }
+}
+
+const leftOut: ReadonlySet<string> = new Set(['managedFields', 'description', 'storageVersionHash']);
+
+function isServiceAccount(key: string, value: JsonValue): boolean {
+  return (key === 'serviceAccountName' || key === 'serviceAccount') && value === 'default';
+}
+
+function repeatsCauses({ reason, details }: JsonObject): boolean {
+  return reason === 'Invalid' && isObject(details) && Array.isArray(details.causes);
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
+import { besideWithRoom, besideWithoutRoom, refusedMember } from './beside-kube-scheduler.ts';
 import { jobAndStatefulSet } from './controllers.ts';
 import { killedAndRoomLost, killedInMidGang } from './crashes.ts';
+import { fullCluster } from './crowds.ts';
 import { apiServerAway, historyForgotten } from './outages.ts';
 import { withoutWatchCache } from './without-watch-cache.ts';
 
@@ -42,6 +44,22 @@ describe.skipIf(programs.state === 'missing')('Tutti on a real API server', () =
       'the next one says what blocks it when the room has gone: $bound of 4 bound',
       (options) => killedAndRoomLost(plane(), { ...options, isAnswered: true }),
     );
+  });
+
+  describe('beside kube-scheduler', () => {
+    const plane = openedFor((paths) => openRealPlane({ paths }));
+
+    it('both place their pods when there is room for all', () => besideWithRoom(plane()), 60_000);
+
+    it('the nodes are filled by both when there is not', () => besideWithoutRoom(plane()), 60_000);
+
+    it('a member that its node refuses is replaced', () => refusedMember(plane()), 60_000);
+  });
+
+  describe('with 1,000 nodes and 5,000 pods', () => {
+    const plane = openedFor((paths) => openRealPlane({ paths }));
+
+    it('fills every node to the last pod, and every group is whole', () => fullCluster(plane()), 180_000);
   });
 
   describe('when etcd has forgotten what the watches missed', () => {
