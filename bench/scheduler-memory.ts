@@ -13,6 +13,7 @@ import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import { KubeClient } from '../src/client/kube-client.ts';
+import { localKubeconfig } from '../src/client/local-kubeconfig.ts';
 import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
 import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
 import { listenHttp } from '../src/embedded/listen-http.ts';
@@ -51,17 +52,7 @@ for (let i = 0; i < podCount; i++) {
 
 const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
-await writeFile(
-  kubeconfig,
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'bench', cluster: { server: listener.url, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'bench', user: {} }],
-    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
-    'current-context': 'bench',
-  }),
-);
+await writeFile(kubeconfig, localKubeconfig(listener.url));
 const child = spawn(
   'dist/cli.js', // by its own first line, which bounds the young generation
   ['scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--metrics-port', '0'],

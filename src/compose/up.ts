@@ -1,11 +1,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
+import { localKubeconfig } from '../client/local-kubeconfig.ts';
 import { UndiciTransport } from '../client/undici-transport.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
@@ -90,22 +90,10 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     const folder = await mkdtemp(join(tmpdir(), 'tutti-'));
     started.push(() => rm(folder, { recursive: true, force: true }));
     const kubeconfigPath = join(folder, 'kubeconfig');
-    await writeFile(kubeconfigPath, kubeconfigFor(listener.url), { mode: 0o600 });
+    await writeFile(kubeconfigPath, localKubeconfig(listener.url), { mode: 0o600 });
     return { url: listener.url, kubeconfigPath, schedulerUrl: scheduler.url, controllerUrl: controller.url, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-/** client-node refuses plain HTTP unless verification is off, and applies nothing of a cluster without a user. */
-function kubeconfigFor(server: string): string {
-  return stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'tutti', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'tutti', user: {} }],
-    contexts: [{ name: 'tutti', context: { cluster: 'tutti', user: 'tutti', namespace: 'default' } }],
-    'current-context': 'tutti',
-  });
 }

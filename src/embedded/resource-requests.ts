@@ -76,7 +76,7 @@ function handleCollection(resource: ResourceRequest): TransportResponse {
     case 'GET': {
       const options = readListOptions(query);
       const presentation = readPresentation(request.headers.accept, query);
-      if (options.watch) return watchObjects(context, type, target.namespace, undefined, options, presentation, signal);
+      if (options.watch) return watchObjects(context, type, target.namespace, options, presentation, signal);
       return listObjects(context, type, target.namespace, options, presentation);
     }
     case 'POST':
@@ -85,12 +85,12 @@ function handleCollection(resource: ResourceRequest): TransportResponse {
       return deleteCollection(resource);
     case 'PUT':
     case 'PATCH':
-      throw methodNotAllowed(type, request.method.toLowerCase());
+      throw methodNotAllowed();
   }
 }
 
 function handleObject(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
-  const { context, request, type, target, query, signal } = resource;
+  const { context, request, type, target, query } = resource;
   const find = (): StoredObject => {
     const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
     if (stored === undefined) throw notFound(type, name);
@@ -98,9 +98,7 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
   };
   switch (request.method) {
     case 'GET': {
-      const options = readListOptions(query);
       const presentation = readPresentation(request.headers.accept, query);
-      if (options.watch) return watchObjects(context, type, target.namespace, name, options, presentation, signal);
       return textResponse(presentOne(type, find(), presentation, context.nowMs()), 'application/json');
     }
     case 'PUT':
@@ -112,18 +110,19 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
       return written(type, patched.stored, 200, patched.warnings);
     }
     case 'DELETE': {
-      if (status) throw methodNotAllowed(type, 'delete');
+      if (status) throw methodNotAllowed();
       const options = readDeleteOptions(request, query);
       return deleted(type, deleteObject(context, type, find(), options));
     }
     case 'POST':
-      throw methodNotAllowed(type, 'post');
+      throw methodNotAllowed();
   }
 }
 
 function handleSubresource(resource: ResourceRequest, name: string, subresource: string): TransportResponse {
   const { request, type } = resource;
   if (subresource === 'status' && hasStatusSubresource(type)) return handleObject(resource, name, true);
+  if (subresource === 'status' && type.content.type === 'structural') throw notFound(type, name);
   if (type !== pods) throw unknownPath();
   if (containerSubresources.has(subresource)) {
     throw notImplemented(
@@ -132,7 +131,7 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
   }
   if (subresource !== 'binding' && subresource !== 'eviction') throw unknownPath();
   if (request.method !== 'POST')
-    throw methodNotAllowed({ group: '', plural: `pods/${subresource}` }, request.method.toLowerCase());
+    throw methodNotAllowed();
   return subresource === 'binding' ? bind(resource, name) : evict(resource, name);
 }
 
@@ -194,7 +193,7 @@ function deleted(type: ResourceType, deletion: Deletion): TransportResponse {
 function deleteCollection(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
   if (type.namespaced && target.namespace === undefined)
-    throw methodNotAllowed(type, 'deletecollection across namespaces');
+    throw methodNotAllowed();
   const options = readDeleteOptions(request, query);
   const selection = readSelection(type, target.namespace, undefined, readListOptions(query));
   const collection = context.store.collection(type.storage);
@@ -214,7 +213,7 @@ function deleteCollection(resource: ResourceRequest): TransportResponse {
 function bind(resource: ResourceRequest, podName: string | undefined): TransportResponse {
   const { context, request, target, query } = resource;
   if (request.method !== 'POST')
-    throw methodNotAllowed({ group: '', plural: 'bindings' }, request.method.toLowerCase());
+    throw methodNotAllowed();
   if (target.namespace === undefined)
     throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
   const options = readWriteOptions(query);
@@ -249,7 +248,7 @@ function readSubresourceBody(request: TransportRequest, kind: string, apiVersion
 }
 
 function answerReview(request: TransportRequest, review: ReviewKind): TransportResponse {
-  if (request.method !== 'POST') throw methodNotAllowed(review, request.method.toLowerCase());
+  if (request.method !== 'POST') throw methodNotAllowed();
   const body = requireObject(decodeBody(request).value);
   if ((body.kind ?? review.kind) !== review.kind)
     throw badRequest(`the object provided must be of type ${review.kind}`);

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { localKubeconfig } from '../../src/client/local-kubeconfig.ts';
 import { fixedEndpoint } from '../../src/client/endpoint.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
 import { UndiciTransport } from '../../src/client/undici-transport.ts';
@@ -59,7 +59,7 @@ export async function openRecordedPlane(): Promise<RecordedPlane> {
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'tutti-kubectl-'));
   const kubeconfigPath = join(folder, 'kubeconfig');
-  await writeFile(kubeconfigPath, kubeconfigFor(listener.url));
+  await writeFile(kubeconfigPath, localKubeconfig(listener.url));
   return {
     kubeconfigPath,
     folder,
@@ -73,15 +73,4 @@ export async function openRecordedPlane(): Promise<RecordedPlane> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function kubeconfigFor(server: string): string {
-  return stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'tutti', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'tutti', user: {} }],
-    contexts: [{ name: 'tutti', context: { cluster: 'tutti', user: 'tutti', namespace: 'default' } }],
-    'current-context': 'tutti',
-  });
 }

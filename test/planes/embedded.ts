@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { systemClock } from '../../src/base/system-clock.ts';
+import { localKubeconfig } from '../../src/client/local-kubeconfig.ts';
 import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
 import { listenHttp } from '../../src/embedded/listen-http.ts';
 import { connectPlane } from './connect-plane.ts';
@@ -14,7 +14,7 @@ export async function openEmbeddedPlane(): Promise<TestPlane> {
   const listener = await listenHttp(server, 0);
   const folder = await mkdtemp(join(tmpdir(), 'tutti-plane-'));
   const kubeconfigPath = join(folder, 'kubeconfig');
-  await writeFile(kubeconfigPath, kubeconfigFor(listener.url), { mode: 0o600 });
+  await writeFile(kubeconfigPath, localKubeconfig(listener.url), { mode: 0o600 });
   return connectPlane({
     name: 'embedded',
     kubeconfigPath,
@@ -23,16 +23,5 @@ export async function openEmbeddedPlane(): Promise<TestPlane> {
       await listener.close();
       await rm(folder, { recursive: true, force: true });
     },
-  });
-}
-
-function kubeconfigFor(server: string): string {
-  return stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'embedded', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'test', user: {} }],
-    contexts: [{ name: 'embedded', context: { cluster: 'embedded', user: 'test' } }],
-    'current-context': 'embedded',
   });
 }

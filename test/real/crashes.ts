@@ -1,8 +1,10 @@
+import { expect } from 'vitest';
 import { expectBound, expectCountBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectPhase } from '../expect/expect-phase.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
 import type { ApiProxy } from '../planes/api-proxy.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
+import { atOnce } from './at-once.ts';
 import { onStage } from './on-stage.ts';
 import type { Setting } from './on-stage.ts';
 
@@ -50,6 +52,51 @@ export function killedAndRoomLost(plane: RealPlane, options: CrashOptions): Prom
   });
 }
 
+/**
+ * The scheduler is killed when every second member of eight gangs is bound, and there is room for eight, while eight more wait
+ * and one of higher priority comes. The eight that have begun are whole in the end, the others have not started.
+ */
+export function killedAmongManyGangs(plane: RealPlane): Promise<void> {
+  return onStage(plane, async (setting) => {
+    const { stage, tutti, addNodes } = setting;
+    const { record, namespace } = stage;
+    stage.partialForMs = 15_000;
+    await addNodes(...range(8).map((index) => ({ name: `many-${index}`, allocatable: { cpu: '5' } })));
+    const proxy = await stage.openProxy();
+    const stuck = stopBindings(proxy, { of: 40, passes: (binding) => binding % 2 === 0, isAnswered: true });
+    const scheduler = await tutti.startScheduler({ through: proxy });
+    const gangs = range(16).map((index) => `gang-${index}`);
+    for (const gang of gangs) await stage.createGroup(gang, { minMember: 5 });
+    const members = gangs.flatMap((gang) => range(5).map((index) => `${gang}-${index}`));
+    await atOnce(members, (name) => stage.createPod(name, { group: groupOf(name), cpu: 1 }));
+    const keys = members.map((name) => `${namespace}/${name}`);
+    await stuck;
+    await expectCountBound(record, keys, 20);
+    await tutti.kill(scheduler);
+
+    const begun = new Set(keys.filter((key) => nodeOf(record, key) !== undefined).map(groupOf));
+    expect([...begun]).toHaveLength(8);
+    await stage.createGroup('rival', { minMember: 5 });
+    const rivals = await stage.createPods('rival', 5, { group: 'rival', cpu: 1, priority: 'high' });
+    await tutti.startScheduler();
+    await expectBound(
+      record,
+      keys.filter((key) => begun.has(groupOf(key))),
+    );
+    const others = [...keys.filter((key) => !begun.has(groupOf(key))), ...rivals];
+    await expectVerdict(record, others, { reason: 'Unschedulable', says: ['Insufficient cpu'] });
+    expectNeverBound(record, others);
+  });
+}
+
+function groupOf(member: string): string {
+  return member.slice(0, member.lastIndexOf('-'));
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
 const nodes = ['one', 'two', 'three', 'four'];
 
 /** Room for the gang alone, one member a node. Answers the members, of which exactly as many as asked are bound. */
@@ -59,7 +106,7 @@ async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptio
   stage.partialForMs = 15_000;
   await addNodes(...nodes.map((name) => ({ name, allocatable: { cpu: '1' } })));
   const proxy = await stage.openProxy();
-  const stuck = stopAfter(proxy, bound, isAnswered);
+  const stuck = stopBindings(proxy, { of: size, passes: (binding) => binding <= bound, isAnswered });
   const scheduler = await tutti.startScheduler({ through: proxy });
   await stage.createGroup('gang', { minMember: size });
   const gang = await stage.createPods('gang', size, { group: 'gang', cpu: 1 });
@@ -69,15 +116,23 @@ async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptio
   return gang;
 }
 
-/** Lets so many Bindings through and none after them; resolves when all of the gang's have been asked for. */
-function stopAfter(proxy: ApiProxy, bound: number, isAnswered: boolean): Promise<void> {
+interface StopOptions {
+  /** Bindings that are asked for in all. */
+  readonly of: number;
+  /** Which of them, counted from 1, the API server carries out. */
+  readonly passes: (binding: number) => boolean;
+  readonly isAnswered: boolean;
+}
+
+/** Lets some Bindings through and leaves the others without an answer; resolves when all have been asked for. */
+function stopBindings(proxy: ApiProxy, { of, passes, isAnswered }: StopOptions): Promise<void> {
   return new Promise((resolve) => {
     let count = 0;
     proxy.fault = async ({ method, path }, forward) => {
       if (method !== 'POST' || !path.endsWith('/binding')) return undefined;
       const binding = ++count;
-      if (binding === size) resolve();
-      const answer = binding <= bound ? await forward() : undefined;
+      if (binding === of) resolve();
+      const answer = passes(binding) ? await forward() : undefined;
       return isAnswered && answer !== undefined ? answer : new Promise(() => undefined);
     };
   });

@@ -11,9 +11,9 @@ export interface Setting {
   readonly stage: Stage;
   readonly tutti: Installation;
   /** Ready nodes under these names, which go with the story. */
-  addNodes(...specs: readonly NodeSpec[]): Promise<void>;
+  readonly addNodes: (...specs: readonly NodeSpec[]) => Promise<void>;
   /** Creates an object in a collection; it goes with the story, and what it owns as well. */
-  create(path: string, object: { readonly metadata: { readonly name: string } }): Promise<void>;
+  readonly create: (path: string, object: { readonly metadata: { readonly name: string } }) => Promise<void>;
 }
 
 export interface OnStageOptions {

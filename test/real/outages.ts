@@ -43,7 +43,7 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
       pods.push(await stage.createPod('lacking-1', { group: 'lacking', cpu: 1 }));
       await expectBound(record, [...made, ...pods], 30_000);
       report(`API server back after ${awayMs} ms: two groups bound ${Math.round(performance.now() - backAt)} ms later`);
-      for (const group of [after, lacking]) await expectPhase(record, group, 'Running', { running: 2 }, 30_000);
+      for (const group of [after, lacking]) await expectPhase(record, group, 'Running', { running: 2 }, 60_000);
       report(`and their status says so ${Math.round(performance.now() - backAt)} ms after it was back`);
       const rules = { namespaces: new Set([namespace]), partialForMs: stage.partialForMs };
       const problems = historyProblems(joined(stage.record, opening, record), rules);

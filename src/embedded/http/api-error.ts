@@ -99,12 +99,12 @@ export function unknownPath(): ApiError {
   });
 }
 
-export function methodNotAllowed(resource: ResourceReference, what: string): ApiError {
+export function methodNotAllowed(): ApiError {
   return new ApiError({
     code: 405,
     reason: 'MethodNotAllowed',
-    message: `${what} is not supported on resources of kind "${qualifiedResource(resource)}"`,
-    details: { ...(resource.group !== '' && { group: resource.group }), kind: resource.plural },
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
   });
 }
 
@@ -116,11 +116,12 @@ export function notAcceptable(supported: readonly string[]): ApiError {
   });
 }
 
-export function alreadyExists(resource: ResourceReference, name: string): ApiError {
+export function alreadyExists(resource: ResourceReference, name: string, isBeingDeleted = false): ApiError {
+  const what = `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`;
   return new ApiError({
     code: 409,
     reason: 'AlreadyExists',
-    message: `${qualifiedResource(resource)} ${JSON.stringify(name)} already exists`,
+    message: isBeingDeleted ? `object is being deleted: ${what}` : what,
     details: resourceDetails(resource, name),
   });
 }

@@ -8,6 +8,7 @@ const labelValuePattern = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 
 /** What is wrong with a DNS label (RFC 1123); undefined when nothing is. */
 export function dnsLabelProblem(text: string): string | undefined {
+  if (text.includes('.')) return 'must not contain dots';
   if (text.length > 63) return 'must be no more than 63 characters';
   if (labelPattern.test(text)) return undefined;
   return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name', or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -30,14 +31,14 @@ export function qualifiedNameProblem(text: string): string | undefined {
   }
   if (name.length > 63) return 'name part must be no more than 63 characters';
   if (qualifiedNamePattern.test(name)) return undefined;
-  return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc')";
+  return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 }
 
 /** What is wrong with the value of a label; undefined when nothing is. */
 export function labelValueProblem(text: string): string | undefined {
   if (text.length > 63) return 'must be no more than 63 characters';
   if (labelValuePattern.test(text)) return undefined;
-  return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345')";
+  return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 }
 
 export function required(field: string, detail = ''): StatusCause {

@@ -14,6 +14,9 @@ import {
 
 const annotationsLimitBytes = 256 * 1024;
 
+/** The names of finalizers that need no domain. */
+const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
 /** Checks what every object's metadata must satisfy. The name is there by now. */
 export function validateMetadata(object: JsonObject, nameRule: 'subdomain' | 'label'): StatusCause[] {
   const metadata = metadataOf(object);
@@ -24,10 +27,14 @@ export function validateMetadata(object: JsonObject, nameRule: 'subdomain' | 'la
   causes.push(...validateLabels(metadata.labels, 'metadata.labels'));
   causes.push(...validateAnnotations(metadata.annotations));
   causes.push(...validateOwners(metadata.ownerReferences));
-  for (const finalizer of textsAt(metadata, 'finalizers')) {
+  textsAt(metadata, 'finalizers').forEach((finalizer, index) => {
     const problem = qualifiedNameProblem(finalizer);
     if (problem !== undefined) causes.push(invalidValue('metadata.finalizers', finalizer, problem));
-  }
+    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
+      const neither = 'name is neither a standard finalizer name nor is it fully qualified';
+      causes.push(invalidValue(`metadata.finalizers[${index}]`, finalizer, neither));
+    }
+  });
   return causes;
 }
 
@@ -68,14 +75,14 @@ function validateAnnotations(annotations: JsonValue | undefined): StatusCause[] 
 function validateOwners(owners: JsonValue | undefined): StatusCause[] {
   const causes: StatusCause[] = [];
   let controllers = 0;
-  for (const owner of Array.isArray(owners) ? owners.filter(isObject) : []) {
+  (Array.isArray(owners) ? owners.filter(isObject) : []).forEach((owner, index) => {
     for (const field of ['apiVersion', 'kind', 'name', 'uid']) {
       if (textAt(owner, field) === '') {
-        causes.push(invalidValue(`metadata.ownerReferences.${field}`, '', `${field} must not be empty`));
+        causes.push(required(`metadata.ownerReferences[${index}].${field}`, 'must not be empty'));
       }
     }
     if (owner.controller === true) controllers++;
-  }
+  });
   if (controllers > 1) {
     causes.push(
       invalidValue('metadata.ownerReferences', controllers, 'only one reference can have controller set to true'),
@@ -92,7 +99,8 @@ export function validateMetadataUpdate(object: JsonObject, previous: JsonObject)
   const metadata = metadataOf(object);
   const old = metadataOf(previous);
   const causes: StatusCause[] = [];
-  for (const field of ['uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
+  if (old.creationTimestamp !== undefined) metadata.creationTimestamp = old.creationTimestamp;
+  for (const field of ['uid', 'deletionTimestamp', 'deletionGracePeriodSeconds']) {
     const before = old[field];
     const after = metadata[field] ?? undefined;
     if (after === undefined && before !== undefined) metadata[field] = before;
@@ -107,7 +115,7 @@ export function validateMetadataUpdate(object: JsonObject, previous: JsonObject)
       causes.push(
         fieldForbidden(
           'metadata.finalizers',
-          `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((each) => JSON.stringify(each)).join(', ')}}`,
         ),
       );
     }

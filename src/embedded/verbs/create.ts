@@ -1,6 +1,6 @@
 import { ApiError, alreadyExists, badRequest, forbidden, invalid, notFound } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
-import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
+import { ensureObject, metadataOf, textAt } from '../kinds/access.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { missingName, validateMetadata } from '../kinds/validate-metadata.ts';
@@ -44,7 +44,8 @@ export function createObject(
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, name, causes);
   validateContent(type, object, name);
-  if (taken(name)) throw alreadyExists(type, name);
+  const present = collection.get(namespace ?? '', name);
+  if (present !== undefined) throw alreadyExists(type, name, metadataOf(present.object).deletionTimestamp !== undefined);
   return dryRun ? new StoredObject(object, 0) : collection.write(object);
 }
 
@@ -124,13 +125,11 @@ function resetMetadata(context: ApiContext, metadata: JsonObject): void {
     'resourceVersion',
     'deletionTimestamp',
     'deletionGracePeriodSeconds',
-    'generation',
     'managedFields',
     'selfLink',
   ]) {
     delete metadata[field];
   }
-  if (objectAt(metadata, 'labels') === undefined) delete metadata.labels;
   metadata.uid = generateUid(context.random);
   metadata.creationTimestamp = context.now();
 }

@@ -2,7 +2,7 @@ import { conflict } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, textAt } from '../kinds/access.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import type { StoredObject } from '../store/stored-object.ts';
+import { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import type { DeleteOptions } from './delete-options.ts';
 
@@ -31,25 +31,28 @@ export function deleteObject(
     if (gracePeriodSeconds === undefined || gracePeriodSeconds >= remaining) return { gone: false, object: stored };
   }
   const grace = behaviour.gracePeriod?.(stored.object, options.gracePeriodSeconds) ?? 0;
-  if (options.dryRun) return { gone: grace === 0, object: stored };
+  const object = markDeleted(context, type, stored.object, grace);
+  const gone = grace === 0 && isReleased(type, object);
+  if (options.dryRun) return { gone, object: new StoredObject(object, stored.resourceVersion) };
   if (options.propagationPolicy === 'Orphan') context.owners.orphanDependents(stored.uid);
 
-  const object = markDeleted(context, type, stored.object, grace);
-  if (grace === 0 && isReleased(type, object)) return { gone: true, object: remove(context, type, stored, object) };
-  return { gone: false, object: context.store.collection(type.storage).write(object) };
+  const collection = context.store.collection(type.storage);
+  if (!gone) return { gone, object: collection.write(object) };
+  // The mark is in the answer; it was never stored, so that watchers see the last state without it.
+  collection.remove(stored);
+  return { gone, object: new StoredObject(object, stored.resourceVersion) };
 }
 
-/** Removes an object whose deletion nothing holds up any more. Returns whether it did. */
-export function removeIfReleased(context: ApiContext, type: ResourceType, stored: StoredObject): boolean {
-  const metadata = metadataOf(stored.object);
+/** Removes an object whose deletion nothing holds up any more. */
+export function removeIfReleased(context: ApiContext, type: ResourceType, stored: StoredObject): void {
+  if (isDone(type, stored.object)) context.store.collection(type.storage).remove(stored);
+}
+
+/** Whether the object is being deleted and nothing holds that up any more. */
+export function isDone(type: ResourceType, object: JsonObject): boolean {
+  const metadata = metadataOf(object);
   if (metadata.deletionTimestamp === undefined || Number(metadata.deletionGracePeriodSeconds ?? 0) > 0) return false;
-  if (!isReleased(type, stored.object)) return false;
-  remove(context, type, stored, stored.object);
-  return true;
-}
-
-function remove(context: ApiContext, type: ResourceType, stored: StoredObject, last: JsonObject): StoredObject {
-  return context.store.collection(type.storage).remove(stored, last);
+  return isReleased(type, object);
 }
 
 function isReleased(type: ResourceType, object: JsonObject): boolean {
@@ -64,6 +67,8 @@ function markDeleted(context: ApiContext, type: ResourceType, object: JsonObject
   const first = metadata.deletionTimestamp === undefined;
   metadata.deletionTimestamp = timestamp(context.nowMs() + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
+  // Being deleted is a new wish.
+  if (first && typeof metadata.generation === 'number') metadata.generation += 1;
   if (first) type.behaviour.markDeleted?.(marked);
   return marked;
 }
@@ -74,18 +79,19 @@ function timestamp(ms: number): string {
 
 function checkPreconditions(type: ResourceType, stored: StoredObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions;
+  const subject = { group: type.group, plural: type.kind };
   if (uid !== undefined && uid !== stored.uid) {
     throw conflict(
-      type,
+      subject,
       stored.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${stored.uid}). The object might have been deleted and then recreated`,
     );
   }
   if (resourceVersion !== undefined && resourceVersion !== textAt(metadataOf(stored.object), 'resourceVersion')) {
     throw conflict(
-      type,
+      subject,
       stored.name,
-      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${stored.resourceVersion}`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${stored.resourceVersion}). The object might have been modified`,
     );
   }
 }

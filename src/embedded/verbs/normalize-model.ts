@@ -37,9 +37,16 @@ function normalizeFields(value: JsonObject, model: string): JsonObject {
   const result: JsonObject = {};
   for (const [name, item] of Object.entries(value)) {
     const type = fields.get(name);
-    if (type !== undefined && item !== null) result[name] = normalize(item, type);
+    if (type === undefined || item === null) continue;
+    if (model === 'V1ObjectMeta' && isEmpty(item)) continue;
+    result[name] = normalize(item, type);
   }
   return result;
+}
+
+/** No labels, no finalizers: the same as none. */
+function isEmpty(item: JsonValue): boolean {
+  return typeof item === 'object' && item !== null && Object.keys(item).length === 0;
 }
 
 function wholeSeconds(time: string): string {

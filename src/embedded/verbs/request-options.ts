@@ -18,7 +18,7 @@ export function readWriteOptions(query: URLSearchParams): WriteOptions {
       {
         field: 'fieldValidation',
         reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "Ignore", "Strict", "Warn"`,
+        message: `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Strict", "Warn"`,
       },
     ]);
   }
@@ -32,11 +32,11 @@ export function readWriteOptions(query: URLSearchParams): WriteOptions {
 export function readDryRun(values: readonly string[]): boolean {
   const wrong = values.find((value) => value !== 'All' && value !== '');
   if (wrong !== undefined) {
-    throw invalidOptions('WriteOptions', [
+    throw invalidOptions('CreateOptions', [
       {
         field: 'dryRun',
         reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(wrong)}: supported values: "All"`,
+        message: `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`,
       },
     ]);
   }
@@ -78,7 +78,7 @@ export function readListOptions(query: URLSearchParams): ListOptions {
       causes.push({
         field: 'resourceVersionMatch',
         reason: 'FieldValueNotSupported',
-        message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan"`,
+        message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`,
       });
     }
     if (watch && !query.has('sendInitialEvents')) {

@@ -7,7 +7,7 @@ import type { ResourceType } from '../kinds/resource-type.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/validate-metadata.ts';
 import { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
-import { removeIfReleased } from './delete.ts';
+import { isDone } from './delete.ts';
 import { validateContent } from './decode-object.ts';
 
 export interface UpdateOptions {
@@ -56,9 +56,11 @@ export function updateObject(
   validateContent(type, object, previous.name);
   if (deepEqual(object, previous.object)) return previous;
   if (options.dryRun) return new StoredObject(object, previous.resourceVersion);
-  const stored = context.store.collection(type.storage).write(object);
-  removeIfReleased(context, type, stored);
-  return stored;
+  const collection = context.store.collection(type.storage);
+  if (!isDone(type, object)) return collection.write(object);
+  // Watchers see the last state that was stored; this one never is.
+  collection.remove(previous);
+  return new StoredObject(object, previous.resourceVersion);
 }
 
 function checkIdentity(type: ResourceType, previous: StoredObject, metadata: JsonObject): void {

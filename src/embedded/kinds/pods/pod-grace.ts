@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../json.ts';
-import { metadataOf, objectAt, textAt } from '../access.ts';
+import { objectAt, textAt } from '../access.ts';
 
 /**
  * Seconds between DELETE and the moment the pod is gone: what was asked for, else the pod's own; none for a pod that
@@ -12,10 +12,4 @@ export function podGracePeriod(pod: JsonObject, requested: number | undefined): 
   const phase = textAt(objectAt(pod, 'status'), 'phase');
   if (textAt(spec, 'nodeName') === '' || phase === 'Succeeded' || phase === 'Failed') return 0;
   return seconds < 0 ? 1 : seconds;
-}
-
-/** The deletion mark counts as a change of the spec. */
-export function markPodDeleted(pod: JsonObject): void {
-  const metadata = metadataOf(pod);
-  if (typeof metadata.generation === 'number') metadata.generation += 1;
 }

@@ -8,7 +8,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { addDefaultTolerations, admitPod } from './admit-pod.ts';
 import { applyPodDefaults } from './default-pod.ts';
 import { podColumns } from './pod-columns.ts';
-import { markPodDeleted, podGracePeriod } from './pod-grace.ts';
+import { podGracePeriod } from './pod-grace.ts';
 import { validatePod } from './validate-pod.ts';
 import { validatePodUpdate } from './validate-pod-update.ts';
 
@@ -79,6 +79,5 @@ export const pods: ResourceType = builtIn({
       if (qosClass !== undefined) pod.status = { ...objectAt(pod, 'status'), qosClass };
     },
     gracePeriod: podGracePeriod,
-    markDeleted: markPodDeleted,
   },
 });

@@ -1,0 +1,29 @@
+import { bindings } from './cases/bindings.ts';
+import { crud } from './cases/crud.ts';
+import { customResources } from './cases/definitions.ts';
+import { deletion } from './cases/deletion.ts';
+import { discovery } from './cases/discovery.ts';
+import { eventsAndLeases } from './cases/events-and-leases.ts';
+import { lists } from './cases/lists.ts';
+import { locking } from './cases/locking.ts';
+import { nodesAndPriorities } from './cases/nodes.ts';
+import { patches } from './cases/patches.ts';
+import { pods } from './cases/pods.ts';
+import { watches } from './cases/watches.ts';
+import type { CaseGroup } from './conformance-case.ts';
+
+/** Group, which is the name of its golden file -> its cases. */
+export const caseGroups: Readonly<Record<string, CaseGroup>> = {
+  discovery,
+  crud,
+  locking,
+  lists,
+  watches,
+  patches,
+  deletion,
+  pods,
+  bindings,
+  'custom-resources': customResources,
+  'events-and-leases': eventsAndLeases,
+  'nodes-and-priorities': nodesAndPriorities,
+};

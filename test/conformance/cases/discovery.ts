@@ -1,0 +1,126 @@
+import type { CaseGroup } from '../conformance-case.ts';
+
+/** Resources of the core group that the scheduler, the controller and kubectl's commands around them need. */
+const coreResources = [
+  ...['bindings', 'configmaps', 'events', 'namespaces', 'namespaces/status', 'nodes', 'nodes/status'],
+  ...['pods', 'pods/binding', 'pods/eviction', 'pods/status', 'serviceaccounts'],
+];
+const groups = [
+  ...['apiextensions.k8s.io', 'coordination.k8s.io', 'events.k8s.io', 'scheduling.k8s.io', 'scheduling.x-k8s.io'],
+];
+const served = new Set(groups);
+const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+interface Named {
+  readonly name: string;
+}
+
+function resourcesOf(names: readonly string[]): (list: { resources: Named[] }) => unknown {
+  return (list) => ({ ...list, resources: sorted(list.resources.filter(({ name }) => names.includes(name))) });
+}
+
+/** Servers differ in the order and in the short names' order, which nobody may rely on. */
+function sorted<T extends Named>(items: readonly T[]): T[] {
+  return items.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Verbs without an order. */
+function withSortedVerbs(list: any): any {
+  return { ...list, resources: list.resources.map((each: any) => ({ ...each, verbs: each.verbs.toSorted() })) };
+}
+
+export const discovery: CaseGroup = {
+  'the version has the fields that clients read': async (api) => {
+    await api.get('/version', {
+      view: (version) => ['major', 'minor', 'gitVersion', 'platform'].map((key) => typeof version[key]),
+    });
+  },
+  'the server says that it is well': async (api) => {
+    for (const path of ['/healthz', '/livez', '/readyz']) await api.get(path);
+  },
+  'the core group has one version': async (api) => {
+    await api.get('/api', { view: ({ kind, versions }) => ({ kind, versions }) });
+  },
+  'groups and their preferred versions are listed': async (api) => {
+    await api.get('/apis', {
+      view: (list) => ({
+        ...list,
+        groups: sorted<Named>(list.groups.filter(({ name }: Named) => served.has(name))).map((group: any) => ({
+          name: group.name,
+          preferredVersion: group.preferredVersion,
+        })),
+      }),
+    });
+  },
+  'one group is described': async (api) => {
+    await api.get('/apis/scheduling.x-k8s.io');
+  },
+  'the resources of the core group are listed': async (api) => {
+    await api.get('/api/v1', { view: (list) => withSortedVerbs(resourcesOf(coreResources)(list)) });
+  },
+  'the resources of other groups are listed': async (api) => {
+    await api.get('/apis/scheduling.k8s.io/v1', {
+      view: (list) => withSortedVerbs(resourcesOf(['priorityclasses'])(list)),
+    });
+    await api.get('/apis/coordination.k8s.io/v1', { view: withSortedVerbs });
+    await api.get('/apis/events.k8s.io/v1', { view: withSortedVerbs });
+  },
+  'custom resources are listed with their status': async (api) => {
+    await api.get('/apis/scheduling.x-k8s.io/v1alpha1', { view: withSortedVerbs });
+  },
+  'all groups come in one answer to clients that ask for it': async (api) => {
+    await api.get('/apis', {
+      accept: aggregated,
+      view: (list) => ({
+        ...list,
+        items: list.items
+          .filter((item: any) => item.metadata.name === 'scheduling.x-k8s.io')
+          .map((item: any) => ({
+            ...item,
+            metadata: { name: item.metadata.name },
+            versions: item.versions.map((version: any) => ({
+              ...version,
+              resources: version.resources.map((resource: any) => ({
+                ...resource,
+                verbs: resource.verbs.toSorted(),
+                subresources: resource.subresources?.map((each: any) => ({ ...each, verbs: each.verbs.toSorted() })),
+              })),
+            })),
+          })),
+      }),
+    });
+  },
+  'a group that is not served is not found': async (api) => {
+    await api.get('/apis/nobody.example.com/v1');
+  },
+  'a resource that is not served is not found': async (api) => {
+    await api.get('/api/v1/nothings');
+    await api.get(`/api/v1/namespaces/${api.namespace}/nothings/any`);
+  },
+  'a subresource that is not served is not found': async (api) => {
+    await api.givenCreated('configmaps', { metadata: { name: 'a' } });
+    await api.get('configmaps/a/nothing');
+  },
+  'a media type that the server does not have is not acceptable': async (api) => {
+    await api.get('configmaps', { accept: 'application/x-nothing', view: ({ reason, code }) => ({ reason, code }) });
+  },
+  'OpenAPI names a document for each group and version': async (api) => {
+    await api.get('/openapi/v3', {
+      view: ({ paths }) =>
+        ['api/v1', 'apis/coordination.k8s.io/v1'].map((path) => [path, Object.keys(paths[path] ?? {})]),
+    });
+  },
+  'OpenAPI tells which parameters a patch takes': async (api) => {
+    const path = '/api/v1/namespaces/{namespace}/pods/{name}';
+    await api.get('/openapi/v3/api/v1', {
+      view: ({ paths }) => {
+        const { patch } = paths[path];
+        return {
+          kind: patch['x-kubernetes-group-version-kind'],
+          action: patch['x-kubernetes-action'],
+          parameters: patch.parameters.map(({ name }: Named) => name).sort(),
+        };
+      },
+    });
+  },
+};

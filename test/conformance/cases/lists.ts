@@ -1,0 +1,179 @@
+import type { CaseGroup } from '../conformance-case.ts';
+import type { Conversation } from '../conversation.ts';
+import { configMap, pod, podGroup } from './objects.ts';
+
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const names = (list: any): unknown => list.items?.map(({ metadata }: any) => metadata.name) ?? list;
+
+async function givenThree(api: Conversation): Promise<void> {
+  await api.givenCreated('configmaps', configMap('b', { metadata: { labels: { color: 'blue', size: 'big' } } }));
+  await api.givenCreated('configmaps', configMap('a', { metadata: { labels: { color: 'red' } } }));
+  await api.givenCreated('configmaps', configMap('c'));
+}
+
+/** Servers put an object of their own into each namespace, at some moment. */
+function paging(list: any): unknown {
+  return list.items === undefined ? list : { kind: list.kind, metadata: list.metadata, names: names(list) };
+}
+
+export const lists: CaseGroup = {
+  'a list has its kind and whole objects': async (api) => {
+    await api.givenCreated('leases', { metadata: { name: 'a' }, spec: { holderIdentity: 'me' } });
+    await api.get('leases');
+    await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));
+    await api.get('podgroups');
+  },
+  'an empty list is a list': async (api) => {
+    await api.get('pods');
+    await api.get('podgroups');
+  },
+  'a list is sorted by name': async (api) => {
+    for (const name of ['b', 'c', 'a']) await api.givenCreated('leases', { metadata: { name } });
+    await api.get('leases', { view: names });
+  },
+  'a long list comes in pages': async (api) => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await api.givenCreated('leases', { metadata: { name } });
+    const first = await api.get('leases?limit=2', { view: paging });
+    const second = await api.get(`leases?limit=2&continue=${first.body.metadata.continue}`, { view: paging });
+    await api.get(`leases?limit=2&continue=${second.body.metadata.continue}`, { view: paging });
+  },
+  'pages of a selection do not tell how many remain': async (api) => {
+    for (const name of ['a', 'b', 'c'])
+      await api.givenCreated('leases', { metadata: { name, labels: { color: 'red' } } });
+    await api.get('leases?limit=1&labelSelector=color%3Dred', { view: paging });
+  },
+  'a page that is the last has no token': async (api) => {
+    for (const name of ['a', 'b']) await api.givenCreated('leases', { metadata: { name } });
+    await api.get('leases?limit=2', { view: paging });
+    await api.get('leases?limit=0', { view: paging });
+  },
+  'a token that no server gave is refused': async (api) => {
+    await api.get('leases?limit=2&continue=nonsense', { view: ({ reason, code }) => ({ reason, code }) });
+  },
+  'a limit must be a number': async (api) => {
+    await api.get('leases?limit=many', { view: ({ reason, code }) => ({ reason, code }) });
+  },
+  'labels select': async (api) => {
+    await givenThree(api);
+    const selectors = [
+      'color=red',
+      'color==red',
+      'color!=red,color',
+      'color in (red,blue)',
+      'color notin (red),color',
+      'size',
+      '!color,!nothing',
+      'color=red,size',
+    ];
+    for (const selector of selectors) {
+      await api.get(`configmaps?labelSelector=${encodeURIComponent(selector)}`, {
+        // Where a controller runs each namespace has one of these.
+        view: (list) =>
+          list.items.map(({ metadata }: any) => metadata.name).filter((name: string) => name !== 'kube-root-ca.crt'),
+      });
+    }
+  },
+  'a label selector that makes no sense is refused': async (api) => {
+    for (const selector of ['color in red', '=red', 'a b', 'color=not a value']) {
+      await api.get(`configmaps?labelSelector=${encodeURIComponent(selector)}`, {
+        view: ({ reason, code }) => ({ reason, code }),
+      });
+    }
+  },
+  'names select': async (api) => {
+    await givenThree(api);
+    await api.get('configmaps?fieldSelector=metadata.name%3Da', { view: names });
+    await api.get(
+      `/api/v1/configmaps?fieldSelector=metadata.namespace%3D${api.namespace},metadata.name!%3Db,metadata.name!%3Dkube-root-ca.crt`,
+      { view: names },
+    );
+  },
+  'fields of pods select': async (api) => {
+    await api.givenCreated('pods', pod('free'));
+    await api.givenCreated(
+      'pods',
+      pod('taken', { nodeName: 'some-node', schedulerName: 'other', restartPolicy: 'Never' }),
+    );
+    for (const selector of [
+      'spec.nodeName=',
+      'spec.nodeName=some-node',
+      'spec.nodeName!=',
+      'status.phase=Pending',
+      'status.phase!=Pending',
+      'spec.schedulerName=other',
+      'spec.restartPolicy=Never',
+      'status.podIP=',
+      'status.nominatedNodeName=',
+      'spec.serviceAccountName=nobody',
+      'spec.nodeName=some-node,status.phase!=Failed',
+    ]) {
+      await api.get(`pods?fieldSelector=${encodeURIComponent(selector)}`, { view: names });
+    }
+  },
+  'fields that select nothing are refused': async (api) => {
+    await api.get('pods?fieldSelector=spec.image%3Da');
+    await api.get('configmaps?fieldSelector=data.key%3Da');
+    await api.get('podgroups?fieldSelector=spec.minMember%3D1');
+    await api.get('pods?fieldSelector=nonsense', { view: ({ reason, code }) => ({ reason, code }) });
+  },
+  'a list may be as old as the server likes': async (api) => {
+    await api.givenCreated('leases', { metadata: { name: 'a' } });
+    await api.get('leases?resourceVersion=0', { view: ({ kind }) => kind });
+  },
+  'a list may be at least as new as a version': async (api) => {
+    const { metadata } = await api.givenCreated('leases', { metadata: { name: 'a' } });
+    await api.get(`leases?resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`, {
+      view: paging,
+    });
+  },
+  'a list may be of exactly one version': async (api) => {
+    const { metadata } = await api.givenCreated('leases', { metadata: { name: 'a' } });
+    await api.givenCreated('leases', { metadata: { name: 'b' } });
+    await api.get(`leases?resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`, { view: paging });
+  },
+  'a match needs a version': async (api) => {
+    await api.get('leases?resourceVersionMatch=Exact');
+    await api.get('leases?resourceVersion=0&resourceVersionMatch=Exact');
+    await api.get('leases?resourceVersion=0&resourceVersionMatch=Nope');
+  },
+  'a version must be a number': async (api) => {
+    await api.get('leases?resourceVersion=abc', { view: ({ reason, code }) => ({ reason, code }) });
+  },
+  'a version that the server has not reached is too large': async (api) => {
+    await api.get('leases?resourceVersion=99999999999', {
+      view: ({ reason, code, details }) => ({ reason, code, details }),
+    });
+  },
+  'a table has a row for each object': async (api) => {
+    await api.givenCreated('pods', pod('a'));
+    await api.givenCreated('pods', pod('b', { nodeName: 'some-node' }));
+    await api.get('pods', { accept: table });
+    await api.get('pods/a', {
+      accept: table,
+      view: ({ kind, rows }) => ({ kind, cells: rows.map(({ cells }: any) => cells) }),
+    });
+  },
+  'a table shows other kinds as well': async (api) => {
+    await api.givenCreated('configmaps', configMap('a', { data: { one: '1', two: '2' } }));
+    await api.get('configmaps?fieldSelector=metadata.name%3Da', { accept: table });
+    await api.get('/api/v1/namespaces/default', { accept: table });
+    await api.get('/apis/scheduling.k8s.io/v1/priorityclasses', {
+      accept: table,
+      view: ({ columnDefinitions, rows }) => ({
+        columnDefinitions,
+        cells: rows.map(({ cells }: any) => cells).filter(([name]: string[]) => name!.startsWith('system-')),
+      }),
+    });
+  },
+  'a table may hold whole objects or none': async (api) => {
+    await api.givenCreated('leases', { metadata: { name: 'a' } });
+    for (const include of ['Object', 'Metadata', 'None'])
+      await api.get(`leases?includeObject=${include}`, { accept: table, view: ({ rows }) => rows });
+    await api.get('leases?includeObject=Nope', { accept: table, view: ({ reason, code }) => ({ reason, code }) });
+  },
+  'a client may ask for metadata alone': async (api) => {
+    await api.givenCreated('leases', { metadata: { name: 'a', labels: { color: 'red' } } });
+    await api.get('leases', { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' });
+    await api.get('leases/a', { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' });
+  },
+};

@@ -1,0 +1,185 @@
+import { deferred } from '../../src/base/deferred.ts';
+import { describePods, expectBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
+import { expectPhase } from '../expect/expect-phase.ts';
+import { expectVerdict } from '../expect/expect-verdict.ts';
+import type { WatchedPod } from '../expect/watched.ts';
+import type { ApiProxy } from '../planes/api-proxy.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import type { PodSpec } from '../scenarios/pod-manifest.ts';
+import { atOnce } from './at-once.ts';
+import { onStage } from './on-stage.ts';
+import type { OnStageOptions, Setting } from './on-stage.ts';
+import { report } from './report.ts';
+
+const peer = 'default-scheduler';
+const gangSize = 6;
+
+/** Both schedulers at work at the same time, with room for all: nobody is in the other's way, no node is over-committed. */
+export function besideWithRoom(plane: RealPlane): Promise<void> {
+  return withBoth(plane, async (setting) => {
+    const { stage, addNodes } = setting;
+    await addNodes(...nodesOf(20, '16'));
+    const { members, others } = await loadBoth(setting, { gangs: 20, others: 120 });
+    await expectBound(stage.record, [...members, ...others], 30_000);
+  });
+}
+
+/**
+ * Both at work with room for two thirds of their pods. Nodes here refuse what does not fit, as kubelets do: two schedulers
+ * that do not see each other's choices in time are refused now and then, which nothing in the API prevents. Every group has
+ * all members that were not refused on nodes, or none.
+ */
+export function besideWithoutRoom(plane: RealPlane): Promise<void> {
+  return withBoth(
+    plane,
+    async (setting) => {
+      const { stage } = setting;
+      const { current } = stage.record.pods;
+      await addRefusingNodes(setting, nodesOf(20, '4'));
+      const { members, others } = await loadBoth(setting, { gangs: 10, others: 60 });
+      const stays = (key: string): boolean => nodeOf(stage.record, key) !== undefined && !isFailed(current.get(key));
+      await stage.record.until('the nodes are full but for less than a gang', 30_000, () => {
+        const used = [...members, ...others].filter(stays).length;
+        return used > 80 - gangSize ? undefined : `${used} of 80 are taken`;
+      });
+      await stage.record.until('every group is on nodes but for refused members, or not at all', 10_000, () => {
+        const split = range(10).filter((gang) => {
+          const left = members
+            .slice(gang * gangSize, (gang + 1) * gangSize)
+            .filter((key) => !isFailed(current.get(key)));
+          const bound = left.filter(stays).length;
+          return bound !== 0 && bound !== left.length;
+        });
+        return split.length === 0 ? undefined : `groups ${split.join(', ')} are on nodes in part`;
+      });
+      const refused = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
+      report(`refused by full nodes: ${refused(members)} pods of Tutti's, ${refused(others)} of kube-scheduler's`);
+    },
+    { tolerates: /over-committed|refused/ },
+  );
+}
+
+/**
+ * Tutti's picture is old: its watch of pods is held up while the other takes the room of one member. The node refuses the
+ * member, the group's status says so, and the replacement that its owner makes completes the group once there is room.
+ */
+export function refusedMember(plane: RealPlane): Promise<void> {
+  let heldUp = Promise.resolve();
+  const throughHeldUpWatch = async ({ stage }: Setting): Promise<ApiProxy> => {
+    const proxy = await stage.openProxy();
+    proxy.fault = async ({ path, lane }, forward) => {
+      if (lane !== 'watch' || !path.startsWith('/api/v1/pods?')) return undefined;
+      const answer = await forward();
+      return { ...answer, body: delayed(answer.body, () => heldUp) };
+    };
+    return proxy;
+  };
+  return withBoth(
+    plane,
+    async (setting) => {
+      const { stage } = setting;
+      const { record } = stage;
+      const [scarce] = await addRefusingNodes(setting, [{ name: 'scarce', allocatable: { cpu: '1' } }]);
+      await addRefusingNodes(setting, [{ name: 'spare', allocatable: { cpu: '1' } }]);
+      const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+      await expectVerdict(record, gang, { reason: 'WaitingForGang' });
+
+      const release = deferred();
+      heldUp = release.promise;
+      const nodeSelector = { 'kubernetes.io/hostname': scarce! };
+      const rival = await stage.createPod('rival', { cpu: 1, schedulerName: peer, nodeSelector });
+      await record.until('the rival runs', 10_000, () =>
+        record.pods.current.get(rival)?.status?.phase === 'Running' ? undefined : describePods(record, [rival]),
+      );
+      const group = await stage.createGroup('gang', { minMember: 2 });
+      await record.until('a member is refused', 10_000, () =>
+        gang.some((key) => isFailed(record.pods.current.get(key))) ? undefined : describePods(record, gang),
+      );
+      release.resolve();
+      await expectPhase(record, group, 'Failed', { failed: 1, running: 1 });
+
+      const replacement = await stage.createPod('gang-again', { group: 'gang', cpu: 1 });
+      await expectVerdict(record, [replacement], { reason: 'Unschedulable', says: ['Insufficient cpu'] });
+      expectNeverBound(record, [replacement]);
+      await stage.deletePod(rival);
+      await expectBound(record, [replacement]);
+      await expectPhase(record, group, 'Running', { running: 2 });
+    },
+    { tolerates: /over-committed|refused/, way: throughHeldUpWatch },
+  );
+}
+
+async function* delayed(body: AsyncIterable<Uint8Array>, until: () => Promise<void>): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    await until();
+    yield piece;
+  }
+}
+
+interface BothOptions extends OnStageOptions {
+  /** Tutti's scheduler reaches the server by this way only. */
+  readonly way?: (setting: Setting) => Promise<ApiProxy>;
+}
+
+/** With kube-scheduler and Tutti's two processes running. */
+function withBoth(
+  plane: RealPlane,
+  act: (setting: Setting) => Promise<void>,
+  { way, ...options }: BothOptions = {},
+): Promise<void> {
+  return onStage(
+    plane,
+    async (setting) => {
+      const through = await way?.(setting);
+      await plane.startPeer('kube-scheduler', { schedulerName: peer, qps: 5_000, burst: 10_000 });
+      try {
+        await Promise.all([
+          setting.tutti.startScheduler({ ...(through && { through }) }),
+          setting.tutti.startController(),
+        ]);
+        await act(setting);
+      } finally {
+        await plane.stopPeer('kube-scheduler');
+      }
+    },
+    options,
+  );
+}
+
+/** Members of gangs for Tutti and lone pods for the other, created in turns. */
+async function loadBoth(
+  { stage }: Setting,
+  counts: { readonly gangs: number; readonly others: number },
+): Promise<{ members: string[]; others: string[] }> {
+  const groups = Array.from({ length: counts.gangs }, (_, index) => `gang-${index}`);
+  await atOnce(groups, (group) => stage.createGroup(group, { minMember: gangSize }));
+  const members = groups.flatMap((group) => range(gangSize).map((index) => ({ name: `${group}-${index}`, group })));
+  const others = range(counts.others).map((index) => ({ name: `other-${index}`, schedulerName: peer }));
+  const pods: (PodSpec & { readonly name: string })[] = [];
+  for (let index = 0; index < Math.max(members.length, others.length); index++) {
+    pods.push(...[members[index], others[index]].filter((pod) => pod !== undefined));
+  }
+  await atOnce(pods, ({ name, ...spec }) => stage.createPod(name, { cpu: 1, ...spec }));
+  const keyOf = ({ name }: { readonly name: string }): string => `${stage.namespace}/${name}`;
+  return { members: members.map(keyOf), others: others.map(keyOf) };
+}
+
+function nodesOf(count: number, cpu: string): { readonly name: string; readonly allocatable: { cpu: string } }[] {
+  return range(count).map((index) => ({ name: `shared-${index}`, allocatable: { cpu } }));
+}
+
+/** Simulated kubelets: they refuse what does not fit. */
+async function addRefusingNodes({ stage }: Setting, specs: ReturnType<typeof nodesOf>): Promise<string[]> {
+  const names = await stage.addSimulatedNodes(...specs);
+  // Nobody else on this plane takes off the taint of new nodes.
+  for (const name of names) await stage.client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { taints: null } });
+  return names;
+}
+
+function isFailed(pod: WatchedPod | undefined): boolean {
+  return pod?.status?.phase === 'Failed';
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
