@@ -2,12 +2,13 @@ import type { TransportRequest, TransportResponse } from '../client/transport.ts
 import { badRequest, methodNotAllowed, notFound, notImplemented, unknownPath } from './http/api-error.ts';
 import { decodeBody, requireObject } from './http/decode-body.ts';
 import type { ResourceTarget } from './http/request-target.ts';
-import { jsonResponse, textResponse, warningHeaders } from './http/response.ts';
+import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
 import type { JsonObject } from './json.ts';
 import { findReviewKind } from './kinds/access-reviews.ts';
 import type { ReviewKind } from './kinds/access-reviews.ts';
 import { objectAt, textAt } from './kinds/access.ts';
 import { bindPod } from './kinds/pods/bind-pod.ts';
+import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
 import { hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
@@ -61,7 +62,10 @@ export function handleResource(
     return bind({ context, request, type: pods, target, query, signal }, undefined);
   }
   const type = context.registry.find(target.group, target.version, target.plural);
-  if (type === undefined) throw unknownPath();
+  if (type === undefined) {
+    if (!context.registry.serves(target.group, target.version)) return pageNotFound();
+    throw unknownPath();
+  }
   if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
   const resource: ResourceRequest = { context, request, type, target, query, signal };
   if (target.name === undefined) return handleCollection(resource);
@@ -104,7 +108,7 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
     case 'PUT':
       return update(resource, name, status);
     case 'PATCH': {
-      const options = { ...readWriteOptions(query), status };
+      const options = { ...readWriteOptions(query, 'PatchOptions'), status };
       const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
       const patched = patchObject(context, type, stored, name, request, options);
       return written(type, patched.stored, 200, patched.warnings);
@@ -130,14 +134,13 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
     );
   }
   if (subresource !== 'binding' && subresource !== 'eviction') throw unknownPath();
-  if (request.method !== 'POST')
-    throw methodNotAllowed();
+  if (request.method !== 'POST') throw methodNotAllowed();
   return subresource === 'binding' ? bind(resource, name) : evict(resource, name);
 }
 
 function create(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
-  const options = readWriteOptions(query);
+  const options = readWriteOptions(query, 'CreateOptions');
   const { value, duplicates } = decodeBody(request);
   const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
   return written(type, createObject(context, type, target.namespace, object, options.dryRun), 201, warnings);
@@ -145,7 +148,7 @@ function create(resource: ResourceRequest): TransportResponse {
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
   const { context, request, type, target, query } = resource;
-  const options = readWriteOptions(query);
+  const options = readWriteOptions(query, 'UpdateOptions');
   const { value, duplicates } = decodeBody(request);
   const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
@@ -192,10 +195,10 @@ function deleted(type: ResourceType, deletion: Deletion): TransportResponse {
 
 function deleteCollection(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
-  if (type.namespaced && target.namespace === undefined)
-    throw methodNotAllowed();
+  if (type.namespaced && target.namespace === undefined) throw methodNotAllowed();
+  if (!type.verbs.includes('deletecollection')) throw methodNotAllowed();
   const options = readDeleteOptions(request, query);
-  const selection = readSelection(type, target.namespace, undefined, readListOptions(query));
+  const selection = readSelection(type, target.namespace, readListOptions(query));
   const collection = context.store.collection(type.storage);
   const items = selectObjects(collection, selection).map((stored) =>
     presentText(type, deleteObject(context, type, stored, options).object),
@@ -212,11 +215,10 @@ function deleteCollection(resource: ResourceRequest): TransportResponse {
 /** POST of a Binding: to a pod's subresource, or to the namespace's `bindings` with the pod named inside. */
 function bind(resource: ResourceRequest, podName: string | undefined): TransportResponse {
   const { context, request, target, query } = resource;
-  if (request.method !== 'POST')
-    throw methodNotAllowed();
+  if (request.method !== 'POST') throw methodNotAllowed();
   if (target.namespace === undefined)
     throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
-  const options = readWriteOptions(query);
+  const options = readWriteOptions(query, 'CreateOptions');
   const binding = readSubresourceBody(request, 'Binding', 'v1');
   const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
   bindPod(binding, target.namespace, name, options.dryRun, context);
@@ -231,7 +233,9 @@ function evict(resource: ResourceRequest, name: string): TransportResponse {
   if (named !== '' && named !== name) throw badRequest('name in URL does not match name in Eviction object');
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   if (stored === undefined) throw notFound(type, name);
-  deleteObject(context, type, stored, parseDeleteOptions(objectAt(eviction, 'deleteOptions') ?? {}, query));
+  const options = parseDeleteOptions(objectAt(eviction, 'deleteOptions') ?? {}, query);
+  const evicted = options.dryRun ? stored : markEvicted(context, stored);
+  deleteObject(context, type, evicted, options);
   return jsonResponse(created, { status: 201 });
 }
 

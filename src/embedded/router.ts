@@ -10,7 +10,7 @@ import type { OpenApiDocuments } from './discovery/open-api.ts';
 import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
 import { negotiateDiscovery } from './http/negotiate.ts';
 import { parseResourceTarget } from './http/request-target.ts';
-import { jsonResponse, textResponse } from './http/response.ts';
+import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
 import type { JsonObject } from './json.ts';
 import { handleResource } from './resource-requests.ts';
 import type { ApiContext } from './verbs/api-context.ts';
@@ -103,7 +103,7 @@ function discovery(api: ApiContext, request: TransportRequest, segments: readonl
       : version === undefined
         ? legacyGroup(registry, group!)
         : legacyResourceList(registry, group!, version);
-  if (found === undefined) throw unknownPath();
+  if (found === undefined) return pageNotFound();
   return jsonResponse(found);
 }
 
@@ -116,7 +116,7 @@ function openApi(context: RouterContext, request: TransportRequest, segments: re
     return textResponse('', openApiV2.contentType);
   }
   if (version !== 'v3') throw unknownPath();
-  if (rest.length === 0) return jsonResponse(context.openApi.index());
+  if (rest.length === 0) return textResponse(JSON.stringify(context.openApi.index()), 'text/plain; charset=utf-8');
   const document = context.openApi.document(rest.join('/'));
   if (document === undefined) throw unknownPath();
   return textResponse(document, 'application/json');

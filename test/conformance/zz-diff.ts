@@ -1,8 +1,8 @@
-import { openEmbeddedPlane } from '/work/main/test/planes/embedded.ts';
-import { caseGroups } from '/work/main/test/conformance/cases.ts';
-import { readGolden, caseNamespace } from '/work/main/test/conformance/golden-answers.ts';
-import { differences } from '/work/main/test/conformance/differences.ts';
-import { playCase } from '/work/main/test/conformance/play.ts';
+import { openEmbeddedPlane } from '../planes/embedded.ts';
+import { caseGroups } from './cases.ts';
+import { readGolden, caseNamespace } from './golden-answers.ts';
+import { differences } from './differences.ts';
+import { playCase } from './play.ts';
 const plane = await openEmbeddedPlane();
 let n = 0,
   total = 0,

@@ -9,7 +9,7 @@ import { jobAndStatefulSet } from './controllers.ts';
 import { killedAmongManyGangs, killedAndRoomLost, killedInMidGang } from './crashes.ts';
 import { fullCluster } from './crowds.ts';
 import { apiServerAway, historyForgotten } from './outages.ts';
-import { withoutWatchCache } from './without-watch-cache.ts';
+import { openPlaneWithoutWatchCache } from './without-watch-cache.ts';
 
 const alone = await provideForSuite('Tutti end to end', ['etcd', 'kube-apiserver']);
 const withNodes = await provideForSuite('Tutti end to end, with controllers and kwok', [
@@ -72,7 +72,7 @@ describe('Tutti on a real API server', () => {
   });
 
   describe.skipIf(alone.state === 'missing')('when etcd has forgotten what the watches missed', () => {
-    const plane = openedFor(alone, async (paths) => openRealPlane({ paths: await withoutWatchCache(paths) }));
+    const plane = openedFor(alone, openPlaneWithoutWatchCache);
 
     it('scheduler and controller list again and go on', () => historyForgotten(plane()), 60_000);
   });

@@ -1,16 +1,22 @@
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openRealPlane } from '../planes/real/real-plane.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
 
 /**
- * The same programs, but the API server reads every watch from etcd, whose history can be taken away. It keeps some in its
- * own memory otherwise.
+ * A plane whose API server reads every watch from etcd, whose history can be taken away; otherwise it keeps some in its own
+ * memory. Its API server cannot be started a second time.
  */
-export async function withoutWatchCache<Paths extends { readonly 'kube-apiserver': string }>(
-  paths: Paths,
-): Promise<Paths> {
-  const script = join(await mkdtemp(join(tmpdir(), 'tutti-api-server-')), 'kube-apiserver');
-  await writeFile(script, `#!/bin/sh\nexec '${paths['kube-apiserver']}' "$@" --watch-cache=false\n`);
-  await chmod(script, 0o700);
-  return { ...paths, 'kube-apiserver': script };
+export async function openPlaneWithoutWatchCache(
+  paths: Readonly<Record<'etcd' | 'kube-apiserver', string>>,
+): Promise<RealPlane> {
+  const folder = await mkdtemp(join(tmpdir(), 'tutti-api-server-'));
+  try {
+    const script = join(folder, 'kube-apiserver');
+    await writeFile(script, `#!/bin/sh\nexec '${paths['kube-apiserver']}' "$@" --watch-cache=false\n`, { mode: 0o700 });
+    return await openRealPlane({ paths: { ...paths, 'kube-apiserver': script } });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

@@ -47,7 +47,9 @@ export function legacyResourceList(registry: ResourceRegistry, group: string, ve
     .find((each) => each.name === group)
     ?.versions.find((each) => each.version === version);
   if (found === undefined) return undefined;
-  const resources: JsonObject[] = found.resources.flatMap((type) => [
+  const bindings = { name: 'bindings', singularName: 'binding', namespaced: true, kind: 'Binding', verbs: ['create'] };
+  const resources: JsonObject[] = [...(group === '' ? [bindings] : [])];
+  const listed: JsonObject[] = found.resources.flatMap((type) => [
     {
       name: type.plural,
       singularName: type.singular,
@@ -69,6 +71,7 @@ export function legacyResourceList(registry: ResourceRegistry, group: string, ve
       verbs: [...subresource.verbs],
     })),
   ]);
+  resources.push(...listed);
   for (const review of reviewKinds) {
     if (review.group !== group || review.version !== version) continue;
     resources.push({
@@ -79,7 +82,13 @@ export function legacyResourceList(registry: ResourceRegistry, group: string, ve
       verbs: ['create'],
     });
   }
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: apiVersionOf({ group, version }), resources };
+  return {
+    kind: 'APIResourceList',
+    // The oldest list of all says no version of itself.
+    ...(group !== '' && { apiVersion: 'v1' }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources,
+  };
 }
 
 /** The aggregated form of `GET /api` (the core group) and `GET /apis` (all others). */

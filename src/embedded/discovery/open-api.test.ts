@@ -3,7 +3,7 @@ import { ApiClient } from '../testing/api-client.ts';
 import { definitionsPath, podGroupDefinition } from '../testing/manifests.ts';
 
 async function documentOf(client: ApiClient, path: string): Promise<{ url: string; document: any }> {
-  const { paths } = (await client.get('/openapi/v3')).body;
+  const { paths } = JSON.parse((await client.get('/openapi/v3')).body as string) as { paths: any };
   const url = paths[path].serverRelativeURL as string;
   return { url, document: (await client.get(url)).body };
 }

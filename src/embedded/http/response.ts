@@ -28,6 +28,11 @@ export function jsonResponse(value: JsonValue, head?: ResponseHead): TransportRe
   return textResponse(JSON.stringify(value), 'application/json', head);
 }
 
+/** What there is at a path that no group and version has: not even a Status. */
+export function pageNotFound(): TransportResponse {
+  return textResponse('404 page not found\n', 'text/plain; charset=utf-8', { status: 404 });
+}
+
 /** A response whose text is made while it is sent. */
 export function streamedTextResponse(
   texts: Iterable<string>,

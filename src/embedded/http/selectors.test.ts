@@ -36,14 +36,14 @@ describe('a field selector', () => {
   const fields = { 'status.phase': (object: JsonObject) => object.phase as string };
 
   it('compares and tells which fields must be equal', () => {
-    const selector = parseFieldSelector('status.phase!=Failed,status.phase==Running', fields)!;
+    const selector = parseFieldSelector('status.phase!=Failed,status.phase==Running', fields, true)!;
     expect(selector.matches({ phase: 'Running' })).toBe(true);
     expect(selector.matches({ phase: 'Failed' })).toBe(false);
     expect([...selector.equals]).toEqual([['status.phase', 'Running']]);
   });
 
   it('is refused for an unknown field and for nonsense', () => {
-    expect(() => parseFieldSelector('spec.x=1', fields)).toThrow('field label not supported: spec.x');
-    expect(() => parseFieldSelector('status.phase', fields)).toThrow('is not FIELD=VALUE');
+    expect(() => parseFieldSelector('spec.x=1', fields, true)).toThrow('field label not supported: spec.x');
+    expect(() => parseFieldSelector('status.phase', fields, true)).toThrow('is not FIELD=VALUE');
   });
 });

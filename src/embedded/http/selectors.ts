@@ -11,6 +11,7 @@ interface LabelRequirement {
 }
 
 const labelKey = /^([a-z0-9A-Z]([-a-z0-9A-Z.]*[a-z0-9A-Z])?\/)?[a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?$/;
+const labelValue = /^([a-z0-9A-Z]([-a-z0-9A-Z_.]{0,61}[a-z0-9A-Z])?)?$/;
 
 /**
  * Parses a label selector (`a=b,c!=d,e in (f,g),h notin (i),j,!k`). Undefined selects everything. Throws 400 naming the
@@ -47,7 +48,8 @@ function parseLabelRequirement(text: string): LabelRequirement {
   } else {
     requirement = { key: part, operator: 'Exists', values: [] };
   }
-  return labelKey.test(requirement.key) ? requirement : fail();
+  const isWellFormed = labelKey.test(requirement.key) && requirement.values.every((value) => labelValue.test(value));
+  return isWellFormed ? requirement : fail();
 }
 
 function labelMatches(labels: Record<string, string>, requirement: LabelRequirement): boolean {
@@ -83,7 +85,11 @@ export interface FieldSelector {
 }
 
 /** Parses a field selector (`a=b,c!=d`). Undefined selects everything. Throws 400 on a field that is not in `fields`. */
-export function parseFieldSelector(text: string | undefined, fields: SelectableFields): FieldSelector | undefined {
+export function parseFieldSelector(
+  text: string | undefined,
+  fields: SelectableFields,
+  isCustom: boolean,
+): FieldSelector | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const equals = new Map<string, string>();
   const terms = text.split(',').map((term) => {
@@ -95,7 +101,7 @@ export function parseFieldSelector(text: string | undefined, fields: SelectableF
     }
     const [, field, operator, value] = parsed as unknown as [string, string, string, string];
     if (!Object.hasOwn(fields, field)) {
-      throw badRequest(`field label not supported: ${field} (supported: ${Object.keys(fields).join(', ')})`);
+      throw badRequest(unknownField(field, fields, isCustom));
     }
     if (operator !== '!=') equals.set(field, value);
     return { valueOf: fields[field]!, equal: operator !== '!=', value };
@@ -104,4 +110,11 @@ export function parseFieldSelector(text: string | undefined, fields: SelectableF
     equals,
     matches: (object) => terms.every((term) => (term.valueOf(object) === term.value) === term.equal),
   };
+}
+
+/** Kinds that only their metadata selects list what there is; the others have never done so. */
+function unknownField(field: string, fields: SelectableFields, isCustom: boolean): string {
+  const known = Object.keys(fields);
+  if (isCustom || known.some((each) => !each.startsWith('metadata.'))) return `field label not supported: ${field}`;
+  return `"${field}" is not a known field selector: only ${known.map((each) => JSON.stringify(each)).join(', ')}`;
 }

@@ -2,7 +2,7 @@ import type { SelectableFields } from '../http/selectors.ts';
 import { ageColumn, nameColumn } from './column.ts';
 import type { Column } from './column.ts';
 import { allVerbs, apiVersionOf, metadataFields } from './resource-type.ts';
-import type { Behaviour, ResourceType, ShapeConversion, SubresourceType } from './resource-type.ts';
+import type { Behaviour, ResourceType, ShapeConversion, SubresourceType, Verb } from './resource-type.ts';
 
 /** What differs between built-in kinds. */
 export interface BuiltInKind {
@@ -25,6 +25,8 @@ export interface BuiltInKind {
   readonly selectableFields?: SelectableFields;
   readonly conversion?: ShapeConversion;
   readonly behaviour?: Behaviour;
+  /** Default: all. */
+  readonly verbs?: readonly Verb[];
 }
 
 /** Fills in what built-in kinds have in common. */
@@ -39,7 +41,7 @@ export function builtIn(kind: BuiltInKind): ResourceType {
     shortNames: kind.shortNames ?? [],
     categories: kind.categories ?? [],
     namespaced: kind.namespaced,
-    verbs: allVerbs,
+    verbs: kind.verbs ?? allVerbs,
     subresources: kind.subresources ?? [],
     storage: kind.storage ?? (kind.group === '' ? kind.plural : `${kind.plural}.${kind.group}`),
     storedApiVersion: kind.storedApiVersion ?? apiVersionOf(kind),

@@ -112,7 +112,7 @@ describe('Events', () => {
       Message: 'no room',
       Source: 'tutti',
       'First Seen': '10m',
-      Count: '3',
+      Count: 3,
       Name: 'e1',
     });
   });

@@ -1,10 +1,11 @@
+import { invalid } from '../http/api-error.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import type { BuiltInKind } from './built-in.ts';
 import { metadataOf, objectAt, textAt } from './access.ts';
 import { ageSince, nameColumn, textColumn } from './column.ts';
-import { invalidValue } from './field-rules.ts';
+import { invalidValue, qualifiedNameCauses, required } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** How long an Event is kept after its last write. */
@@ -76,7 +77,7 @@ const shared: Omit<BuiltInKind, 'group' | 'model'> = {
     textColumn('Source', sourceOf, 'wide'),
     textColumn('Message', (event) => (textAt(event, 'message') || textAt(event, 'note')).trim()),
     textColumn('First Seen', (event, nowMs) => ageSince(firstSeen(event) || undefined, nowMs), 'wide'),
-    textColumn('Count', (event) => String(countOf(event)), 'wide'),
+    textColumn('Count', countOf, 'wide'),
     { ...nameColumn, priority: 1 },
   ],
 };
@@ -105,13 +106,50 @@ function validateEvent(event: JsonObject): StatusCause[] {
   return matches ? [] : [invalidValue('involvedObject.namespace', involvedNamespace, 'does not match event.namespace')];
 }
 
-/** kube-apiserver writes both times always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without them. */
-function fillTimestamps(event: JsonObject): void {
-  event.firstTimestamp ??= null;
-  event.lastTimestamp ??= null;
+/** A new Event that has the newer time has the other newer fields, too, whichever group it is written through. */
+function reporterProblems(event: JsonObject, controllerField: string): StatusCause[] {
+  if (textAt(event, 'eventTime') === '') return [];
+  const controller = textAt(event, 'reportingComponent');
+  const causes = controller === '' ? [required(controllerField)] : [];
+  causes.push(...qualifiedNameCauses(controllerField, controller));
+  for (const field of ['reportingInstance', 'action', 'reason']) {
+    if (textAt(event, field) === '') causes.push(required(field));
+  }
+  return causes;
 }
 
-const behaviour = { createOnUpdate: true, applyDefaults: fillTimestamps, validate: validateEvent };
+/** The newer group wants the newer time. */
+function modernProblems(event: JsonObject): StatusCause[] {
+  const type = textAt(event, 'type');
+  return [
+    ...(textAt(event, 'eventTime') === '' ? [required('eventTime')] : []),
+    ...reporterProblems(event, 'reportingController'),
+    ...(eventTypes.has(type) ? [] : [invalidValue('type', '', `has invalid value: ${type}`)]),
+  ];
+}
+
+function refuseNew(event: JsonObject, causes: readonly StatusCause[]): void {
+  if (causes.length > 0) throw invalid('Event', '', textAt(metadataOf(event), 'name'), causes);
+}
+
+const eventTypes: ReadonlySet<string> = new Set(['Normal', 'Warning']);
+
+/** kube-apiserver writes these always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without the times. */
+function fillAlwaysPresent(event: JsonObject): void {
+  event.firstTimestamp ??= null;
+  event.lastTimestamp ??= null;
+  event.eventTime ??= null;
+  event.source ??= {};
+  event.reportingComponent ??= '';
+  event.reportingInstance ??= '';
+}
+
+const behaviour = {
+  createOnUpdate: true,
+  applyDefaults: fillAlwaysPresent,
+  admitCreate: (event: JsonObject) => refuseNew(event, reporterProblems(event, 'reportingComponent')),
+  validate: validateEvent,
+};
 
 export const coreEvents: ResourceType = builtIn({
   ...shared,
@@ -137,7 +175,11 @@ export const events: ResourceType = builtIn({
   },
   conversion: {
     toStored: (event) => rename(event, toCore),
-    fromStored: (event) => rename(event, toModern),
+    fromStored: (event) => {
+      const modern = rename(event, toModern);
+      for (const field of ['reportingController', 'reportingInstance']) if (modern[field] === '') delete modern[field];
+      return modern;
+    },
   },
-  behaviour,
+  behaviour: { ...behaviour, admitCreate: (event) => refuseNew(event, modernProblems(event)) },
 });

@@ -34,6 +34,16 @@ export function qualifiedNameProblem(text: string): string | undefined {
   return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 }
 
+/** What is wrong with a qualified name at a field. */
+export function qualifiedNameCauses(field: string, text: string): StatusCause[] {
+  const problem = qualifiedNameProblem(text);
+  if (problem === undefined) return [];
+  return [
+    ...(text === '' ? [invalidValue(field, text, 'name part must be non-empty')] : []),
+    invalidValue(field, text, problem),
+  ];
+}
+
 /** What is wrong with the value of a label; undefined when nothing is. */
 export function labelValueProblem(text: string): string | undefined {
   if (text.length > 63) return 'must be no more than 63 characters';

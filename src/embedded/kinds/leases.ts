@@ -1,7 +1,7 @@
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
-import { objectAt, textAt } from './access.ts';
+import { ensureObject, objectAt, textAt } from './access.ts';
 import { ageColumn, nameColumn, textColumn } from './column.ts';
 import { invalidValue } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -14,7 +14,12 @@ export const leases: ResourceType = builtIn({
   namespaced: true,
   model: 'V1Lease',
   columns: [nameColumn, textColumn('Holder', (lease) => textAt(objectAt(lease, 'spec'), 'holderIdentity')), ageColumn],
-  behaviour: { createOnUpdate: true, validate: validateLease },
+  behaviour: {
+    createOnUpdate: true,
+    updateNeedsVersion: true,
+    applyDefaults: (lease) => void ensureObject(lease, 'spec'),
+    validate: validateLease,
+  },
 });
 
 function validateLease(lease: JsonObject): StatusCause[] {

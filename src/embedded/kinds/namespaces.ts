@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from './access.ts';
 import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { statusSubresource } from './resource-type.ts';
+import { allVerbs, statusSubresource } from './resource-type.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** The namespaces that exist from the start and cannot be deleted. */
@@ -20,6 +20,7 @@ export const namespaces: ResourceType = builtIn({
   plural: 'namespaces',
   shortNames: ['ns'],
   namespaced: false,
+  verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
   model: 'V1Namespace',
   subresources: [statusSubresource({ group: '', version: 'v1', kind: 'Namespace' })],
   columns: [nameColumn, textColumn('Status', phaseOf), ageColumn],

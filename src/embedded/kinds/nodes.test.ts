@@ -18,7 +18,9 @@ describe('nodes', () => {
   it('are refused with a taint that has no such effect, or a negative capacity', async () => {
     const client = new ApiClient();
     const tainted = { ...nodeManifest('n1'), spec: { taints: [{ key: 'a', effect: 'Never' }] } };
-    expect((await client.create('/api/v1/nodes', tainted)).body.details.causes[0].field).toBe('spec.taints[0].effect');
+    expect((await client.create('/api/v1/nodes', tainted)).body.details.causes[0].field).toBe(
+      'metadata.taints[0].effect',
+    );
     const negative = { ...nodeManifest('n1'), status: { capacity: { cpu: '-1' } } };
     expect((await client.create('/api/v1/nodes', negative)).body.details.causes[0].field).toBe('status.capacity[cpu]');
   });

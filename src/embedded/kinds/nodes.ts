@@ -3,11 +3,25 @@ import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from './access.ts';
 import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { invalidValue, notSupported, qualifiedNameProblem } from './field-rules.ts';
+import { fillConditionTimes } from './condition-times.ts';
+import { duplicateValue, notSupported, qualifiedNameCauses, required } from './field-rules.ts';
 import { canonicalizeQuantities, validateQuantities } from './quantity-fields.ts';
 import { statusSubresource } from './resource-type.ts';
 import type { ResourceType } from './resource-type.ts';
 
+/** Its fields are always there. */
+const emptyNodeInfo: JsonObject = {
+  machineID: '',
+  systemUUID: '',
+  bootID: '',
+  kernelVersion: '',
+  osImage: '',
+  containerRuntimeVersion: '',
+  kubeletVersion: '',
+  kubeProxyVersion: '',
+  operatingSystem: '',
+  architecture: '',
+};
 const rolePrefix = 'node-role.kubernetes.io/';
 
 export const nodes: ResourceType = builtIn({
@@ -40,6 +54,9 @@ export const nodes: ResourceType = builtIn({
     applyDefaults: (node) => {
       ensureObject(node, 'spec');
       const status = ensureObject(node, 'status');
+      fillConditionTimes(status, ['lastHeartbeatTime', 'lastTransitionTime']);
+      status.daemonEndpoints ??= { kubeletEndpoint: { Port: 0 } };
+      status.nodeInfo = { ...emptyNodeInfo, ...objectAt(status, 'nodeInfo') };
       canonicalizeQuantities(status, 'capacity');
       canonicalizeQuantities(status, 'allocatable');
       const capacity = objectAt(status, 'capacity');
@@ -56,12 +73,19 @@ function validateNode(node: JsonObject): StatusCause[] {
     ...validateQuantities(status, 'allocatable', 'status'),
   ];
   const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+  const seen = new Set<string>();
   objectsAt(objectAt(node, 'spec'), 'taints').forEach((taint, index) => {
-    const problem = qualifiedNameProblem(textAt(taint, 'key'));
-    if (problem !== undefined) causes.push(invalidValue(`spec.taints[${index}].key`, textAt(taint, 'key'), problem));
-    if (!effects.includes(textAt(taint, 'effect'))) {
-      causes.push(notSupported(`spec.taints[${index}].effect`, textAt(taint, 'effect'), effects));
+    // The server says metadata, though taints are in the spec.
+    const path = `metadata.taints[${index}]`;
+    const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
+    causes.push(...qualifiedNameCauses(`${path}.key`, key));
+    if (effect === '') causes.push(required(`${path}.effect`));
+    else if (!effects.includes(effect)) causes.push(notSupported(`${path}.effect`, effect, effects));
+    if (seen.has(`${key}:${effect}`)) {
+      const same = duplicateValue(path, { Key: key, Value: value, Effect: effect, TimeAdded: taint.timeAdded ?? null });
+      causes.push({ ...same, message: `${same.message}: taints must be unique by key and effect pair` });
     }
+    seen.add(`${key}:${effect}`);
   });
   return causes;
 }

@@ -17,10 +17,10 @@ export const serviceAccounts: ResourceType = builtIn({
   model: 'V1ServiceAccount',
   columns: [
     nameColumn,
-    textColumn('Secrets', (account) => String(Array.isArray(account.secrets) ? account.secrets.length : 0)),
+    textColumn('Secrets', (account) => (Array.isArray(account.secrets) ? account.secrets.length : 0)),
     ageColumn,
   ],
-  behaviour: { returnsDeleted: true },
+  behaviour: { returnsDeleted: true, updateNeedsVersion: true },
 });
 
 export const configMaps: ResourceType = builtIn({
@@ -33,8 +33,9 @@ export const configMaps: ResourceType = builtIn({
   model: 'V1ConfigMap',
   columns: [
     nameColumn,
-    textColumn('Data', (map) =>
-      String(Object.keys(objectAt(map, 'data') ?? {}).length + Object.keys(objectAt(map, 'binaryData') ?? {}).length),
+    textColumn(
+      'Data',
+      (map) => Object.keys(objectAt(map, 'data') ?? {}).length + Object.keys(objectAt(map, 'binaryData') ?? {}).length,
     ),
     ageColumn,
   ],

@@ -40,6 +40,11 @@ export const priorityClasses: ResourceType = builtIn({
       metadataOf(each).generation = 1;
     },
     validate: validatePriorityClass,
+    admitDelete: (each) => {
+      const name = metadataOf(each).name as string;
+      if (builtInPriorityClasses.has(name))
+        throw forbidden(reference, name, 'this is a system priority class and cannot be deleted');
+    },
     validateUpdate: (each, previous, context) => {
       refuseSecondDefault(each, context);
       const causes: StatusCause[] = [];
@@ -74,13 +79,16 @@ function validatePriorityClass(each: JsonObject): StatusCause[] {
   else if (name.startsWith('system-')) {
     if (builtInPriorityClasses.get(name) !== value) {
       causes.push(
-        fieldForbidden('metadata.name', "priority class names with 'system-' prefix are reserved for system use only"),
+        fieldForbidden(
+          'metadata.name',
+          `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`,
+        ),
       );
     }
   } else if (typeof value === 'number' && value > highestUserPriority) {
     causes.push(fieldForbidden('value', `maximum allowed value of a user defined priority is ${highestUserPriority}`));
   }
-  const policies = ['Never', 'PreemptLowerPriority'];
+  const policies = ['PreemptLowerPriority', 'Never'];
   const policy = textAt(each, 'preemptionPolicy');
   if (!policies.includes(policy)) causes.push(notSupported('preemptionPolicy', policy, policies));
   return causes;

@@ -25,6 +25,12 @@ export class ResourceRegistry {
     return this.#resources.get(registryKey(group, version, plural));
   }
 
+  /** Whether there is any resource of that group and version. */
+  serves(group: string, version: string): boolean {
+    for (const type of this.#resources.values()) if (type.group === group && type.version === version) return true;
+    return false;
+  }
+
   /** The resource through which the server itself works on a collection: the first that is served of it. */
   findByStorage(storage: string): ResourceType | undefined {
     for (const type of this.#resources.values()) if (type.storage === storage) return type;

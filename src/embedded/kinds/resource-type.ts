@@ -40,7 +40,9 @@ export interface Behaviour {
   readonly statusKeepsMetadata?: boolean;
   /** A create keeps the status that was sent, although there is a status subresource. */
   readonly createKeepsStatus?: boolean;
-  /** Fills in defaults, in place, on create and on update. */
+  /** Whether an object that replaces another must name its resource version. */
+  readonly updateNeedsVersion?: boolean;
+  /** Fills in defaults, in place, on create, on update and on a write of the status. */
   readonly applyDefaults?: (object: JsonObject) => void;
   /** Admission of a create, in place, after defaults; throws ApiError to refuse. */
   readonly admitCreate?: (object: JsonObject, context: KindContext) => void;

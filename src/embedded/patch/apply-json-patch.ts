@@ -11,7 +11,8 @@ type Operation =
  * Applies a JSON patch (RFC 6902): all of its operations in order, or none. As in Kubernetes, a `test` for null holds where
  * the key is absent, and `replace` adds a key that is absent. Never changes its arguments.
  *
- * @throws PatchError malformed, when the operations cannot be read; testFailed; unprocessable, when a path does not exist.
+ * @throws PatchError malformed, when the operations cannot be read; testFailed; unprocessable, when an operation or a path does
+ * not exist.
  */
 export function applyJsonPatch(document: JsonValue, operations: unknown): JsonValue {
   if (!Array.isArray(operations)) throw new PatchError('malformed', 'a JSON patch must be an array of operations');
@@ -44,8 +45,13 @@ function readOperation(value: unknown, index: number): Operation {
     case 'move':
     case 'copy':
       return { op, path: pointer('path'), from: pointer('from') };
-    default:
-      return fail('must have an "op" that is one of add, remove, replace, move, copy, test');
+    default: {
+      const known = 'add, remove, replace, move, copy, test';
+      throw new PatchError(
+        'unprocessable',
+        `operation ${index} of the JSON patch must have an "op" that is one of ${known}`,
+      );
+    }
   }
 }
 

@@ -34,7 +34,7 @@ describe('JSON patch', () => {
     ['malformed', ['add']],
     ['malformed', [{ op: 'add', path: 'no-slash', value: 1 }]],
     ['malformed', [{ op: 'add', path: '/a' }]],
-    ['malformed', [{ op: 'merge', path: '/a', value: 1 }]],
+    ['unprocessable', [{ op: 'merge', path: '/a', value: 1 }]],
     ['testFailed', [{ op: 'test', path: '/a', value: 2 }]],
     ['unprocessable', [{ op: 'remove', path: '/b' }]],
     ['unprocessable', [{ op: 'add', path: '/b/c', value: 1 }]],

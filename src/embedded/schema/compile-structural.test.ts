@@ -81,7 +81,7 @@ describe('validation of custom resources', () => {
       'é',
       'FieldValueInvalid spec.x: Invalid value: "é": spec.x in body should be at least 2 chars long',
     ],
-    [{ type: 'string', maxLength: 2 }, 'abc', 'FieldValueTooLong spec.x: Too long: may not be longer than 2'],
+    [{ type: 'string', maxLength: 2 }, 'abc', 'FieldValueTooLong spec.x: Too long: may not be more than 2 bytes'],
     [
       { type: 'string', pattern: '^a+$' },
       'b',
@@ -134,7 +134,7 @@ describe('validation of custom resources', () => {
         },
       },
       [{ port: 1 }, { port: 1, protocol: 'UDP' }, { port: 1, protocol: 'TCP' }],
-      'FieldValueDuplicate spec.x[2]: Duplicate value: map[string]interface {}{"port":1, "protocol":"TCP"}',
+      'FieldValueDuplicate spec.x[2]: Duplicate value: {"port":1,"protocol":"TCP"}',
     ],
   ];
   test.each(words)('%j refuses %j', (schema, value, expected) => {

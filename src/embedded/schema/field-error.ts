@@ -56,11 +56,11 @@ export function unsupportedValue(field: string, value: JsonValue, supported: rea
 }
 
 export function duplicateValue(field: string, value: JsonValue): FieldError {
-  return { field, reason: 'FieldValueDuplicate', message: `Duplicate value: ${describeValue(value)}` };
+  return { field, reason: 'FieldValueDuplicate', message: `Duplicate value: ${JSON.stringify(value)}` };
 }
 
 export function tooLong(field: string, limit: number): FieldError {
-  return { field, reason: 'FieldValueTooLong', message: `Too long: may not be longer than ${limit}` };
+  return { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${limit} bytes` };
 }
 
 export function tooMany(field: string, actual: number, limit: number): FieldError {

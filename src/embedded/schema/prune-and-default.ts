@@ -13,7 +13,7 @@ const resourceFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'meta
 
 /**
  * A custom resource without the fields that its schema does not have, and with the schema's defaults where a field is absent
- * (or null and not nullable). Values that are not of the schema's type are left as they are, for validation to
+ * (or null and not nullable, which is the same as absent). Values that are not of the schema's type are left as they are, for validation to
  * report. Never changes its arguments.
  */
 export function pruneAndDefault(value: JsonValue, schema: JsonObject): PrunedValue {
@@ -40,15 +40,14 @@ function walk(
     if (kept !== undefined) result.push([key, kept]);
   }
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
-    if (property.default === undefined || (Object.hasOwn(value, key) && !isReplacedNull(value[key]!, property)))
-      continue;
+    if (property.default === undefined || (Object.hasOwn(value, key) && !isAbsentNull(value[key]!, property))) continue;
     // Defaults are completed by the defaults inside them; nothing in them is unknown.
     result.push([key, walk(property.default, property, childPath(path, key), isEmbedded(property), [])]);
   }
   return Object.fromEntries(result);
 }
 
-/** Undefined: the field is dropped here, either as unknown or to be replaced by its default. */
+/** Undefined: the field is dropped here, either as unknown or because it is a null that counts as absent. */
 function walkField(
   key: string,
   child: JsonValue,
@@ -60,7 +59,7 @@ function walkField(
   if (isResource && resourceFields.has(key)) return child;
   const property = fieldSchema(key, schema);
   if (property !== undefined) {
-    if (isReplacedNull(child, property)) return undefined;
+    if (isAbsentNull(child, property)) return undefined;
     return walk(child, property, childPath(path, key), isEmbedded(property), unknown);
   }
   const { additionalProperties } = schema;
@@ -77,8 +76,8 @@ function fieldSchema(key: string, schema: StructuralSchema): StructuralSchema | 
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined;
 }
 
-function isReplacedNull(value: JsonValue, property: StructuralSchema): boolean {
-  return value === null && property.default !== undefined && property.nullable !== true;
+function isAbsentNull(value: JsonValue, property: StructuralSchema): boolean {
+  return value === null && property.nullable !== true;
 }
 
 function isEmbedded(schema: StructuralSchema): boolean {

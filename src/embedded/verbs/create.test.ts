@@ -5,7 +5,7 @@ import { configMapManifest, configMapsPath, nodeManifest, podManifest, podsPath 
 describe('create', () => {
   it('stores the object with what the server alone sets, and answers 201', async () => {
     const client = new ApiClient();
-    const metadata = { uid: 'mine', creationTimestamp: '1999-01-01T00:00:00Z', generation: 7, managedFields: [] };
+    const metadata = { uid: 'mine', creationTimestamp: '1999-01-01T00:00:00Z', managedFields: [] };
     const answer = await client.create(configMapsPath, configMapManifest('settings', { a: 'b' }, metadata));
     expect(answer.status).toBe(201);
     expect(answer.body.metadata).toMatchObject({
@@ -47,8 +47,8 @@ describe('create', () => {
     [
       'an owner without uid',
       { name: 'a', ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p' }] },
-      'metadata.ownerReferences.uid',
-      'FieldValueInvalid',
+      'metadata.ownerReferences[0].uid',
+      'FieldValueRequired',
     ],
   ])('refuses %s, naming the field', async (_what, metadata, field, reason) => {
     const answer = await new ApiClient().create(configMapsPath, { metadata });

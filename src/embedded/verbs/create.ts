@@ -45,7 +45,8 @@ export function createObject(
   if (causes.length > 0) throw invalid(type.kind, type.group, name, causes);
   validateContent(type, object, name);
   const present = collection.get(namespace ?? '', name);
-  if (present !== undefined) throw alreadyExists(type, name, metadataOf(present.object).deletionTimestamp !== undefined);
+  if (present !== undefined)
+    throw alreadyExists(type, name, metadataOf(present.object).deletionTimestamp !== undefined);
   return dryRun ? new StoredObject(object, 0) : collection.write(object);
 }
 

@@ -1,5 +1,7 @@
-import { badRequest, invalid } from '../http/api-error.ts';
+import { ApiError, badRequest, invalid } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
+import { objectAt, textAt } from '../kinds/access.ts';
+import { invalidValue } from '../kinds/field-rules.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeStrict, pruneAndDefault } from '../schema/index.ts';
@@ -23,11 +25,13 @@ export function decodeObject(
   sent: JsonObject,
   duplicates: readonly string[],
   fieldValidation: FieldValidation,
+  from: 'body' | 'patch' = 'body',
 ): DecodedObject {
   const apiVersion = apiVersionOf(type);
   if (type.content.type === 'structural' && sent.kind === undefined) {
     throw badRequest("Object 'Kind' is missing in the request body");
   }
+  if (type.content.type === 'structural') refuseOtherType(type, sent, apiVersion);
   if ((sent.kind ?? type.kind) !== type.kind || (sent.apiVersion ?? apiVersion) !== apiVersion) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
@@ -39,13 +43,37 @@ export function decodeObject(
     ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
   ];
   if (fieldValidation === 'Strict' && problems.length > 0) {
-    throw badRequest(`${cannotBeHandled(type)}: strict decoding error: ${problems.join(', ')}`);
+    const why = `strict decoding error: ${problems.join(', ')}`;
+    if (from === 'patch') throw invalidPatch(why);
+    throw badRequest(`${cannotBeHandled(type)}: ${why}`);
   }
   const object = type.conversion === undefined ? content : type.conversion.toStored(content);
   return {
     object: { ...object, apiVersion: type.storedApiVersion, kind: type.kind },
     warnings: fieldValidation === 'Warn' ? problems : [],
   };
+}
+
+function refuseOtherType(type: ResourceType, sent: JsonObject, apiVersion: string): void {
+  const kind = textAt(sent, 'kind');
+  if (textAt(sent, 'apiVersion') !== apiVersion) {
+    throw badRequest(
+      `the API version in the data (${textAt(sent, 'apiVersion')}) does not match the expected API version (${apiVersion})`,
+    );
+  }
+  if (kind === type.kind) return;
+  const name = textAt(objectAt(sent, 'metadata'), 'name');
+  throw invalid(kind, type.group, name, [invalidValue('kind', kind, `must be ${type.kind}`)]);
+}
+
+/** A patch is well formed by itself; it is the object that comes of it that has fields nobody knows. */
+function invalidPatch(why: string): Error {
+  return new ApiError({
+    code: 422,
+    reason: 'Invalid',
+    message: ` "" is invalid: patch: ${why}`,
+    details: { causes: [{ reason: 'FieldValueInvalid', message: why, field: 'patch' }] },
+  });
 }
 
 function cannotBeHandled(type: ResourceType): string {
@@ -70,7 +98,7 @@ function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
       ...(pruned.value as JsonObject),
       metadata: normalizeModel((sent.metadata ?? {}) as JsonObject, 'V1ObjectMeta'),
     },
-    unknownFields: [...unknownInMetadata, ...pruned.unknownFields],
+    unknownFields: [...unknownInMetadata, ...pruned.unknownFields].sort(),
   };
 }
 

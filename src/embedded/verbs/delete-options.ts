@@ -3,6 +3,7 @@ import { badRequest } from '../http/api-error.ts';
 import { bodyText, decodeBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
+import { invalidValue } from '../kinds/field-rules.ts';
 import { invalidOptions, readDryRun } from './request-options.ts';
 
 export interface DeleteOptions {
@@ -41,7 +42,7 @@ export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): De
   const uid = preconditions?.uid;
   const resourceVersion = preconditions?.resourceVersion;
   return {
-    dryRun: readDryRun(dryRun),
+    dryRun: readDryRun(dryRun, 'DeleteOptions'),
     gracePeriodSeconds: grace,
     propagationPolicy: readPropagation(sent),
     preconditions: {
@@ -52,6 +53,10 @@ export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): De
 }
 
 function readPropagation(sent: JsonObject): DeleteOptions['propagationPolicy'] {
+  if (sent.orphanDependents !== undefined && sent.propagationPolicy !== undefined) {
+    const both = 'orphanDependents and deletionPropagation cannot be both set';
+    throw invalidOptions('DeleteOptions', [invalidValue('propagationPolicy', sent.propagationPolicy, both)]);
+  }
   const policy = sent.propagationPolicy ?? (sent.orphanDependents === true ? 'Orphan' : 'Background');
   if (policy === 'Background' || policy === 'Orphan') return policy;
   throw invalidOptions('DeleteOptions', [

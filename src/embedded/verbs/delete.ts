@@ -38,9 +38,14 @@ export function deleteObject(
 
   const collection = context.store.collection(type.storage);
   if (!gone) return { gone, object: collection.write(object) };
-  // The mark is in the answer; it was never stored, so that watchers see the last state without it.
-  collection.remove(stored);
-  return { gone, object: new StoredObject(object, stored.resourceVersion) };
+  // What could have been given time is marked first, and watchers see that. Other objects are gone without a mark.
+  if (behaviour.gracePeriod === undefined) {
+    collection.remove(stored);
+    return { gone, object: new StoredObject(object, stored.resourceVersion) };
+  }
+  const marked = collection.write(object);
+  collection.remove(marked);
+  return { gone, object: marked };
 }
 
 /** Removes an object whose deletion nothing holds up any more. */

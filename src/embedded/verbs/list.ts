@@ -7,7 +7,7 @@ import type { ResourceType } from '../kinds/resource-type.ts';
 import { decodeContinueToken, encodeContinueToken } from '../store/list-snapshots.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
-import { partialMetadata, presentText, tableHead, tableRow } from './present.ts';
+import { partialMetadata, presentItemText, tableHead, tableRow } from './present.ts';
 import type { Presentation } from './present.ts';
 import type { ListOptions } from './request-options.ts';
 import { filterSelected, readSelection, selectObjects } from './select.ts';
@@ -29,7 +29,7 @@ export function listObjects(
   options: ListOptions,
   presentation: Presentation,
 ): TransportResponse {
-  const selection = readSelection(type, namespace, undefined, options);
+  const selection = readSelection(type, namespace, options);
   const page = readPage(context, type, selection, options);
   return streamedTextResponse(listTexts(context, type, page, presentation), 'application/json');
 }
@@ -130,7 +130,7 @@ function listForm(type: ResourceType, metadata: JsonObject, presentation: Presen
       return {
         head: { kind: type.listKind, apiVersion: apiVersionOf(type), metadata },
         field: 'items',
-        item: (stored) => presentText(type, stored),
+        item: (stored) => presentItemText(type, stored),
       };
     case 'partial':
       return {

@@ -2,8 +2,9 @@ import type { TransportRequest } from '../../client/transport.ts';
 import { ApiError, badRequest, invalid, notFound, unsupportedMediaType } from '../http/api-error.ts';
 import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isObject, metadataOf } from '../kinds/access.ts';
+import { isObject } from '../kinds/access.ts';
 import { deepCopy } from '../kinds/deep-equal.ts';
+import { invalidValue } from '../kinds/field-rules.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
 import type { StoredObject } from '../store/stored-object.ts';
@@ -53,9 +54,12 @@ export function patchObject(
   const before = presentObject(type, stored.object);
   const patched = requireObject(applyPatchOf(mediaType, type, before, patch));
   if (!isObject(patched.metadata)) throw badRequest('the patch leaves the object without metadata');
-  refuseOtherIdentity(type, name, patched, before);
+  const { uid } = patched.metadata;
+  if (uid !== undefined && uid !== stored.uid) {
+    throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
+  }
   // The result may share structure with the stored object, which nobody may change.
-  const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation);
+  const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation, 'patch');
   return { stored: updateObject(context, type, stored, decoded.object, options), warnings: decoded.warnings };
 }
 
@@ -79,27 +83,12 @@ function patchRefused(error: PatchError): ApiError {
       return badRequest(`error decoding patch: ${error.message}`);
     case 'testFailed':
     case 'unprocessable':
-      // No details: kubectl shows the message only when there are none.
+      // Details would keep kubectl from showing the message.
       return new ApiError({
         code: 422,
         reason: 'Invalid',
         message: `the server rejected our request due to an error in our request: ${error.message}`,
+        details: {},
       });
-  }
-}
-
-/** What names the object cannot be patched. */
-function refuseOtherIdentity(type: ResourceType, name: string, patched: JsonObject, before: JsonObject): void {
-  const metadata = metadataOf(patched);
-  const old = metadataOf(before);
-  for (const field of ['name', 'namespace', 'uid']) {
-    if (metadata[field] === old[field]) continue;
-    throw invalid(type.kind, type.group, name, [
-      {
-        field: `metadata.${field}`,
-        reason: 'FieldValueInvalid',
-        message: `Invalid value: ${JSON.stringify(metadata[field] ?? null)}: field is immutable`,
-      },
-    ]);
   }
 }

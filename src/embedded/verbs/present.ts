@@ -18,6 +18,17 @@ export function presentText(type: ResourceType, stored: StoredObject): string {
   return stored.text(apiVersionOf(type), (object) => JSON.stringify(presentObject(type, object)));
 }
 
+/** The same as an item of a list: built-in kinds leave to the list what they are, custom resources say it again. */
+export function presentItemText(type: ResourceType, stored: StoredObject): string {
+  if (type.content.type === 'structural') return presentText(type, stored);
+  return stored.text(`${apiVersionOf(type)} item`, (object) => {
+    const item = { ...presentObject(type, object) };
+    delete item.apiVersion;
+    delete item.kind;
+    return JSON.stringify(item);
+  });
+}
+
 /** What a Table shows of the objects in its rows besides the cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
@@ -28,12 +39,13 @@ export interface Presentation {
   readonly includeObject: IncludeObject;
 }
 
-/** One object in the form that was asked for; a table has one row then. */
+/** One object in the form that was asked for; a table has one row then, and no columns when they are defined already. */
 export function presentOne(
   type: ResourceType,
   stored: StoredObject,
   presentation: Presentation,
   nowMs: number,
+  columns?: 'defined',
 ): string {
   switch (presentation.form) {
     case 'object':
@@ -43,6 +55,7 @@ export function presentOne(
     case 'table':
       return JSON.stringify({
         ...tableHead(type, presentation.version, { resourceVersion: String(stored.resourceVersion) }),
+        ...(columns === 'defined' && { columnDefinitions: null }),
         rows: [tableRow(type, stored, presentation, nowMs)],
       });
   }
@@ -80,6 +93,7 @@ export function tableRow(
   const row: JsonObject = { cells: type.columns.map((column): JsonValue => column.cell(stored.object, nowMs)) };
   switch (presentation.includeObject) {
     case 'None':
+      row.object = null;
       break;
     case 'Metadata':
       row.object = partialMetadata(stored.object, presentation.version);

@@ -10,11 +10,11 @@ export interface WriteOptions {
   readonly fieldValidation: FieldValidation;
 }
 
-/** Reads the options of create, update and patch. Throws 400 or 422. */
-export function readWriteOptions(query: URLSearchParams): WriteOptions {
+/** Reads the options of create, update and patch; `kind` is what errors call them. Throws 400 or 422. */
+export function readWriteOptions(query: URLSearchParams, kind: string): WriteOptions {
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (fieldValidation !== '' && !['Strict', 'Warn', 'Ignore'].includes(fieldValidation)) {
-    throw invalidOptions('CreateOptions', [
+    throw invalidOptions(kind, [
       {
         field: 'fieldValidation',
         reason: 'FieldValueNotSupported',
@@ -23,16 +23,16 @@ export function readWriteOptions(query: URLSearchParams): WriteOptions {
     ]);
   }
   return {
-    dryRun: readDryRun(query.getAll('dryRun')),
+    dryRun: readDryRun(query.getAll('dryRun'), kind),
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
   };
 }
 
 /** Whether a dry run is asked for. Throws 422 for anything but "All". */
-export function readDryRun(values: readonly string[]): boolean {
+export function readDryRun(values: readonly string[], kind: string): boolean {
   const wrong = values.find((value) => value !== 'All' && value !== '');
   if (wrong !== undefined) {
-    throw invalidOptions('CreateOptions', [
+    throw invalidOptions(kind, [
       {
         field: 'dryRun',
         reason: 'FieldValueNotSupported',

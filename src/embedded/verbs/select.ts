@@ -17,18 +17,11 @@ export interface Selection {
   readonly scope: string;
 }
 
-/** Reads the selectors of a request. `name` narrows it to one object. Throws 400. */
-export function readSelection(
-  type: ResourceType,
-  namespace: string | undefined,
-  name: string | undefined,
-  options: ListOptions,
-): Selection {
+/** Reads the selectors of a request. Throws 400. */
+export function readSelection(type: ResourceType, namespace: string | undefined, options: ListOptions): Selection {
   const labels = parseLabelSelector(options.labelSelector);
-  const fields = parseFieldSelector(options.fieldSelector, type.selectableFields);
-  const byName: ObjectPredicate | undefined =
-    name === undefined ? undefined : (object) => (object.metadata as JsonObject).name === name;
-  const predicates = [byName, labels, fields?.matches].filter((each) => each !== undefined);
+  const fields = parseFieldSelector(options.fieldSelector, type.selectableFields, type.content.type === 'structural');
+  const predicates = [labels, fields?.matches].filter((each) => each !== undefined);
   return {
     namespace,
     matches: predicates.length === 0 ? undefined : (object) => predicates.every((each) => each(object)),

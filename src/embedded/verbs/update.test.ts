@@ -37,14 +37,14 @@ describe('update', () => {
     expect((await client.replace(path, configMapManifest('settings', { a: '2' }))).status).toBe(200);
   });
 
-  it('refuses another uid, another name and another creation time', async () => {
+  it('refuses another uid and another name, and keeps the creation time', async () => {
     const { client } = await withSettings();
     const uid = await client.replace(path, configMapManifest('settings', {}, { uid: 'another' }));
     expect(uid.status).toBe(409);
     expect(uid.body.message).toContain('Precondition failed: UID in precondition: another');
     expect((await client.replace(path, configMapManifest('other'))).status).toBe(400);
     const created = configMapManifest('settings', {}, { creationTimestamp: '1999-01-01T00:00:00Z' });
-    expect((await client.replace(path, created)).body.details.causes[0].field).toBe('metadata.creationTimestamp');
+    expect((await client.replace(path, created)).body.metadata.creationTimestamp).toBe('2026-01-01T00:00:00Z');
   });
 
   it('writes nothing when nothing changes', async () => {

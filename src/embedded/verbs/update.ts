@@ -2,6 +2,7 @@ import { badRequest, conflict, invalid, modifiedMeanwhile } from '../http/api-er
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
 import { deepEqual } from '../kinds/deep-equal.ts';
+import { invalidValue } from '../kinds/field-rules.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/validate-metadata.ts';
@@ -39,6 +40,7 @@ export function updateObject(
 
   const { behaviour } = type;
   if (options.status) {
+    behaviour.applyDefaults?.(object);
     behaviour.prepareStatusUpdate?.(object, previous.object);
   } else {
     if (hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
@@ -68,7 +70,11 @@ function checkIdentity(type: ResourceType, previous: StoredObject, metadata: Jso
   if (name !== '' && name !== previous.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${previous.name})`);
   }
-  metadata.name = previous.name;
+  if (name === '') {
+    throw badRequest(
+      `the name of the object (${previous.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
   const namespace = textAt(metadata, 'namespace');
   if (namespace !== '' && namespace !== previous.namespace) {
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
@@ -83,6 +89,11 @@ function checkIdentity(type: ResourceType, previous: StoredObject, metadata: Jso
     );
   }
   const version = textAt(metadata, 'resourceVersion');
+  if (version === '' && type.behaviour.updateNeedsVersion === true) {
+    throw invalid(type.plural, type.group, previous.name, [
+      invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
+  }
   if (version !== '' && version !== String(previous.resourceVersion)) throw modifiedMeanwhile(type, previous.name);
 }
 

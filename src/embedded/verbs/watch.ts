@@ -22,18 +22,17 @@ export function watchObjects(
   context: ApiContext,
   type: ResourceType,
   namespace: string | undefined,
-  name: string | undefined,
   options: ListOptions,
   presentation: Presentation,
   signal: AbortSignal | undefined,
 ): TransportResponse {
-  const selection = readSelection(type, namespace, name, options);
+  const selection = readSelection(type, namespace, options);
   const collection = context.store.collection(type.storage);
   const stream: WatchStream = new WatchStream(
     {
       clock: context.clock,
       selects: selects(selection),
-      encode: (event) => encodeEvent(context, type, presentation, event),
+      encode: eventEncoder(context, type, presentation),
       resourceVersion: () => context.store.resourceVersion,
       bookmarks: options.allowWatchBookmarks,
       timeoutMs:
@@ -76,15 +75,24 @@ function backlog(
   return changes.map((change) => visibleEvent(change, predicate)).filter((event) => event !== undefined);
 }
 
-function encodeEvent(context: ApiContext, type: ResourceType, presentation: Presentation, event: WatchEvent): string {
-  if (event.type === 'BOOKMARK') {
-    return `${JSON.stringify({ type: 'BOOKMARK', object: bookmarkObject(type, presentation, event) })}\n`;
-  }
-  const text =
-    presentation.form === 'object'
-      ? presentText(type, event.object)
-      : presentOne(type, event.object, presentation, context.nowMs());
-  return `{"type":"${event.type}","object":${text}}\n`;
+/** Of one watch: the first table has the columns, the others rely on it. */
+function eventEncoder(
+  context: ApiContext,
+  type: ResourceType,
+  presentation: Presentation,
+): (event: WatchEvent) => string {
+  let columns: 'defined' | undefined;
+  return (event) => {
+    if (event.type === 'BOOKMARK') {
+      return `${JSON.stringify({ type: 'BOOKMARK', object: bookmarkObject(type, presentation, event) })}\n`;
+    }
+    const text =
+      presentation.form === 'object'
+        ? presentText(type, event.object)
+        : presentOne(type, event.object, presentation, context.nowMs(), columns);
+    columns = 'defined';
+    return `{"type":"${event.type}","object":${text}}\n`;
+  };
 }
 
 function bookmarkObject(
@@ -92,7 +100,7 @@ function bookmarkObject(
   presentation: Presentation,
   event: WatchEvent & { readonly type: 'BOOKMARK' },
 ): JsonObject {
-  const metadata: JsonObject = { resourceVersion: String(event.resourceVersion), creationTimestamp: null };
+  const metadata: JsonObject = { resourceVersion: String(event.resourceVersion) };
   if (event.initialEventsEnd) metadata.annotations = { 'k8s.io/initial-events-end': 'true' };
   switch (presentation.form) {
     case 'object':

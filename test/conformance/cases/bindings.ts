@@ -94,11 +94,7 @@ export const bindings: CaseGroup = {
     await api.get('pods/a', {
       view: ({ metadata, status }) => ({
         graceSeconds: metadata.deletionGracePeriodSeconds,
-        conditions: status.conditions.map(({ type, status, reason }: any) => ({
-          type,
-          status,
-          reason: reason ?? 'none',
-        })),
+        conditions: status.conditions,
       }),
     });
   },

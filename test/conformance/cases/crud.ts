@@ -59,6 +59,7 @@ export const crud: CaseGroup = {
   'the name of the object must be that of the path': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));
     await api.replace('configmaps/a', configMap('b'));
+    await api.replace('configmaps/a', { data: {} });
   },
   'an object keeps its uid': async (api) => {
     await api.givenCreated('configmaps', configMap('a'));

@@ -35,6 +35,12 @@ export const locking: CaseGroup = {
       spec: { minMember: 2 },
     });
   },
+  'a replacement of a lease names its version': async (api) => {
+    const { metadata } = await api.givenCreated('leases', { metadata: { name: 'a' }, spec: { holderIdentity: 'me' } });
+    await api.replace('leases/a', { metadata: { name: 'a' }, spec: { holderIdentity: 'you' } });
+    const { resourceVersion } = metadata;
+    await api.replace('leases/a', { metadata: { name: 'a', resourceVersion }, spec: { holderIdentity: 'you' } });
+  },
   'a write that changes nothing makes no version': async (api) => {
     await api.create('configmaps', configMap('a', { data: { key: 'value' } }));
     await api.replace('configmaps/a', configMap('a', { data: { key: 'value' } }));

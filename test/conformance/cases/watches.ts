@@ -68,6 +68,26 @@ export const watches: CaseGroup = {
     await api.watch(`leases?watch=true&resourceVersion=${version}&fieldSelector=metadata.name%3Db`, 2);
     await api.watch(`leases/b?watch=true&resourceVersion=${version}`, 2);
   },
+  'a single object is read and not watched': async (api) => {
+    await api.givenCreated('leases', lease('a'));
+    await api.get('leases/a?watch=true');
+  },
+  'the last state of a pod is what was stored': async (api) => {
+    const version = await versionOf(api, 'pods');
+    const view = (changes: any): unknown =>
+      changes.map(({ type, object }: any) => [
+        type,
+        object.metadata.name,
+        object.metadata.deletionGracePeriodSeconds ?? 'stays',
+        object.metadata.generation,
+      ]);
+    await api.givenCreated('pods', pod('free'));
+    await api.given('DELETE', 'pods/free');
+    await api.givenCreated('pods', pod('taken', { nodeName: 'some-node' }));
+    await api.given('DELETE', 'pods/taken');
+    await api.given('DELETE', 'pods/taken', { body: { gracePeriodSeconds: 0 } });
+    await api.watch(`pods?watch=true&resourceVersion=${version}`, 6, { view });
+  },
   'custom resources are watched in the same way': async (api) => {
     const version = await versionOf(api, 'podgroups');
     await api.givenCreated('podgroups', podGroup('a', { minMember: 1 }));

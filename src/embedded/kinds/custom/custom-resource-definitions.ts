@@ -22,6 +22,7 @@ export const customResourceDefinitions: ResourceType = builtIn({
   columns: [nameColumn, textColumn('Created At', (definition) => textAt(metadataOf(definition), 'creationTimestamp'))],
   behaviour: {
     generation: 'spec',
+    updateNeedsVersion: true,
     applyDefaults: applyDefinitionDefaults,
     admitCreate: (definition, context) => {
       definition.status = establishedStatus(definition, context);

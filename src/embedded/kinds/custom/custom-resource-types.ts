@@ -41,7 +41,7 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
     content: structuralContent(objectAt(objectAt(version, 'schema'), 'openAPIV3Schema')!),
     columns: printerColumns(version),
     selectableFields: { ...metadataFields, ...selectableFields(version) },
-    behaviour: { generation: 'content' },
+    behaviour: { generation: 'content', updateNeedsVersion: true },
   };
 }
 
@@ -87,7 +87,7 @@ function printerColumns(version: JsonObject): readonly Column[] {
       cell: (object, nowMs) => printedCell(find(object), type, nowMs),
     };
   });
-  return own.length === 0 ? [nameColumn, ageColumn] : [nameColumn, ...own];
+  return own.length === 0 ? [nameColumn, { ...ageColumn, type: 'date' }] : [nameColumn, ...own];
 }
 
 function printedCell(found: readonly JsonValue[], type: Column['type'], nowMs: number): JsonValue {

@@ -1,6 +1,6 @@
 import { forbidden } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
-import { ensureObject, metadataOf, objectsAt, textAt } from '../access.ts';
+import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
 import type { KindContext } from '../resource-type.ts';
 import { qosClass } from './qos-class.ts';
 
@@ -16,7 +16,20 @@ export function admitPod(pod: JsonObject, context: KindContext): void {
   admitServiceAccount(pod, context);
   addDefaultTolerations(pod);
   metadataOf(pod).generation = 1;
-  pod.status = { phase: 'Pending', qosClass: qosClass(pod) };
+  pod.status = { phase: 'Pending', qosClass: qosClass(pod), ...gatedConditions(pod, context) };
+}
+
+function gatedConditions(pod: JsonObject, context: KindContext): JsonObject {
+  if (objectsAt(objectAt(pod, 'spec'), 'schedulingGates').length === 0) return {};
+  const condition = {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: context.now(),
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  };
+  return { conditions: [condition] };
 }
 
 function admitPriority(pod: JsonObject, context: KindContext): void {

@@ -6,9 +6,10 @@ import { notSupported, required } from '../field-rules.ts';
 import type { KindContext } from '../resource-type.ts';
 
 const podBinding = { group: '', plural: 'pods/binding' };
+const podReference = { group: '', plural: 'pods' };
 
 /**
- * Binds a pod to the node that a Binding names: node name, annotations and the PodScheduled condition in one write.
+ * Binds a pod to the node that a Binding names: node name, annotations, labels and the PodScheduled condition in one write.
  * Whether the node exists is not asked, as on any API server. Throws 404, 409 (bound already, being deleted, gated,
  * another uid) or 422.
  */
@@ -32,18 +33,24 @@ export function bindPod(
 
   const pods = context.store.collection('pods');
   const stored = pods.get(namespace, name);
-  if (stored === undefined) throw notFound({ group: '', plural: 'pods' }, name);
+  if (stored === undefined) throw notFound(podReference, name);
   const pod = stored.object;
   const refuse = (why: string): never => {
     throw conflict(podBinding, name, why);
   };
   const uid = textAt(metadata, 'uid');
   if (uid !== '' && uid !== stored.uid) {
-    refuse(`Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`);
+    throw conflict(
+      podReference,
+      name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.uid}`,
+    );
   }
   const expectedVersion = textAt(metadata, 'resourceVersion');
   if (expectedVersion !== '' && expectedVersion !== String(stored.resourceVersion)) {
-    refuse(
+    throw conflict(
+      podReference,
+      name,
       `Precondition failed: ResourceVersion in precondition: ${expectedVersion}, ResourceVersion in object meta: ${stored.resourceVersion}`,
     );
   }
@@ -57,11 +64,13 @@ export function bindPod(
   if (objectsAt(spec, 'schedulingGates').length > 0) refuse(`pod ${name} has non-empty .spec.schedulingGates`);
   if (dryRun) return;
   const annotations = objectAt(metadata, 'annotations');
+  const labels = objectAt(metadata, 'labels');
   pods.write({
     ...pod,
     metadata: {
       ...metadataOf(pod),
       ...(annotations && { annotations: { ...objectAt(metadataOf(pod), 'annotations'), ...annotations } }),
+      ...(labels && { labels: { ...objectAt(metadataOf(pod), 'labels'), ...labels } }),
     },
     spec: { ...spec, nodeName },
     status: withScheduledCondition(objectAt(pod, 'status') ?? {}, context.now()),

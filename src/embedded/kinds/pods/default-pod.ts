@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../json.ts';
 import { ensureObject, objectAt, objectsAt } from '../access.ts';
+import { fillConditionTimes } from '../condition-times.ts';
 import { canonicalizeQuantities } from '../quantity-fields.ts';
 
 function setDefault(object: JsonObject, field: string, value: JsonObject[string]): void {
@@ -21,6 +22,9 @@ export function applyPodDefaults(pod: JsonObject): void {
   for (const field of ['containers', 'initContainers']) {
     for (const container of objectsAt(spec, field)) applyContainerDefaults(container);
   }
+  const status = objectAt(pod, 'status');
+  fillConditionTimes(status, ['lastProbeTime', 'lastTransitionTime']);
+  if (typeof status?.podIP === 'string' && status.podIP !== '') setDefault(status, 'podIPs', [{ ip: status.podIP }]);
   canonicalizeQuantities(spec, 'overhead');
   const podResources = objectAt(spec, 'resources');
   canonicalizeQuantities(podResources, 'limits');

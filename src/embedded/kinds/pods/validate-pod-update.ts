@@ -55,14 +55,11 @@ function restore(target: JsonObject, source: JsonObject, field: string): void {
 
 function validateGateRemoval(spec: JsonObject, old: JsonObject): StatusCause[] {
   const before = new Set(objectsAt(old, 'schedulingGates').map((gate) => gate.name));
-  const added = objectsAt(spec, 'schedulingGates').filter((gate) => !before.has(gate.name));
-  if (added.length === 0) return [];
-  return [
-    fieldForbidden(
-      'spec.schedulingGates',
-      `only deletion is allowed, but found new scheduling gate ${JSON.stringify(added[0]!.name)}`,
-    ),
-  ];
+  return objectsAt(spec, 'schedulingGates').flatMap((gate, index) => {
+    if (before.has(gate.name)) return [];
+    const found = `only deletion is allowed, but found new scheduling gate '${textAt(gate, 'name')}'`;
+    return [fieldForbidden(`spec.schedulingGates[${index}].name`, found)];
+  });
 }
 
 function validateTolerationsUpdate(spec: JsonObject, old: JsonObject): StatusCause[] {

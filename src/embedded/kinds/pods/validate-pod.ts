@@ -104,8 +104,7 @@ function validateResources(resources: JsonObject | undefined, path: string): Sta
     const limit = limits[name];
     const extended = !nativeResource.test(name);
     if (limit === undefined) {
-      if (extended)
-        causes.push(required(`${path}.limits[${name}]`, 'Limit must be set for non overcommitable resources'));
+      if (extended) causes.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'));
       continue;
     }
     const order = compareQuantities(parseQuantity(request), parseQuantity(limit));
