@@ -3,9 +3,9 @@ import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { KubeClient } from '../client/kube-client.ts';
+import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import { Reflector } from '../informer/reflector.ts';
-import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { isSameMemberPod, projectMemberPod } from './member-pod.ts';
@@ -40,7 +40,7 @@ export interface RunningPodGroupController {
  */
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
   const { client, clock, random, logger, registry, workers, settleMs } = options;
-  const onProblem = (problem: ReflectorProblem): void => logProblem(logger, problem);
+  const onProblem = (problem: ReflectorProblem): void => logReflectorProblem(logger, problem);
   const controller: PodGroupController = new PodGroupController({
     lookup: {
       group: (key) => groups.store.get(key),
@@ -86,18 +86,4 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
       await Promise.all([groups.stop(), pods.stop(), controller.stop()]);
     },
   };
-}
-
-function logProblem(logger: Logger, problem: ReflectorProblem): void {
-  const { kind, error, ...fields } = problem;
-  const details = { ...fields, error: describeError(error) };
-  switch (kind) {
-    case 'malformed':
-      return logger.warn('skipped a malformed object', details);
-    case 'handler':
-      return logger.error('handling a watch change failed', details);
-    case 'list':
-    case 'watch':
-      return logger.warn(`${kind} failed, it will be tried again`, details);
-  }
 }

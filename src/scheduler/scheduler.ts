@@ -19,6 +19,7 @@ import type { EnabledPlugin, PluginRegistry } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import { WaitingPods } from '../framework/waiting-pods.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
+import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -340,8 +341,7 @@ export class Scheduler {
       project,
       handler,
       onProblem: (problem) => {
-        const { kind, error } = problem;
-        this.#logger.warn('trouble with a watch', { path, kind, error: error.message });
+        logReflectorProblem(this.#logger, problem);
         onProblem?.(problem);
       },
     });
