@@ -155,7 +155,7 @@ export class Conversation {
         'user-agent': 'tutti-conformance',
         ...(text !== undefined && { 'content-type': ask.contentType ?? 'application/json' }),
       },
-      ...(text !== undefined && { body: text as string }),
+      ...(text !== undefined && { body: text }),
     };
   }
 

@@ -12,6 +12,7 @@ const ageText = /^\d+[smhdy](\d+[smhd])?$/;
  * - the case's namespace is `<namespace>`, so that a case may be given any;
  * - the service account of pods is left out: which one they get is decided by an admission plugin that test servers run without;
  * - the message of an Invalid answer is left out where it only repeats the causes;
+ * - the causes of an error are sorted: servers list them in no order;
  * - an empty continue token is none;
  * - uids and the resource versions of objects are numbered in the order in which they appear, which shows whether two are
  *   the same; those of lists and bookmarks, which other writers move on, are not numbered;
@@ -39,6 +40,7 @@ export class Normalizer {
       if (leftOut.has(key)) continue;
       if (key === 'metadata' && isObject(field)) normal[key] = this.#metadata(field);
       else if (key === 'cells' && Array.isArray(field)) normal[key] = field.map((cell) => this.#cell(cell));
+      else if (key === 'causes' && Array.isArray(field)) normal[key] = inOrder(this.value(field) as JsonValue[]);
       else if (isServiceAccount(key, field)) continue;
       else if (key === 'message' && repeatsCauses(value)) continue;
       else normal[this.text(key)] = this.value(field);
@@ -72,7 +74,7 @@ export class Normalizer {
       ...(generateName !== undefined && { generateName }),
       ...(name !== undefined && { name: this.value(name) }),
       ...(resourceVersion !== undefined && {
-        resourceVersion: isUnnamed ? '<version>' : numbered(this.#versions, String(resourceVersion), 'version'),
+        resourceVersion: isUnnamed ? '<version>' : numbered(this.#versions, resourceVersion as string, 'version'),
       }),
     });
   }
@@ -84,6 +86,10 @@ export class Normalizer {
 }
 
 const leftOut: ReadonlySet<string> = new Set(['managedFields', 'description', 'storageVersionHash']);
+
+function inOrder(values: readonly JsonValue[]): JsonValue[] {
+  return values.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
 
 function isServiceAccount(key: string, value: JsonValue): boolean {
   return (key === 'serviceAccountName' || key === 'serviceAccount') && value === 'default';

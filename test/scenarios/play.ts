@@ -1,18 +1,18 @@
 import { it } from 'vitest';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
-import type { TestPlane } from '../planes/plane.ts';
+import type { OpenPlane, TestPlane } from '../planes/plane.ts';
 import { caseOf } from './case-problems.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Scenarios by id, which is that of a case where there is one. */
 export type Scenarios = Readonly<Record<string, Scenario>>;
 
-/** A test for each scenario, on an embedded plane of its own; the name of one that is a listed case begins with its id. */
-export function play(scenarios: Scenarios): void {
+/** A test for each scenario, on a plane of its own; the name of one that is a listed case begins with its id. */
+export function play(scenarios: Scenarios, open: OpenPlane = openEmbeddedPlane): void {
   for (const [id, scenario] of Object.entries(scenarios)) {
     // The scenario's own expectations are the assertions: it rejects when one fails.
     it(nameOf(id, scenario), async () => {
-      const plane = await openEmbeddedPlane();
+      const plane = await open();
       try {
         await scenario.run(plane);
       } finally {

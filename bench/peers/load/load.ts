@@ -45,6 +45,7 @@ class Load {
         await caller.call('PATCH', `/api/v1/nodes/${node.metadata.name}`, { spec: { taints: null } });
       }
     });
+    await this.#installPodGroups();
     if (groups !== 'none') await this.#createGroups(groups);
     const list = (await this.#watchCaller.call('GET', `${pods}?limit=1`)) as { metadata: { resourceVersion: string } };
     const open = (from: string): Promise<AsyncIterable<Uint8Array>> =>
@@ -54,22 +55,24 @@ class Load {
     });
   }
 
+  /** On every plane, also for lone pods: scheduler-plugins waits for it before it schedules anything. */
+  async #installPodGroups(): Promise<void> {
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    await this.#caller.call('POST', definitions, podGroupDefinition).catch((error: unknown) => {
+      if (!String(error).includes('AlreadyExists')) throw error;
+    });
+    // The new resource is served a moment after its definition is accepted.
+    const deadline = monotonicNow() + 30_000;
+    for (;;) {
+      const answer = await this.#caller.call('GET', groupPath.label).catch((error: unknown) => error);
+      if (!(answer instanceof Error)) break;
+      if (monotonicNow() > deadline) throw answer;
+      await sleep(100);
+    }
+  }
+
   async #createGroups(kind: Exclude<GroupKind, 'none'>): Promise<void> {
     const { gangs, gangSize } = this.#request.workload;
-    if (kind === 'label') {
-      const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-      await this.#caller.call('POST', definitions, podGroupDefinition).catch((error: unknown) => {
-        if (!String(error).includes('AlreadyExists')) throw error;
-      });
-      // The new resource is served a moment after its definition is accepted.
-      const deadline = monotonicNow() + 30_000;
-      for (;;) {
-        const answer = await this.#caller.call('GET', groupPath.label).catch((error: unknown) => error);
-        if (!(answer instanceof Error)) break;
-        if (monotonicNow() > deadline) throw answer;
-        await sleep(100);
-      }
-    }
     await this.#caller.each(gangs, (gang) =>
       this.#caller.call('POST', groupPath[kind], groupManifest(kind, gang, gangSize)),
     );

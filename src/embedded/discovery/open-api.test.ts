@@ -39,7 +39,7 @@ describe('OpenAPI v3', () => {
   it('holds the schema of a custom resource and gets another address when that changes', async () => {
     const client = new ApiClient();
     const definition = podGroupDefinition() as any;
-    await client.mustCreate(definitionsPath, definition);
+    const created = await client.mustCreate(definitionsPath, definition);
     const first = await documentOf(client, 'apis/scheduling.x-k8s.io/v1alpha1');
     const name = 'scheduling.x-k8s.io.v1alpha1.PodGroup';
     expect(first.document.components.schemas[name].properties.spec.properties.minMember).toEqual({
@@ -47,6 +47,7 @@ describe('OpenAPI v3', () => {
       minimum: 1,
     });
     definition.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.extra = { type: 'string' };
+    definition.metadata.resourceVersion = created.metadata.resourceVersion;
     await client.replace(`${definitionsPath}/podgroups.scheduling.x-k8s.io`, definition);
     const second = await documentOf(client, 'apis/scheduling.x-k8s.io/v1alpha1');
     expect(second.url).not.toBe(first.url);

@@ -5,6 +5,7 @@ import { builtIn } from './built-in.ts';
 import type { BuiltInKind } from './built-in.ts';
 import { metadataOf, objectAt, textAt } from './access.ts';
 import { ageSince, nameColumn, textColumn } from './column.ts';
+import { deepEqual } from './deep-equal.ts';
 import { invalidValue, qualifiedNameCauses, required } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
 
@@ -128,9 +129,23 @@ function modernProblems(event: JsonObject): StatusCause[] {
   ];
 }
 
-function refuseNew(event: JsonObject, causes: readonly StatusCause[]): void {
+/** Both groups call the kind by its plain name here. */
+function refuse(event: JsonObject, causes: readonly StatusCause[]): void {
   if (causes.length > 0) throw invalid('Event', '', textAt(metadataOf(event), 'name'), causes);
 }
+
+/** Through the newer group an Event can only be counted up. */
+function modernUpdateProblems(event: JsonObject, previous: JsonObject): StatusCause[] {
+  return immutableFields
+    .filter((field) => !deepEqual(event[field] ?? null, previous[field] ?? null))
+    .map((field) => invalidValue(field, event[field] ?? null, 'field is immutable'));
+}
+
+/** In the stored shape, which is how the server names them here. */
+const immutableFields: readonly string[] = [
+  ...['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type'],
+  ...['eventTime', 'action', 'related', 'reportingComponent', 'reportingInstance'],
+];
 
 const eventTypes: ReadonlySet<string> = new Set(['Normal', 'Warning']);
 
@@ -147,7 +162,7 @@ function fillAlwaysPresent(event: JsonObject): void {
 const behaviour = {
   createOnUpdate: true,
   applyDefaults: fillAlwaysPresent,
-  admitCreate: (event: JsonObject) => refuseNew(event, reporterProblems(event, 'reportingComponent')),
+  admitCreate: (event: JsonObject) => refuse(event, reporterProblems(event, 'reportingComponent')),
   validate: validateEvent,
 };
 
@@ -181,5 +196,12 @@ export const events: ResourceType = builtIn({
       return modern;
     },
   },
-  behaviour: { ...behaviour, admitCreate: (event) => refuseNew(event, modernProblems(event)) },
+  behaviour: {
+    ...behaviour,
+    admitCreate: (event) => refuse(event, modernProblems(event)),
+    validateUpdate: (event, previous) => {
+      refuse(event, modernUpdateProblems(event, previous));
+      return [];
+    },
+  },
 });

@@ -15,11 +15,6 @@ export const serviceAccounts: ResourceType = builtIn({
   shortNames: ['sa'],
   namespaced: true,
   model: 'V1ServiceAccount',
-  columns: [
-    nameColumn,
-    textColumn('Secrets', (account) => (Array.isArray(account.secrets) ? account.secrets.length : 0)),
-    ageColumn,
-  ],
   behaviour: { returnsDeleted: true, updateNeedsVersion: true },
 });
 

@@ -157,6 +157,8 @@ export const lists: CaseGroup = {
     await api.givenCreated('configmaps', configMap('a', { data: { one: '1', two: '2' } }));
     await api.get('configmaps?fieldSelector=metadata.name%3Da', { accept: table });
     await api.get('/api/v1/namespaces/default', { accept: table });
+    await api.givenCreated('serviceaccounts', { metadata: { name: 'robot' } });
+    await api.get('serviceaccounts?fieldSelector=metadata.name%3Drobot', { accept: table });
     await api.get('/apis/scheduling.k8s.io/v1/priorityclasses', {
       accept: table,
       view: ({ columnDefinitions, rows }) => ({
