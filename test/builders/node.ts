@@ -65,7 +65,7 @@ export function buildNode(options: NodeOptions, identity: Identity): NodeObject 
 }
 
 /** `key=value:effect` or `key:effect`, as kubectl taint takes it. */
-export function parseTaint(text: string): Taint {
+function parseTaint(text: string): Taint {
   const parts = /^([^=:]+)(?:=([^:]*))?:(NoSchedule|PreferNoSchedule|NoExecute)$/.exec(text);
   if (parts === null) throw new Error(`${JSON.stringify(text)} is not a taint; write key=value:effect or key:effect`);
   return { key: parts[1]!, value: parts[2] ?? '', effect: parts[3]! };

@@ -11,13 +11,13 @@ import { SchedulingQueue } from '../scheduling-queue.ts';
 import type { Failure, SchedulingQueueOptions } from '../scheduling-queue.ts';
 
 /** Wants to hear of every new node. */
-export const nodeLover: Plugin = {
+const nodeLover: Plugin = {
   name: 'NodeLover',
   eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
 };
 
 /** Wants to hear of deleted pods in the namespace of the pod that it refused. */
-export const neighbour: Plugin = {
+const neighbour: Plugin = {
   name: 'Neighbour',
   eventsToRegister: () => [
     {
