@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { freePorts } from '../../../test/planes/real/ports.ts';
 import { apiLimits, benchSchedulerName } from './contender.ts';
@@ -29,6 +30,7 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
       return {
         command: process.execPath,
         args: [
+          ...nodeFlags(cliPath),
           ...profile,
           cliPath,
           'scheduler',
@@ -42,4 +44,10 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
       };
     },
   };
+}
+
+/** What the first line of the command line's file gives to Node when users run it. */
+function nodeFlags(cliPath: string): readonly string[] {
+  const [firstLine = ''] = readFileSync(cliPath, 'utf8').split('\n', 1);
+  return /^#!\S+ -S node (.+)$/.exec(firstLine)?.[1]?.split(' ') ?? [];
 }
