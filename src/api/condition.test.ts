@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { mergeConditions, toKubernetesTime } from './condition.ts';
+import { mergeConditions } from './condition.ts';
+import { toKubernetesTime } from './kubernetes-time.ts';
 import type { Condition, ConditionState } from './condition.ts';
 
 const noon = Date.UTC(2026, 0, 1, 12, 0, 0, 250);

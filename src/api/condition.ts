@@ -1,3 +1,5 @@
+import { toKubernetesTime } from './kubernetes-time.ts';
+
 /** Kubernetes' metav1.Condition. */
 export interface Condition {
   readonly type: string;
@@ -14,11 +16,6 @@ export interface Condition {
 
 /** A condition as derived, before it is known since when it holds. */
 export type ConditionState = Omit<Condition, 'lastTransitionTime'>;
-
-/** Milliseconds since the epoch as Kubernetes writes times in conditions: UTC, whole seconds. */
-export function toKubernetesTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
-}
 
 /**
  * The list that replaces `previous`: the states in their order, each with the time when its status last changed (kept from

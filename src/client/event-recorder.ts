@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
@@ -187,7 +188,7 @@ export class EventRecorder {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       metadata: { name: series.name, namespace: series.namespace },
-      eventTime: microTime(series.firstSeen),
+      eventTime: toKubernetesMicroTime(series.firstSeen),
       type: event.type,
       reason: event.reason.slice(0, 128),
       action: event.action.slice(0, 128),
@@ -219,12 +220,7 @@ export class EventRecorder {
 }
 
 function seriesToWire(series: Series): object {
-  return { count: series.count, lastObservedTime: microTime(series.lastSeen) };
-}
-
-/** RFC 3339 with the six digits that MicroTime fields are written with. */
-function microTime(ms: number): string {
-  return new Date(ms).toISOString().replace('Z', '000Z');
+  return { count: series.count, lastObservedTime: toKubernetesMicroTime(series.lastSeen) };
 }
 
 /** The longest beginning of whole characters that fits, with an ellipsis when something was cut. */

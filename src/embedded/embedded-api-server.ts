@@ -1,3 +1,4 @@
+import { toKubernetesTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { TransportRequest, TransportResponse } from '../client/transport.ts';
@@ -91,7 +92,7 @@ export class EmbeddedApiServer {
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
       nowMs: () => clock.now(),
-      now: () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z'),
+      now: () => toKubernetesTime(clock.now()),
     };
     this.#openApi = new OpenApiDocuments(this.#api.registry);
     this.#intercept = options.intercept;

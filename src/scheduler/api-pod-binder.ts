@@ -1,3 +1,4 @@
+import { podPath } from '../api/pod-path.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { ConflictError, MalformedAnswerError, ServerError, isAmbiguous } from '../client/api-errors.ts';
@@ -84,8 +85,4 @@ export class ApiPodBinder implements PodBinder {
     }
     return nodeName !== '';
   }
-}
-
-function podPath({ namespace, name }: PodBinding): string {
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 }

@@ -1,3 +1,5 @@
+import { toKubernetesTime } from '../api/kubernetes-time.ts';
+import { podPath } from '../api/pod-path.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
@@ -66,7 +68,7 @@ export class VerdictWriter {
     if (wanted === undefined || this.#writing.has(pod.uid) || carries(pod, wanted.verdict)) return;
     this.#writing.add(pod.uid);
     try {
-      const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}/status`;
+      const path = `${podPath(pod)}/status`;
       const { client, clock, random, signal } = this.#options;
       const patch = this.#patchOf(pod, wanted.verdict);
       // Repeating does no harm: the patch is conditional.
@@ -94,7 +96,7 @@ export class VerdictWriter {
   }
 
   #patchOf(pod: Pod, verdict: Verdict): object {
-    const now = new Date(this.#options.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    const now = toKubernetesTime(this.#options.clock.now());
     const condition = {
       type: 'PodScheduled',
       status: 'False',

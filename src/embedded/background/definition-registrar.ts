@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import { metadataOf } from '../kinds/access.ts';
 import { cleanupFinalizer, customResourceDefinitions } from '../kinds/custom/custom-resource-definitions.ts';
 import { customResourceTypes } from '../kinds/custom/custom-resource-types.ts';
-import { deepEqual } from '../kinds/deep-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import type { Change } from '../store/change.ts';
 import type { ApiContext } from '../verbs/api-context.ts';
 import { deleteObject, removeIfReleased } from '../verbs/delete.ts';

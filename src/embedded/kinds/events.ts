@@ -5,7 +5,7 @@ import { builtIn } from './built-in.ts';
 import type { BuiltInKind } from './built-in.ts';
 import { metadataOf, objectAt, textAt } from './access.ts';
 import { ageSince, nameColumn, textColumn } from './column.ts';
-import { deepEqual } from './deep-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { invalidValue, qualifiedNameCauses, required } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
 

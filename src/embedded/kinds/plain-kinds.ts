@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { objectAt } from './access.ts';
 import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { deepEqual } from './deep-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { duplicateValue, fieldForbidden } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
 

@@ -1,7 +1,7 @@
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject, metadataOf, textAt, textsAt } from './access.ts';
-import { deepEqual } from './deep-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import {
   dnsLabelProblem,
   dnsSubdomainProblem,

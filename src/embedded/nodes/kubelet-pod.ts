@@ -88,11 +88,6 @@ export function isTerminalPhase(phase: string): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
 
-/** The path of a pod in the API. */
-export function podPath({ namespace, name }: Pick<KubeletPod, 'namespace' | 'name'>): string {
-  return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
-}
-
 function toContainer({ name, image }: RawContainer): KubeletContainer {
   return { name: name ?? '', image: image ?? '' };
 }

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import { AlreadyExistsError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
-import { toMicroTime } from './timestamps.ts';
+import { toKubernetesMicroTime } from '../../api/kubernetes-time.ts';
 
 export interface NodeLeasesOptions {
   readonly client: Pick<KubeClient, 'create' | 'patch' | 'delete'>;
@@ -80,7 +80,7 @@ export class NodeLeases {
 
   async #renew(name: string, uid: string): Promise<void> {
     const { client, clock, signal } = this.#options;
-    const renewTime = toMicroTime(clock.now());
+    const renewTime = toKubernetesMicroTime(clock.now());
     const patch = (): Promise<unknown> =>
       client.patch(`${leasesPath}/${encodeURIComponent(name)}`, 'merge', { spec: { renewTime } }, { signal });
     try {

@@ -1,4 +1,4 @@
-import { toTime } from './timestamps.ts';
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 
 /** One simulated node. */
 export interface SimulatedNodeSpec {
@@ -35,7 +35,7 @@ export function labelsOf(spec: SimulatedNodeSpec): Readonly<Record<string, strin
 
 /** The Node object that a simulated node registers, its status included. */
 export function nodeObject(spec: SimulatedNodeSpec, internalIP: string, now: number): Record<string, unknown> {
-  const time = toTime(now);
+  const time = toKubernetesTime(now);
   const condition = (type: string, status: string, reason: string, message: string): Record<string, string> => ({
     type,
     status,

@@ -1,5 +1,5 @@
 import type { KubeletContainer, KubeletPod } from './kubelet-pod.ts';
-import { toTime } from './timestamps.ts';
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 
 /** Where a pod's containers are. Times are milliseconds since the epoch. */
 export type ContainerProgress =
@@ -36,7 +36,7 @@ export function podStatus(input: PodStatusInput): Json {
   const hasSandbox = progress.name !== 'creating';
   return {
     phase: phaseOf(progress),
-    startTime: toTime(acceptedAt),
+    startTime: toKubernetesTime(acceptedAt),
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(hasSandbox ? { podIP, podIPs: [{ ip: podIP }] } : {}),
@@ -73,7 +73,7 @@ function conditionsOf({ pod, progress, acceptedAt, changedAt }: PodStatusInput):
   const condition = (type: string, status: boolean, at: number, detail: Json = {}): Json => ({
     type,
     status: status ? 'True' : 'False',
-    lastTransitionTime: toTime(at),
+    lastTransitionTime: toKubernetesTime(at),
     // An absent field of a merged element keeps its old value; null removes it.
     ...(status ? { reason: null, message: null } : { message: null, ...detail }),
   });
@@ -104,7 +104,7 @@ function stateOf(progress: ContainerProgress): Json {
     case 'creating':
       return { waiting: { reason: 'ContainerCreating' } };
     case 'running':
-      return { running: { startedAt: toTime(progress.startedAt) } };
+      return { running: { startedAt: toKubernetesTime(progress.startedAt) } };
     case 'restarting':
       return { waiting: { reason: 'CrashLoopBackOff', message: 'waiting to start the container again' } };
     case 'ended':
@@ -116,8 +116,8 @@ function terminated(run: FinishedRun): Json {
   return {
     exitCode: run.exitCode,
     reason: run.exitCode === 0 ? 'Completed' : 'Error',
-    startedAt: toTime(run.startedAt),
-    finishedAt: toTime(run.finishedAt),
+    startedAt: toKubernetesTime(run.startedAt),
+    finishedAt: toKubernetesTime(run.finishedAt),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
-import { jsonEqual } from './json-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { PatchError } from './patch-error.ts';
 
 type Operation =
@@ -89,7 +89,7 @@ function apply(document: JsonValue, operation: Operation, index: number): JsonVa
     }
     case 'test': {
       const value = read(document, segments(operation.path)) ?? null;
-      if (!jsonEqual(value, operation.value)) {
+      if (!deepEqual(value, operation.value)) {
         throw new PatchError('testFailed', `operation ${index}: testing value ${operation.path} failed`);
       }
       return document;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
-import { jsonEqual } from './json-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { elementKey, orderElements } from './element-order.ts';
 import { PatchError } from './patch-error.ts';
 import { patchField } from './patch-strategies.ts';
@@ -207,7 +207,7 @@ function checkOrder(change: JsonValue[], order: JsonValue[], mergeKey: string | 
       continue;
     }
     const [left, right] = [elementKey(expected, mergeKey), elementKey(order[place]!, mergeKey)];
-    if (left !== undefined && right !== undefined && jsonEqual(left, right)) next++;
+    if (left !== undefined && right !== undefined && deepEqual(left, right)) next++;
     place++;
   }
   if (next < named.length) {

@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { applyMergePatch } from './apply-merge-patch.ts';
 import { applyStrategicMergePatch } from './apply-strategic-merge-patch.ts';
-import { jsonEqual } from './json-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { PatchError } from './patch-error.ts';
 
 type PatchType = 'strategic' | 'merge' | 'json';
@@ -266,7 +266,7 @@ async function expectSameAsKubectl(cases: readonly Case[]): Promise<void> {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const theirs = await patchWithKubectl(path, next);
       const ours = patchWithUs(next);
-      if (!jsonEqual(theirs.result, ours.result)) {
+      if (!deepEqual(theirs.result, ours.result)) {
         differences.push({
           type: next.type,
           patch: JSON.stringify(next.patch),

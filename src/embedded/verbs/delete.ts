@@ -1,3 +1,4 @@
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { conflict } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, textAt } from '../kinds/access.ts';
@@ -70,16 +71,12 @@ function markDeleted(context: ApiContext, type: ResourceType, object: JsonObject
   const metadata = { ...metadataOf(object) };
   const marked: JsonObject = { ...object, metadata };
   const first = metadata.deletionTimestamp === undefined;
-  metadata.deletionTimestamp = timestamp(context.nowMs() + grace * 1000);
+  metadata.deletionTimestamp = toKubernetesTime(context.nowMs() + grace * 1000);
   metadata.deletionGracePeriodSeconds = grace;
   // Being deleted is a new wish.
   if (first && typeof metadata.generation === 'number') metadata.generation += 1;
   if (first) type.behaviour.markDeleted?.(marked);
   return marked;
-}
-
-function timestamp(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 function checkPreconditions(type: ResourceType, stored: StoredObject, options: DeleteOptions): void {

@@ -1,3 +1,4 @@
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject } from '../kinds/access.ts';
 import { modelFields } from '../schema/built-in-types.ts';
@@ -51,5 +52,5 @@ function isEmpty(item: JsonValue): boolean {
 
 function wholeSeconds(time: string): string {
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time)) return time;
-  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+  return toKubernetesTime(Date.parse(time));
 }

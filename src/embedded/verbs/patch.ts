@@ -3,7 +3,7 @@ import { ApiError, badRequest, invalid, notFound, unsupportedMediaType } from '.
 import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject } from '../kinds/access.ts';
-import { deepCopy } from '../kinds/deep-equal.ts';
+import { deepCopy } from '../deep-equal.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';

@@ -1,7 +1,7 @@
 import { badRequest, conflict, invalid, modifiedMeanwhile } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
-import { deepEqual } from '../kinds/deep-equal.ts';
+import { deepEqual } from '../deep-equal.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';

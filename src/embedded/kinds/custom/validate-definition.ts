@@ -3,7 +3,7 @@ import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
 import { checkStructural } from '../../schema/index.ts';
 import { isObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../deep-equal.ts';
 import {
   dnsLabelProblem,
   dnsSubdomainProblem,

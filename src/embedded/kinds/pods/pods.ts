@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json.ts';
 import type { IndexFunctions } from '../../store/collection.ts';
 import { metadataOf, objectAt, textAt } from '../access.ts';
-import { deepEqual } from '../deep-equal.ts';
+import { deepEqual } from '../../deep-equal.ts';
 import { builtIn } from '../built-in.ts';
 import { statusSubresource } from '../resource-type.ts';
 import type { ResourceType } from '../resource-type.ts';

@@ -1,7 +1,7 @@
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { isObject, objectAt, objectsAt, textAt } from '../access.ts';
-import { deepCopy, deepEqual } from '../deep-equal.ts';
+import { deepCopy, deepEqual } from '../../deep-equal.ts';
 import { fieldForbidden, invalidValue } from '../field-rules.ts';
 
 const immutableMessage =

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from './json.ts';
 
 /** Whether two JSON values say the same; the order of an object's fields does not count. */
 export function deepEqual(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
