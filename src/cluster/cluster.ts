@@ -242,6 +242,8 @@ export class Cluster {
     if (isTerminal(pod)) return;
     const info = this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodeNamed(pod.nodeName));
     if (info === undefined) return;
+    // An assumption keeps its node, which has been dropped if it is unknown and its last pod was just taken off.
+    this.#nodesByName.set(info.name, info);
     info.addPod(pod);
     this.#touch(info);
   }

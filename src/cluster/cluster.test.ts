@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import { Cluster } from './cluster.ts';
+
+it('a pod assumed on a node that is gone stays there, with others, when its requests change', () => {
+  const build = new Builders();
+  const cluster = new Cluster(build.resources);
+  const assumed = build.projectedPod({ name: 'assumed', uid: 'assumed', cpu: 1 });
+  cluster.setNode(build.projectedNode({ name: 'a', cpu: 4 }));
+  cluster.setPod(assumed);
+  const transaction = cluster.begin();
+  transaction.assume(assumed, cluster.node('a')!);
+  transaction.commit();
+  cluster.removeNode('a');
+  cluster.setPod(build.projectedPod({ name: 'assumed', uid: 'assumed', cpu: 2 }));
+  cluster.setPod(build.projectedPod({ name: 'bound', cpu: 1, nodeName: 'a' }));
+  cluster.setNode(build.projectedNode({ name: 'a', cpu: 4 }));
+  expect([...cluster.node('a')!.pods.values()].map(({ name }) => name).sort()).toEqual(['assumed', 'bound']);
+  expect(cluster.node('a')!.free(0)).toBe(1000);
+});
