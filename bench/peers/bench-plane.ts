@@ -19,24 +19,35 @@ export class BenchPlane {
   readonly group: ProcessGroup;
   readonly kubeconfigPath: string;
   readonly target: LoadTarget;
+  readonly #controlPlane: ControlPlane;
 
-  private constructor(group: ProcessGroup, kubeconfigPath: string, target: LoadTarget) {
+  private constructor(group: ProcessGroup, controlPlane: ControlPlane, target: LoadTarget) {
     this.group = group;
-    this.kubeconfigPath = kubeconfigPath;
+    this.kubeconfigPath = controlPlane.kubeconfigPath;
     this.target = target;
+    this.#controlPlane = controlPlane;
   }
 
-  /** Resolves when the API server is ready, with no limit of requests in flight. Rejects with what a program said last. */
-  static async open(paths: PlaneBinaries): Promise<BenchPlane> {
+  /**
+   * Resolves when the API server is ready, with no limit of requests in flight. Rejects with what a program said last.
+   * `etcdData`: begins with a copy of what another plane's `stop` left; absent: empty.
+   */
+  static async open(paths: PlaneBinaries, etcdData?: string): Promise<BenchPlane> {
     const group = await ProcessGroup.open();
     try {
-      const { kubeconfigPath } = await ControlPlane.start(group, { paths, nativeGangs: true, unlimited: true });
+      const controlPlane = await ControlPlane.start(group, {
+        paths,
+        nativeGangs: true,
+        unlimited: true,
+        ...(etcdData !== undefined && { etcdData }),
+      });
+      const { kubeconfigPath } = controlPlane;
       const kubeconfig = parse(await readFile(kubeconfigPath, 'utf8')) as {
         readonly clusters: readonly [{ readonly cluster: { readonly server: string } }];
         readonly users: readonly [{ readonly user: { readonly token: string } }];
       };
       const { server } = kubeconfig.clusters[0].cluster;
-      return new BenchPlane(group, kubeconfigPath, { server, token: kubeconfig.users[0].user.token });
+      return new BenchPlane(group, controlPlane, { server, token: kubeconfig.users[0].user.token });
     } catch (error) {
       await group.close();
       throw error;
@@ -61,6 +72,11 @@ export class BenchPlane {
     } finally {
       await agent.destroy();
     }
+  }
+
+  /** Ends etcd and the API server, and resolves with etcd's folder, which is there until `close`. */
+  stop(): Promise<string> {
+    return this.#controlPlane.stop();
   }
 
   /** Ends all its processes and removes its files. */

@@ -4,7 +4,7 @@ import type { BenchPlane } from './bench-plane.ts';
 import { benchSchedulerName, schedulerProcess } from './contenders/contender.ts';
 import type { Contender } from './contenders/contender.ts';
 import { schedulingFigures } from './figures.ts';
-import { LoadProcess } from './load/load-process.ts';
+import type { LoadProcess } from './load/load-process.ts';
 import { monotonicNow } from './monotonic-now.ts';
 import { processUsage } from './process-usage.ts';
 import { parseRequestCounts, schedulerCalls } from './request-counts.ts';
@@ -26,14 +26,14 @@ const trailMs = 3_000;
 /** With gangs that have to wait: what it costs to keep them waiting belongs to it, and so does what goes wrong meanwhile. */
 const contendedTrailMs = 10_000;
 
-/** Lets one scheduler do one workload on a plane that nobody has used. Rejects when it cannot be measured. */
+/** Lets one scheduler do one workload on a plane, with a load generator, that nobody has used. Rejects when it cannot be measured. */
 export async function measureRun(
   plane: BenchPlane,
+  load: LoadProcess,
   contender: Contender,
   workload: Workload,
   limits: RunLimits,
 ): Promise<RunFigures> {
-  const load = new LoadProcess();
   try {
     await load.ask({
       kind: 'prepare',
@@ -87,7 +87,6 @@ export async function measureRun(
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(lines === '' ? message : `${message}; the scheduler's last lines:\n${lines}`, { cause });
   } finally {
-    await load.close();
     // In its own way, so that it can leave a profile.
     await plane.group.kill(schedulerProcess, 'SIGTERM');
   }

@@ -20,8 +20,15 @@ it('selects runs by scheduler and workload', () => {
   expect(isWanted(parse(), 'kube-scheduler', 'lone-1000nodes-arriving')).toBe(true);
 });
 
-it('refuses what is not a number, naming the flag', () => {
+it('tells what of the selection was given from its defaults', () => {
+  expect(parse('--resume', 'peers.json')).toMatchObject({ resume: 'peers.json', given: new Set() });
+  expect(parse('--quick', '--seed', '7').given).toEqual(new Set(['quick', 'seed']));
+  expect(() => parse('--resume', 'a.json', '--from', 'b.json')).toThrow('--from runs nothing');
+});
+
+it('refuses what is no number or pattern, naming the flag', () => {
   expect(() => parse('--rounds', '0')).toThrow('--rounds must be a whole number');
   expect(() => parse('--nodes', '1000,many')).toThrow('--nodes must be a whole number from 1, not "many"');
   expect(() => parse('--quiet')).toThrow('--quiet');
+  expect(() => parse('--only', '(')).toThrow('--only: Invalid regular expression');
 });

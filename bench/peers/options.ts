@@ -1,20 +1,17 @@
 import { parseArgs } from 'node:util';
 import type { ContenderName } from './contenders/contender.ts';
+import { selectionKeys } from './selection.ts';
+import type { Selection } from './selection.ts';
 
-export interface BenchOptions {
-  readonly quick: boolean;
-  readonly rounds: number;
-  readonly nodes: readonly number[];
-  /** Of the order in which things run. */
-  readonly seed: number;
-  /** Only runs whose `scheduler/workload` it matches. */
-  readonly only: RegExp;
-  /** Take CPU profiles of Tutti. */
-  readonly profile: boolean;
+export interface BenchOptions extends Selection {
+  /** What of the selection the user has given and is no default. */
+  readonly given: ReadonlySet<keyof Selection>;
   /** Put the results into bench/results and docs/performance.md. */
   readonly record: boolean;
   /** Run nothing: take the results of an earlier execution from this file. */
   readonly from?: string;
+  /** Go on with the execution whose results are in this file. */
+  readonly resume?: string;
   /** The built command line of Tutti that is measured. */
   readonly cli: string;
   /** Print what would run, and run nothing. */
@@ -31,6 +28,7 @@ export const usage = `npm run bench:peers [-- flags]
   --profile        keep a CPU profile of each run of Tutti
   --record         keep the results in bench/results/peers.json and write docs/performance.md
   --from FILE      run nothing, but print (and with --record keep) the results in this file
+  --resume FILE    go on with an interrupted execution, whose results so far are in this file
   --cli PATH       the build of Tutti to measure, default dist/cli.js
   --help           print this
   --list           only print the runs, in their order`;
@@ -40,30 +38,35 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
   const { values } = parseArgs({
     args: [...args],
     options: {
-      quick: { type: 'boolean', default: false },
+      quick: { type: 'boolean' },
       rounds: { type: 'string' },
       nodes: { type: 'string' },
-      only: { type: 'string', default: '' },
+      only: { type: 'string' },
       seed: { type: 'string' },
-      profile: { type: 'boolean', default: false },
+      profile: { type: 'boolean' },
       record: { type: 'boolean', default: false },
       cli: { type: 'string', default: 'dist/cli.js' },
       from: { type: 'string' },
+      resume: { type: 'string' },
       list: { type: 'boolean', default: false },
     },
   });
-  const { quick, profile, record, list, only, cli } = values;
+  const { quick = false, profile = false, only = '', record, list, cli, from, resume } = values;
+  if (from !== undefined && resume !== undefined)
+    throw new Error('--from runs nothing, so --resume cannot be given too');
   return {
+    given: new Set(selectionKeys.filter((key) => values[key] !== undefined)),
     quick,
     profile,
     record,
     list,
     cli,
-    ...(values.from !== undefined && { from: values.from }),
+    ...(from !== undefined && { from }),
+    ...(resume !== undefined && { resume }),
     rounds: values.rounds === undefined ? (quick ? 1 : 3) : wholeNumber('--rounds', values.rounds),
     nodes: (values.nodes ?? '1000,5000').split(',').map((text) => wholeNumber('--nodes', text)),
     seed: values.seed === undefined ? drawSeed() : wholeNumber('--seed', values.seed),
-    only: new RegExp(only),
+    only: pattern('--only', only),
   };
 }
 
@@ -72,6 +75,15 @@ function wholeNumber(flag: string, text: string): number {
   throw new Error(`${flag} must be a whole number from 1, not "${text}"`);
 }
 
-export function isWanted({ only }: BenchOptions, contender: ContenderName, workload: string): boolean {
-  return only.test(`${contender}/${workload}`);
+function pattern(flag: string, text: string): string {
+  try {
+    new RegExp(text);
+    return text;
+  } catch (cause) {
+    throw new Error(`${flag}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+export function isWanted({ only }: Pick<Selection, 'only'>, contender: ContenderName, workload: string): boolean {
+  return new RegExp(only).test(`${contender}/${workload}`);
 }

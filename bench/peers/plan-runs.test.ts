@@ -30,6 +30,13 @@ it('gives every workload an id of its own', () => {
   expect(new Set(workloads.map(({ id }) => id)).size).toBe(workloads.length);
 });
 
+it('has 2,000 pods, or as many as make whole gangs, on any number of nodes', () => {
+  for (const workload of workloads.filter(({ nodes }) => nodes >= 1000)) {
+    expect(podCount(workload)).toBeLessThanOrEqual(2000);
+    expect(podCount(workload)).toBeGreaterThan(2000 - workload.gangSize);
+  }
+});
+
 it('makes every gang whole, in either order of its pods', () => {
   for (const workload of workloads) {
     const gangOf = gangOfEachPod(workload);

@@ -1,5 +1,6 @@
 import type { ContenderName } from './contenders/contender.ts';
 import type { SchedulingFigures } from './figures.ts';
+import type { Selection } from './selection.ts';
 import type { Workload } from './workload.ts';
 
 /** What one contender did with one workload in one round. */
@@ -41,11 +42,8 @@ export interface Machine {
 }
 
 /** One execution of the benchmark: what a file of results holds. Figures of two of them must not be compared. */
-export interface BenchResults {
+export interface BenchResults extends Selection {
   readonly date: string;
-  readonly quick: boolean;
-  readonly seed: number;
-  readonly rounds: number;
   readonly machine: Machine;
   /** Program -> version */
   readonly versions: Readonly<Record<string, string>>;

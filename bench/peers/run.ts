@@ -1,15 +1,15 @@
 /** `npm run bench:peers`: Tutti and its peers, one after the other, each on a control plane of its own. */
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { seededRandom } from '../../src/base/random.ts';
 import type { BinaryName } from '../../test/planes/real/binaries.ts';
 import { provideBinaries } from '../../test/planes/real/build.ts';
-import { BenchPlane } from './bench-plane.ts';
-import type { PlaneBinaries } from './bench-plane.ts';
 import type { Contender, ContenderName } from './contenders/contender.ts';
 import { binaryOf, createContender } from './contenders/create-contender.ts';
+import { buildHash } from './build-hash.ts';
+import { LoadProcess } from './load/load-process.ts';
 import { describeMachine, versionOf } from './machine.ts';
 import { measureRun } from './measure-run.ts';
 import type { RunLimits } from './measure-run.ts';
@@ -17,9 +17,12 @@ import { isWanted, parseOptions, usage } from './options.ts';
 import type { BenchOptions } from './options.ts';
 import { planRuns } from './plan-runs.ts';
 import type { PlannedRun } from './plan-runs.ts';
+import { PlaneSeeds } from './plane-seeds.ts';
 import { resultsSection, withResultsSection } from './report.ts';
+import { checkResumable, missingRuns, resumedSelection } from './resume.ts';
 import { formatResults } from './results.ts';
 import type { BenchResults, RunFigures, RunResult } from './results.ts';
+import { selectionOf } from './selection.ts';
 import { workloadsOf } from './workload.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,15 +37,20 @@ const fullLimits: RunLimits = { limitMs: 600_000, stallMs: 90_000 };
 async function main(options: BenchOptions): Promise<void> {
   if (options.from !== undefined) {
     const path = resolve(options.from);
-    await present(JSON.parse(await readFile(path, 'utf8')) as BenchResults, path, options);
+    await present(await readResults(path), path, options);
     return;
   }
-  const plan = planRuns(workloadsOf(options), contenderNames, options.rounds, seededRandom(options.seed)).filter(
-    ({ contender, workload }) => isWanted(options, contender, workload.id),
+  const begun = options.resume === undefined ? undefined : await readResults(resolve(options.resume));
+  const selection = begun === undefined ? selectionOf(options) : resumedSelection(begun, options);
+  const { seed, rounds, quick } = selection;
+  const plan = planRuns(workloadsOf(selection), contenderNames, rounds, seededRandom(seed)).filter(
+    ({ contender, workload }) => isWanted(selection, contender, workload.id),
   );
-  console.log(`${plan.length} runs in an order drawn with --seed ${options.seed}`);
+  const missing = missingRuns(plan, begun?.runs ?? []);
+  const still = begun === undefined ? '' : `, of which ${missing.length} are missing`;
+  console.log(`${plan.length} runs in an order drawn with --seed ${seed}${still}`);
   if (options.list) {
-    for (const { round, workload, contender } of plan) console.log(`round ${round}  ${contender}/${workload.id}`);
+    for (const { round, workload, contender } of missing) console.log(`round ${round}  ${contender}/${workload.id}`);
     return;
   }
   const cli = resolve(root, options.cli);
@@ -55,43 +63,64 @@ async function main(options: BenchOptions): Promise<void> {
   if (binaries.state === 'missing') throw new Error(binaries.message);
 
   const startedAt = new Date().toISOString();
-  const folder = join(root, '.cache/bench', startedAt.replaceAll(':', '-'));
-  await mkdir(folder, { recursive: true });
+  const resultsPath =
+    options.resume === undefined
+      ? join(root, '.cache/bench', startedAt.replaceAll(':', '-'), 'peers.json')
+      : resolve(options.resume);
+  const folder = dirname(resultsPath);
   const paths = {
     root,
     cli,
     binary: (name: BinaryName) => (binaries.paths as Readonly<Record<BinaryName, string>>)[name],
-    ...(options.profile && { profileFolder: folder }),
+    ...(selection.profile && { profileFolder: folder }),
   };
   const contenders = await Promise.all(names.map((name) => createContender(name, paths)));
   /** Filled as the runs end. */
-  const runs: RunResult[] = [];
+  const runs: RunResult[] = [...(begun?.runs ?? [])];
   const results: BenchResults = {
-    date: startedAt,
-    quick: options.quick,
-    seed: options.seed,
-    rounds: options.rounds,
+    date: begun?.date ?? startedAt,
+    ...selection,
     machine: await describeMachine(),
     versions: {
       ...Object.fromEntries(contenders.map(({ name, version }) => [name, version])),
       'kube-apiserver': await versionOf(binaries.paths['kube-apiserver']),
       etcd: await versionOf(binaries.paths.etcd),
     },
-    workloads: workloadsOf(options).filter(({ id }) => plan.some(({ workload }) => workload.id === id)),
+    workloads: workloadsOf(selection).filter(({ id }) => plan.some(({ workload }) => workload.id === id)),
     runs,
   };
-  const resultsPath = join(folder, 'peers.json');
-  for (const [index, planned] of plan.entries()) {
-    const contender = contenders.find(({ name }) => name === planned.contender)!;
-    const before = performance.now();
-    const run = await runOnce(binaries.paths, contender, planned, options.quick ? quickLimits : fullLimits);
-    runs.push(run);
-    const seconds = ((performance.now() - before) / 1000).toFixed(0);
-    console.log(`${index + 1}/${plan.length}  round ${run.round}  ${describeRun(run)}  [${seconds} s]`);
-    await writeFile(resultsPath, formatResults(results));
+  if (begun !== undefined) checkResumable(begun, results);
+  await mkdir(folder, { recursive: true });
+  const build = await buildHash(cli);
+  const seeds = await PlaneSeeds.open(binaries.paths);
+  try {
+    for (const planned of missing) {
+      const contender = contenders.find(({ name }) => name === planned.contender)!;
+      const before = performance.now();
+      if ((await buildHash(cli)) !== build) {
+        throw new Error(`${cli} is another build by now; with the one before, --resume ${resultsPath} goes on`);
+      }
+      const run = await runOnce(seeds, contender, planned, quick ? quickLimits : fullLimits);
+      runs.push(run);
+      const seconds = ((performance.now() - before) / 1000).toFixed(0);
+      console.log(`${runs.length}/${plan.length}  round ${run.round}  ${describeRun(run)}  [${seconds} s]`);
+      await writeResults(resultsPath, results);
+    }
+  } finally {
+    await seeds.close();
   }
   await present(results, resultsPath, options);
-  if (options.profile) console.log(`profiles: ${relative(process.cwd(), folder)}/*.cpuprofile`);
+  if (selection.profile) console.log(`profiles: ${relative(process.cwd(), folder)}/*.cpuprofile`);
+}
+
+async function readResults(path: string): Promise<BenchResults> {
+  return JSON.parse(await readFile(path, 'utf8')) as BenchResults;
+}
+
+/** Interrupted or not, the file holds whole results, from which to resume. */
+async function writeResults(path: string, results: BenchResults): Promise<void> {
+  await writeFile(`${path}.new`, formatResults(results));
+  await rename(`${path}.new`, path);
 }
 
 async function present(results: BenchResults, path: string, { record }: BenchOptions): Promise<void> {
@@ -106,21 +135,25 @@ async function present(results: BenchResults, path: string, { record }: BenchOpt
 
 /** A run that fails is a result as well, and the others go on. */
 async function runOnce(
-  paths: PlaneBinaries,
+  seeds: PlaneSeeds,
   contender: Contender,
   { round, workload }: PlannedRun<ContenderName>,
   limits: RunLimits,
 ): Promise<RunResult> {
   const head = { round, workload: workload.id, contender: contender.name };
+  // It gets up while the plane does.
+  const load = new LoadProcess();
   try {
-    const plane = await BenchPlane.open(paths);
+    const plane = await seeds.openPlane(workload);
     try {
-      return { ...head, figures: await measureRun(plane, contender, workload, limits) };
+      return { ...head, figures: await measureRun(plane, load, contender, workload, limits) };
     } finally {
       await plane.close();
     }
   } catch (error) {
     return { ...head, failure: error instanceof Error ? error.message : String(error) };
+  } finally {
+    await load.close();
   }
 }
 

@@ -38,7 +38,8 @@ function run(round: number, contender: ContenderName, figures: Partial<RunFigure
 function results(...runs: RunResult[]): BenchResults {
   const machine = { cpu: 'a processor', cores: 2, memoryGb: 8, kernel: '6', node: '24', go: '1.26' };
   const versions = { tutti: '0.1.0' };
-  return { date: '2026-01-02', quick: true, seed: 1, rounds: 2, machine, versions, workloads: [workload], runs };
+  const selection = { quick: true, seed: 1, rounds: 2, nodes: [1000], only: '', profile: false };
+  return { date: '2026-01-02', ...selection, machine, versions, workloads: [workload], runs };
 }
 
 /** Column title -> cell of the only row, or of the row of a scheduler. */

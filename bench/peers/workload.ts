@@ -24,6 +24,8 @@ export interface WorkloadSelection {
 
 /** Room for every pod, by far: what is measured is the scheduler and not the packing. */
 const nodeCpu = 32;
+/** Of a workload of a full run, or as many as make whole gangs; on any number of nodes, so that those can be compared. */
+const pods = 2000;
 
 /** The workloads of a full run, or the few of a quick one; contention always has its own eight nodes. */
 export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workload[] {
@@ -37,13 +39,12 @@ export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workl
   }
   const loadings = ['arriving', 'backlog'] as const;
   return [
-    ...nodes.flatMap((count) => {
-      const pods = count < 5000 ? 2000 : 3000;
-      return loadings.flatMap((loading) => [
+    ...nodes.flatMap((count) =>
+      loadings.flatMap((loading) => [
         ...[1, 3, 4, 100, 1000].map((size) => gangsOn(count, size, Math.floor(pods / size), loading)),
-        ...(loading === 'arriving' ? [gangsOn(count, 4, Math.floor(pods / 4), loading, 'interleaved')] : []),
-      ]);
-    }),
+        ...(loading === 'arriving' && count < 5000 ? [gangsOn(count, 4, pods / 4, loading, 'interleaved')] : []),
+      ]),
+    ),
     ...loadings.map(contention),
   ];
 }
@@ -56,13 +57,13 @@ function gangsOn(
   order: Workload['order'] = 'sequential',
 ): Workload {
   const what = gangSize === 1 ? 'lone' : `gang${gangSize}`;
-  const pods =
+  const title =
     gangSize === 1
       ? `${gangs.toLocaleString('en')} lone pods`
       : `${gangs.toLocaleString('en')} × ${gangSize.toLocaleString('en')}`;
   return {
     id: [what, ...(order === 'interleaved' ? [order] : []), `${nodes}nodes`, loading].join('-'),
-    title: order === 'interleaved' ? `${pods}, interleaved` : pods,
+    title: order === 'interleaved' ? `${title}, interleaved` : title,
     nodes,
     nodeCpu,
     gangs,

@@ -2,7 +2,7 @@ import { jitteredBackoff } from '../base/backoff.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
-import { UndiciTransport } from '../client/undici-transport.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
 import { wait } from '../client/wait.ts';
 import type { RunningProcess } from '../compose/running-process.ts';
 import { createLogger } from '../observability/logger.ts';
@@ -80,7 +80,7 @@ export async function runServer(
 /** Says once that the server cannot be reached, and once that it is; asks until it is. */
 async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
   const { clock, random, interruption } = context;
-  const transport = new UndiciTransport({ endpoint, callConnections: 1 });
+  const transport = new HttpTransport({ endpoint, callConnections: 1 });
   const client = new KubeClient({ transport, clock, timeoutMs: probeTimeoutMs, userAgent: 'tutti-probe' });
   const { signal } = interruption;
   try {

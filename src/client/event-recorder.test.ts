@@ -1,22 +1,25 @@
 import { Buffer } from 'node:buffer';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answerJson, answerStatus, MisbehavingServer, resetsConnection } from '../../test/planes/misbehaving-server.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
+import { NotFoundError } from './api-errors.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { cutToBytes, EventRecorder } from './event-recorder.ts';
 import type { EventToRecord } from './event-recorder.ts';
 import { KubeClient } from './kube-client.ts';
-import { UndiciTransport } from './undici-transport.ts';
+import type { CallOptions } from './kube-client.ts';
+import { HttpTransport } from './http/http-transport.ts';
 
 let server: MisbehavingServer;
-let transport: UndiciTransport;
+let transport: HttpTransport;
 let clock: VirtualClock;
 let recorder: EventRecorder;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
   server.otherwise(answerJson({}, 201));
-  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
   clock = new VirtualClock();
   recorder = new EventRecorder({
     client: new KubeClient({ transport, clock }),
@@ -106,10 +109,10 @@ test('a series whose Event is gone is written anew', async () => {
 });
 
 test('when too many wait the oldest is dropped and counted', async () => {
-  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) recorder.record(podEvent(name));
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) recorder.record(podEvent(name));
   await recorder.flushed();
   const written = server.requests.map((request) => JSON.parse(request.body).regarding.name as string);
-  expect(written).toEqual(['a', 'd', 'e', 'f']); // a was on its way already
+  expect(written.sort()).toEqual(['a', 'b', 'c', 'd', 'g', 'h', 'i']); // the first four were on their way already
   expect(recorder.dropped).toBe(2);
 });
 
@@ -128,6 +131,214 @@ test('after stop nothing is written', async () => {
   recorder.record(podEvent());
   await recorder.flushed();
   expect(server.requests).toHaveLength(0);
+});
+
+/** A write that the API server has not answered yet. */
+interface PendingWrite {
+  readonly method: 'POST' | 'PATCH';
+  /** Of the Event. */
+  readonly name: string;
+  readonly count: number;
+  readonly heldSince: CallOptions['heldSince'];
+  readonly answer: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** The API server as a test that answers every write by hand sees it. */
+class Writes {
+  readonly pending: PendingWrite[] = [];
+  /** Everything that was ever sent. */
+  readonly sent: PendingWrite[] = [];
+
+  readonly client = {
+    create: (_path: string, body: unknown, options?: CallOptions) => {
+      const { metadata, series } = body as { metadata: { name: string }; series?: { count: number } };
+      return this.#send('POST', metadata.name, series?.count ?? 1, options);
+    },
+    patch: (path: string, _kind: string, body: unknown, options?: CallOptions) => {
+      const { series } = body as { series: { count: number } };
+      return this.#send('PATCH', path.split('/').at(-1)!, series.count, options);
+    },
+  };
+
+  #send(method: PendingWrite['method'], name: string, count: number, options?: CallOptions): Promise<never> {
+    return new Promise((resolve, reject) => {
+      const take = (): void => void this.pending.splice(this.pending.indexOf(write), 1);
+      const fail = (error: Error): void => {
+        take();
+        reject(error);
+      };
+      const answer = (): void => {
+        take();
+        resolve(undefined as never);
+      };
+      const write = { method, name, count, heldSince: options?.heldSince, answer, fail };
+      options?.signal?.addEventListener('abort', () => fail(options.signal!.reason as Error), { once: true });
+      this.pending.push(write);
+      this.sent.push(write);
+    });
+  }
+}
+
+/** Lets everything run on that waits for no answer. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('several writes at once', () => {
+  let writes: Writes;
+  let held: EventRecorder;
+
+  beforeEach(() => {
+    writes = new Writes();
+    held = new EventRecorder({
+      client: writes.client,
+      clock,
+      reportingController: 'tutti-scheduler',
+      reportingInstance: 'host-1',
+    });
+  });
+
+  const names = (): string[] => writes.pending.map(({ name }) => name.split('.')[0]!);
+
+  test('are four, begun in order, the next as soon as one is answered', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) held.record(podEvent(name));
+    expect(names()).toEqual(['a', 'b', 'c', 'd']);
+    writes.pending[2]!.answer();
+    await settle();
+    expect(names()).toEqual(['a', 'b', 'd', 'e']);
+  });
+
+  test('are never of one series: a repeat is patched after the create, with all that came meanwhile', async () => {
+    held.record(podEvent('a'));
+    held.record(podEvent('a'));
+    held.record(podEvent('a'));
+    expect(writes.pending).toHaveLength(1);
+    writes.pending[0]!.answer();
+    await settle();
+    expect(writes.sent.map(({ method, count }) => [method, count])).toEqual([
+      ['POST', 1],
+      ['PATCH', 3],
+    ]);
+  });
+
+  test('a repeat during a write that fails is written none the less', async () => {
+    held.record(podEvent('a'));
+    held.record(podEvent('a'));
+    writes.pending[0]!.fail(new Error('connection lost'));
+    await settle();
+    writes.pending[0]!.fail(new NotFoundError('gone', { status: 404, reason: 'NotFound', request: '', causes: [] }));
+    await settle();
+    expect(writes.sent.map(({ method, count }) => [method, count])).toEqual([
+      ['POST', 1],
+      ['PATCH', 2],
+      ['POST', 2],
+    ]);
+    expect(held.failed).toBe(1);
+  });
+
+  test('each may be held up by binds from when it was recorded', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) held.record(podEvent(name));
+    clock.advance(700);
+    held.record(podEvent('e'));
+    held.record(podEvent('a'));
+    clock.advance(700);
+    held.record(podEvent('a'));
+    for (let write = 0; write < 6; write++) {
+      writes.pending[0]!.answer();
+      await settle();
+    }
+    expect(writes.sent.map(({ method, heldSince }) => [method, heldSince])).toEqual([
+      ['POST', 0],
+      ['POST', 0],
+      ['POST', 0],
+      ['POST', 0],
+      ['POST', 0],
+      ['PATCH', 700],
+    ]);
+  });
+
+  test('flushed waits for all that wait or are under way', async () => {
+    await held.flushed();
+    let flushed = false;
+    for (const name of ['a', 'b', 'c', 'd', 'e']) held.record(podEvent(name));
+    held.record(podEvent('a'));
+    void held.flushed().then(() => (flushed = true));
+    while (writes.pending.length > 0) {
+      expect(flushed).toBe(false);
+      writes.pending[0]!.answer();
+      await settle();
+    }
+    expect(flushed).toBe(true);
+    expect(writes.sent).toHaveLength(6);
+  });
+
+  test('stop ends those under way and begins no other', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'a']) held.record(podEvent(name));
+    held.stop();
+    await held.flushed();
+    expect(writes.pending).toEqual([]);
+    expect(writes.sent).toHaveLength(4);
+    expect([held.failed, held.dropped]).toEqual([0, 0]);
+  });
+
+  test('2,000 at once are all written', async () => {
+    for (let pod = 0; pod < 2_000; pod++) held.record(podEvent(`pod-${pod}`));
+    while (writes.pending.length > 0) {
+      writes.pending[0]!.answer();
+      await Promise.resolve();
+    }
+    await held.flushed();
+    expect(writes.sent).toHaveLength(2_000);
+    expect(held.dropped).toBe(0);
+  });
+});
+
+test('whatever is recorded and however it is answered, the writes of one series follow each other and lose nothing', async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('record' as const), pod: fc.integer({ min: 0, max: 5 }) }),
+    fc.record({ kind: fc.constant('answer' as const), index: fc.nat({ max: 3 }) }),
+  );
+  const scenario = fc.array(step, { maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(scenario, fc.integer({ min: 1, max: 4 }), async (steps, concurrency) => {
+      const writes = new Writes();
+      const held = new EventRecorder({
+        client: writes.client,
+        clock,
+        reportingController: 'tutti-scheduler',
+        reportingInstance: 'host-1',
+        concurrency,
+      });
+      /** pod -> how often something was recorded of it */
+      const recorded = new Map<string, number>();
+      const expectOrder = (): void => {
+        const underWay = writes.pending.map(({ name }) => name);
+        expect(underWay.length).toBeLessThanOrEqual(concurrency);
+        expect(new Set(underWay).size).toBe(underWay.length);
+      };
+      for (const each of steps) {
+        if (each.kind === 'record') {
+          const name = `pod-${each.pod}`;
+          recorded.set(name, (recorded.get(name) ?? 0) + 1);
+          held.record(podEvent(name));
+        } else writes.pending[each.index]?.answer();
+        await settle();
+        expectOrder();
+      }
+      while (writes.pending.length > 0) {
+        writes.pending[0]!.answer();
+        await settle();
+        expectOrder();
+      }
+      /** pod -> counts of its writes, in order */
+      const counts = Map.groupBy(writes.sent, ({ name }) => name.split('.')[0]!);
+      expect([...counts.keys()].sort()).toEqual([...recorded.keys()].sort());
+      for (const [name, of] of counts) {
+        expect(of.map(({ method }) => method)).toEqual(of.map((_, index) => (index === 0 ? 'POST' : 'PATCH')));
+        expect(of.map(({ count }) => count)).toEqual(of.map(({ count }) => count).toSorted((a, b) => a - b));
+        expect(of.at(-1)!.count).toBe(recorded.get(name));
+      }
+    }),
+  );
 });
 
 test('a note is cut at whole characters', () => {

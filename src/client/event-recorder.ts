@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
+import { deferred } from '../base/deferred.ts';
+import type { Deferred } from '../base/deferred.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
 
@@ -32,13 +34,23 @@ export interface EventRecorderOptions {
   readonly reportingController: string;
   /** Tells the instances of one controller apart: the host or pod name. */
   readonly reportingInstance: string;
-  /** Writes that may wait; beyond it the oldest is dropped. Default 1000. */
+  /** Writes that may wait; beyond it the oldest is dropped. Default 10,000. */
   readonly queueLimit?: number;
+  /** Writes that may be under way at once. Default 4. */
+  readonly concurrency?: number;
   /** How long a repeat still counts into the same Event, in milliseconds. Default 6 minutes, as in client-go. */
   readonly seriesWindowMs?: number;
   /** Told of each write that failed; Events are never written again after a failure. */
   readonly onError?: (error: unknown) => void;
 }
+
+/**
+ * Where a series is:
+ * - `waiting-to-create`, `waiting-to-patch`: in the queue; its write will take up further repeats.
+ * - `writing`: a write is under way. `writing-behind`: there were repeats since it began; it is queued again after it.
+ * - `written`: the API has all of it.
+ */
+type SeriesState = 'waiting-to-create' | 'waiting-to-patch' | 'writing' | 'writing-behind' | 'written';
 
 interface Series {
   readonly key: string;
@@ -49,8 +61,9 @@ interface Series {
   count: number;
   lastSeen: number;
   lastSeenMonotonic: number;
-  /** waiting: a write is queued and takes up further repeats; written: the API has it, with fewer counts maybe. */
-  state: 'waiting-to-create' | 'waiting-to-patch' | 'written';
+  /** Monotonic time of the first occurrence that no write has taken up. */
+  waitingSince: number;
+  state: SeriesState;
 }
 
 const noteLimitBytes = 1024;
@@ -58,26 +71,32 @@ const nameLimit = 253;
 const seriesLimit = 4096;
 
 /**
- * Writes events.k8s.io/v1 Events in the event lane, one at a time, in order. The same (object, reason, action, note)
- * again within the window raises the count of the first Event's series; repeats that come faster than writes share one.
- * `record` never throws and never waits: Events are a courtesy, losing one loses nothing else.
+ * Writes events.k8s.io/v1 Events in the event lane, a few at a time, begun in order. The same (object, reason, action,
+ * note) again within the window raises the count of the first Event's series; repeats that come faster than writes share
+ * one. The writes of one series never overlap: what comes during one is queued when it ends. `record` never throws and
+ * never waits: Events are a courtesy, losing one loses nothing else.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #queueLimit: number;
+  readonly #concurrency: number;
   readonly #windowMs: number;
   /** identity of the Event (regarding uid, type, reason, action, note) -> its series; in order of last occurrence */
   readonly #series = new Map<string, Series>();
   readonly #queue = new Set<Series>();
   readonly #stop = new AbortController();
   #names = 0;
-  #writing: Promise<void> | undefined;
+  /** Writes under way. */
+  #writing = 0;
+  /** Somebody waits until nothing is queued or under way. */
+  #idle: Deferred<void> | undefined;
   #dropped = 0;
   #failed = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
-    this.#queueLimit = options.queueLimit ?? 1000;
+    this.#queueLimit = options.queueLimit ?? 10_000;
+    this.#concurrency = options.concurrency ?? 4;
     this.#windowMs = options.seriesWindowMs ?? 360_000;
   }
 
@@ -104,10 +123,7 @@ export class EventRecorder {
       known.lastSeen = clock.now();
       known.lastSeenMonotonic = now;
       this.#series.set(key, known);
-      if (known.state === 'written') {
-        known.state = 'waiting-to-patch';
-        this.#enqueue(known);
-      }
+      this.#repeated(known, now);
       return;
     }
     const series: Series = {
@@ -119,6 +135,7 @@ export class EventRecorder {
       count: 1,
       lastSeen: clock.now(),
       lastSeenMonotonic: now,
+      waitingSince: now,
       state: 'waiting-to-create',
     };
     this.#series.set(key, series);
@@ -126,49 +143,98 @@ export class EventRecorder {
     this.#enqueue(series);
   }
 
-  /** Resolves when nothing waits to be written any more. */
+  /** Resolves when nothing waits to be written, or is under way, any more. */
   async flushed(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    if (this.#writing === 0) return;
+    this.#idle ??= deferred();
+    await this.#idle.promise;
   }
 
-  /** Gives up what waits; nothing is written afterwards. */
+  /** Gives up what waits and what is under way; nothing is written afterwards. */
   stop(): void {
     this.#stop.abort(new Error('the event recorder is stopped'));
     this.#queue.clear();
   }
 
+  #repeated(series: Series, now: number): void {
+    switch (series.state) {
+      case 'written':
+        series.state = 'waiting-to-patch';
+        series.waitingSince = now;
+        this.#enqueue(series);
+        return;
+      case 'writing':
+        series.state = 'writing-behind';
+        series.waitingSince = now;
+        return;
+      case 'waiting-to-create':
+      case 'waiting-to-patch':
+      case 'writing-behind':
+        return;
+    }
+  }
+
   #enqueue(series: Series): void {
     this.#queue.add(series);
+    this.#writeNext();
     if (this.#queue.size > this.#queueLimit) {
       const [oldest] = this.#queue;
       this.#queue.delete(oldest!);
       this.#forget(oldest!);
       this.#dropped++;
     }
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
   }
 
-  async #writeAll(): Promise<void> {
-    for (let [next] = this.#queue; next !== undefined; [next] = this.#queue) {
+  /** Begins writes while there are any to begin. Something is under way whenever something is queued. */
+  #writeNext(): void {
+    while (this.#writing < this.#concurrency) {
+      const [next] = this.#queue;
+      if (next === undefined) break;
       this.#queue.delete(next);
-      try {
-        await this.#write(next);
-      } catch (error) {
-        this.#forget(next);
-        if (this.#stop.signal.aborted) return;
+      this.#writing++;
+      void this.#writeOne(next);
+    }
+    if (this.#writing > 0) return;
+    this.#idle?.resolve();
+    this.#idle = undefined;
+  }
+
+  async #writeOne(series: Series): Promise<void> {
+    const isRepeat = series.state === 'waiting-to-patch';
+    series.state = 'writing';
+    try {
+      await this.#write(series, isRepeat);
+    } catch (error) {
+      // A repeat of one that failed is a patch none the less: the API may have the Event after all.
+      if (!this.#isBehind(series)) this.#forget(series);
+      if (!this.#stop.signal.aborted) {
         this.#failed++;
         this.#options.onError?.(error);
       }
     }
+    this.#writing--;
+    if (this.#isBehind(series) && !this.#stop.signal.aborted) {
+      series.state = 'waiting-to-patch';
+      this.#enqueue(series);
+      return;
+    }
+    series.state = 'written';
+    this.#writeNext();
   }
 
-  async #write(series: Series): Promise<void> {
+  /** Whether there were repeats while the series was written. */
+  #isBehind({ state }: Series): boolean {
+    return state === 'writing-behind';
+  }
+
+  async #write(series: Series, isRepeat: boolean): Promise<void> {
     const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(series.namespace)}/events`;
-    const options = { rateLane: 'event', signal: this.#stop.signal } as const;
-    const isRepeat = series.state === 'waiting-to-patch';
-    series.state = 'written';
+    const options = {
+      rateLane: 'event',
+      heldSince: series.waitingSince,
+      discardAnswer: true,
+      signal: this.#stop.signal,
+    } as const;
     if (!isRepeat) {
       await this.#options.client.create(path, this.#toWire(series), options);
       return;

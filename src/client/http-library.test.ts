@@ -6,15 +6,15 @@ import { ConflictError, isAmbiguous } from './api-errors.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { createTypedApi } from './http-library.ts';
 import { KubeClient } from './kube-client.ts';
-import { UndiciTransport } from './undici-transport.ts';
+import { HttpTransport } from './http/http-transport.ts';
 
 let server: MisbehavingServer;
-let transport: UndiciTransport;
+let transport: HttpTransport;
 let client: KubeClient;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
   client = new KubeClient({ transport, clock: new VirtualClock() });
 });
 

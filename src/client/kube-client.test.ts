@@ -26,19 +26,20 @@ import {
   UnauthorizedError,
 } from './api-errors.ts';
 import type { ApiError } from './api-errors.ts';
+import { BindPriority } from './bind-priority.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { KubeClient } from './kube-client.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import { UndiciTransport } from './undici-transport.ts';
+import { HttpTransport } from './http/http-transport.ts';
 
 let server: MisbehavingServer;
-let transport: UndiciTransport;
+let transport: HttpTransport;
 let clock: VirtualClock;
 let client: KubeClient;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
   clock = new VirtualClock();
   client = new KubeClient({ transport, clock, timeoutMs: 5_000 });
 });
@@ -85,6 +86,12 @@ describe('calls', () => {
     expect(server.requests.map((request) => request.body)).toEqual(['', '{"preconditions":{"uid":"u"}}']);
   });
 
+  test('an answer that the caller has no use for is not parsed, a refusal is', async () => {
+    server.next(answerText('no JSON', 201)).otherwise(answerStatus(403, 'Forbidden', 'not yours'));
+    expect(await client.create('/events', {}, { discardAnswer: true })).toBeUndefined();
+    await expect(client.create('/events', {}, { discardAnswer: true })).rejects.toThrow('not yours');
+  });
+
   test('list answers one page and where the next begins', async () => {
     server.next(answerJson({ metadata: { resourceVersion: '7', continue: 'more' }, items: [1, 2] }));
     server.next(answerJson({ metadata: { resourceVersion: '7', continue: '' }, items: [3] }));
@@ -109,6 +116,33 @@ describe('the rate limit', () => {
     clock.advance(10_000);
     await second;
     expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/lease', '/second']);
+  });
+});
+
+describe('binds', () => {
+  test('go before what only tells people something, without taking of its deadline', async () => {
+    const first = new KubeClient({ transport, clock, bindPriority: new BindPriority({ clock }), timeoutMs: 1_000 });
+    server.next(saysNothing);
+    server.otherwise(answerJson({}));
+    const bind = failure(first.create('/bind', {}, { rateLane: 'bind', timeoutMs: 1_500 }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    const event = first.create('/event', {}, { rateLane: 'event' });
+    await first.create('/old-event', {}, { rateLane: 'event', heldSince: clock.monotonic() - 5_000 });
+    await first.get('/read');
+    clock.advance(1_500);
+    expect(await bind).toBeInstanceOf(TimeoutError);
+    await event;
+    expect(server.requests.map(({ path }) => path)).toEqual(['/bind', '/old-event', '/read', '/event']);
+  });
+
+  test('that were never sent hold nobody up', async () => {
+    const bindPriority = new BindPriority({ clock });
+    const first = new KubeClient({ transport, clock, bindPriority });
+    server.otherwise(answerJson({}));
+    const signal = AbortSignal.abort(new Error('leadership lost'));
+    await expect(first.create('/bind', {}, { rateLane: 'bind', signal })).rejects.toThrow('leadership lost');
+    await first.create('/event', {}, { rateLane: 'event' });
+    expect(bindPriority.held).toBe(0);
   });
 });
 

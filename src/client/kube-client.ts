@@ -1,10 +1,12 @@
 import type { Clock } from '../base/clock.ts';
+import { AbortListeners } from './abort-listeners.ts';
 import { ApiError, MalformedAnswerError, TimeoutError } from './api-errors.ts';
+import type { BindPriority } from './bind-priority.ts';
 import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
 import type { RateLane, RateLimiter } from './rate-limiter.ts';
 import { readText } from './read-text.ts';
-import type { Lane, Transport, TransportRequest, TransportResponse } from './transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { abortReason } from './wait.ts';
 
 export interface KubeClientOptions {
@@ -12,6 +14,8 @@ export interface KubeClientOptions {
   readonly clock: Clock;
   /** Absent: calls go as they come. */
   readonly limiter?: RateLimiter;
+  /** Absent: what only tells people something does not give way to binds. */
+  readonly bindPriority?: BindPriority;
   /** Deadline of a call from being sent to the end of its answer, in milliseconds. Default 30 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
@@ -20,8 +24,15 @@ export interface KubeClientOptions {
 export interface CallOptions {
   /** Default: read for a GET, else condition. */
   readonly rateLane?: RateLane;
-  /** Milliseconds from being sent (waiting for the rate limit is not counted) to the end of the answer. */
+  /** Milliseconds from being sent (waiting for binds and for the rate limit is not counted) to the end of the answer. */
   readonly timeoutMs?: number;
+  /**
+   * What the time that binds may hold the call up counts from, as Clock.monotonic(): earlier than now for what has waited
+   * with the caller. Default: now.
+   */
+  readonly heldSince?: number;
+  /** A good answer says nothing that the caller needs: it is neither kept nor parsed, and the call resolves with undefined. */
+  readonly discardAnswer?: boolean;
   /** Ends the call, whether it waits or is under way; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -51,11 +62,9 @@ export interface ListOptions extends CallOptions {
   readonly fieldSelector?: string;
 }
 
-const patchContentTypes: Readonly<Record<PatchKind, string>> = {
-  json: 'application/json-patch+json',
-  merge: 'application/merge-patch+json',
-  'strategic-merge': 'application/strategic-merge-patch+json',
-};
+type HeaderFields = TransportRequest['headers'];
+
+const noOptions: CallOptions = {};
 
 /**
  * Plain JSON calls to an API server, for the paths where the generated classes cost too much. Every failure is a typed
@@ -66,19 +75,31 @@ export class KubeClient {
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter | undefined;
+  readonly #bindPriority: BindPriority | undefined;
   readonly #timeoutMs: number;
-  readonly #userAgent: string;
+  /** Headers of a call without a body. */
+  readonly #headers: HeaderFields;
+  /** kind of body -> headers of a call that has one */
+  readonly #headersOf: Readonly<Record<'object' | PatchKind, HeaderFields>>;
+  readonly #aborts = new AbortListeners();
 
   constructor(options: KubeClientOptions) {
     this.#transport = options.transport;
     this.#clock = options.clock;
     this.#limiter = options.limiter;
+    this.#bindPriority = options.bindPriority;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#userAgent = options.userAgent ?? 'tutti';
+    this.#headers = { accept: 'application/json', 'user-agent': options.userAgent ?? 'tutti' };
+    this.#headersOf = {
+      object: this.#withContent('application/json'),
+      json: this.#withContent('application/json-patch+json'),
+      merge: this.#withContent('application/merge-patch+json'),
+      'strategic-merge': this.#withContent('application/strategic-merge-patch+json'),
+    };
   }
 
   get<T = unknown>(path: string, options?: CallOptions): Promise<T> {
-    return this.#json<T>({ method: 'GET', path, headers: {} }, options);
+    return this.#json<T>({ method: 'GET', path, headers: this.#headers }, options);
   }
 
   /** One page; the caller follows `continueToken`. */
@@ -100,19 +121,19 @@ export class KubeClient {
   }
 
   create<T = unknown>(path: string, body: unknown, options?: CallOptions): Promise<T> {
-    const headers = { 'content-type': 'application/json' };
+    const headers = this.#headersOf.object;
     return this.#json<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, options);
   }
 
   patch<T = unknown>(path: string, kind: PatchKind, body: unknown, options?: CallOptions): Promise<T> {
-    const headers = { 'content-type': patchContentTypes[kind] };
+    const headers = this.#headersOf[kind];
     return this.#json<T>({ method: 'PATCH', path, headers, body: JSON.stringify(body) }, options);
   }
 
   /** `body`: DeleteOptions, such as preconditions. */
   delete<T = unknown>(path: string, body?: unknown, options?: CallOptions): Promise<T> {
-    if (body === undefined) return this.#json<T>({ method: 'DELETE', path, headers: {} }, options);
-    const headers = { 'content-type': 'application/json' };
+    if (body === undefined) return this.#json<T>({ method: 'DELETE', path, headers: this.#headers }, options);
+    const headers = this.#headersOf.object;
     return this.#json<T>({ method: 'DELETE', path, headers, body: JSON.stringify(body) }, options);
   }
 
@@ -122,7 +143,7 @@ export class KubeClient {
    */
   async watch(path: string, query: URLSearchParams, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     query.set('watch', 'true');
-    const request = this.#withHeaders({ method: 'GET', path: withQuery(path, query), headers: {}, lane: 'watch' });
+    const request = { method: 'GET', path: withQuery(path, query), headers: this.#headers, lane: 'watch' } as const;
     try {
       const response = await this.#transport.send(request, signal);
       if (response.status < 300) return response.body;
@@ -133,39 +154,57 @@ export class KubeClient {
   }
 
   /** Any call, its answer as text. Rejects with a typed error for every status that is not 2xx. */
-  async call(request: TransportRequest, options: CallOptions = {}): Promise<ApiAnswer> {
-    const rateLane = options.rateLane ?? (request.method === 'GET' ? 'read' : 'condition');
-    await this.#limiter?.acquire(rateLane, options.signal);
-    options.signal?.throwIfAborted();
-    const lane: Lane = request.lane ?? (rateLane === 'lease' ? 'lease' : 'call');
-    const complete = this.#withHeaders({ ...request, lane });
-    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
-    const controller = new AbortController();
-    const onAbort = (): void => controller.abort(options.signal!.reason);
-    options.signal?.addEventListener('abort', onAbort, { once: true });
-    const timer = this.#clock.setTimer(timeoutMs, () => {
-      const what = `${request.method} ${request.path} was not answered within ${timeoutMs} ms`;
-      controller.abort(new TimeoutError(what, { ambiguous: request.method !== 'GET' }));
-    });
-    try {
-      const response = await this.#transport.send(complete, controller.signal);
-      if (response.status >= 300) throw await this.#errorOf(complete, response);
-      return { status: response.status, headers: response.headers, text: await readText(response.body) };
-    } catch (error) {
-      throw this.#typed(complete, error, controller.signal);
-    } finally {
-      timer.cancel();
-      options.signal?.removeEventListener('abort', onAbort);
-    }
+  call(request: TransportRequest, options: CallOptions = {}): Promise<ApiAnswer> {
+    return this.#call({ ...request, headers: { ...this.#headers, ...request.headers } }, options);
   }
 
   async #json<T>(request: TransportRequest, options: CallOptions | undefined): Promise<T> {
-    const answer = await this.call(request, options);
+    const answer = await this.#call(request, options ?? noOptions);
+    if (options?.discardAnswer === true) return undefined as T;
     try {
       return JSON.parse(answer.text) as T;
     } catch (cause) {
       const what = `${request.method} ${request.path} was answered ${answer.status} with a body that is not JSON`;
       throw new MalformedAnswerError(what, { cause });
+    }
+  }
+
+  /** Waits for its turn, then sends; `request` has all its headers. */
+  async #call(request: TransportRequest, options: CallOptions): Promise<ApiAnswer> {
+    const rateLane = options.rateLane ?? (request.method === 'GET' ? 'read' : 'condition');
+    const held = this.#bindPriority?.enter(rateLane, options.heldSince, options.signal);
+    if (held !== undefined) await held;
+    try {
+      const turn = this.#limiter?.acquire(rateLane, options.signal);
+      if (turn !== undefined) await turn;
+      options.signal?.throwIfAborted();
+      const isLease = rateLane === 'lease' && request.lane === undefined;
+      if (isLease) return await this.#send({ ...request, lane: 'lease' }, options);
+      if (options.discardAnswer === true) return await this.#send({ ...request, discardsBody: true }, options);
+      return await this.#send(request, options);
+    } finally {
+      this.#bindPriority?.leave(rateLane);
+    }
+  }
+
+  /** Sends and reads the answer to its end, within the deadline and until the caller's signal aborts. */
+  async #send(request: TransportRequest, { signal, timeoutMs = this.#timeoutMs }: CallOptions): Promise<ApiAnswer> {
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort(signal!.reason);
+    if (signal !== undefined) this.#aborts.add(signal, onAbort);
+    const timer = this.#clock.setTimer(timeoutMs, () => {
+      const what = `${request.method} ${request.path} was not answered within ${timeoutMs} ms`;
+      controller.abort(new TimeoutError(what, { ambiguous: request.method !== 'GET' }));
+    });
+    try {
+      const response = await this.#transport.send(request, controller.signal);
+      if (response.status >= 300) throw await this.#errorOf(request, response);
+      return { status: response.status, headers: response.headers, text: await readText(response.body) };
+    } catch (error) {
+      throw this.#typed(request, error, controller.signal);
+    } finally {
+      timer.cancel();
+      if (signal !== undefined) this.#aborts.delete(signal, onAbort);
     }
   }
 
@@ -181,9 +220,8 @@ export class KubeClient {
     return connectionFailure(request.method, request.path, error);
   }
 
-  #withHeaders(request: TransportRequest): TransportRequest {
-    const own = { accept: 'application/json', 'user-agent': this.#userAgent };
-    return { ...request, headers: { ...own, ...request.headers } };
+  #withContent(type: string): HeaderFields {
+    return { ...this.#headers, 'content-type': type };
   }
 }
 

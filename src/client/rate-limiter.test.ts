@@ -13,7 +13,11 @@ class Callers {
   }
 
   ask(lane: RateLane, times = 1): void {
-    for (let n = 0; n < times; n++) void this.#limiter.acquire(lane).then(() => this.gone.push(lane));
+    for (let n = 0; n < times; n++) {
+      const turn = this.#limiter.acquire(lane);
+      if (turn === undefined) this.gone.push(lane);
+      else void turn.then(() => this.gone.push(lane));
+    }
   }
 
   count(lane: RateLane): number {
@@ -109,8 +113,53 @@ test('a call given up while it waits uses no token', async () => {
   expect(limiter.waiting).toBe(0);
 });
 
-test('without a rate nothing waits', async () => {
-  const limiter = new RateLimiter({ clock: new VirtualClock(), qps: 0, burst: 1 });
-  for (let call = 0; call < 100; call++) await limiter.acquire('event');
+test('a call that is given up leaves no timer and no turn behind', async () => {
+  const clock = new VirtualClock();
+  const limiter = new RateLimiter({ clock, qps: 1, burst: 1 });
+  const controller = new AbortController();
+  void limiter.acquire('bind');
+  const given = [limiter.acquire('bind', controller.signal), limiter.acquire('event', controller.signal)];
+  expect(limiter.waiting).toBe(2);
+  controller.abort(new Error('leadership lost'));
+  for (const turn of given) await expect(turn).rejects.toThrow('leadership lost');
   expect(limiter.waiting).toBe(0);
+  await expect(limiter.acquire('bind', controller.signal)).rejects.toThrow('leadership lost');
+  clock.advance(1_000);
+  expect(clock.untilNextTimer()).toBeUndefined();
+  expect(limiter.acquire('bind')).toBeUndefined();
+});
+
+test('without a rate nothing waits', () => {
+  const limiter = new RateLimiter({ clock: new VirtualClock(), qps: 0, burst: 1 });
+  for (let call = 0; call < 100; call++) expect(limiter.acquire('event')).toBeUndefined();
+  expect(limiter.waiting).toBe(0);
+});
+
+test('a call that finds a token and nobody waiting goes without a promise', () => {
+  const clock = new VirtualClock();
+  const limiter = new RateLimiter({ clock, qps: 10, burst: 2 });
+  expect(limiter.acquire('event')).toBeUndefined();
+  expect(limiter.acquire('bind')).toBeUndefined();
+  expect(limiter.acquire('bind')).toBeInstanceOf(Promise);
+});
+
+test('a token that came in meanwhile goes to whose turn it is, not to who asks first', async () => {
+  const clock = new VirtualClock();
+  const callers = new Callers(new RateLimiter({ clock, qps: 1, burst: 1 }));
+  clock.setTimer(1_000, () => callers.ask('event')); // before the limiter's own timer hands the token out
+  callers.ask('event');
+  callers.ask('bind');
+  clock.advance(1_000);
+  await settled();
+  expect(callers.gone).toEqual(['event', 'bind']);
+});
+
+test('what went without waiting counts towards the shares of those who wait later', async () => {
+  const clock = new VirtualClock();
+  const callers = new Callers(new RateLimiter({ clock, qps: 100, burst: 200 }));
+  callers.ask('bind', 200);
+  callers.ask('event', 100);
+  callers.ask('bind', 100);
+  await advanceInSteps(clock, 200, 10);
+  expect(callers.count('bind')).toBeGreaterThanOrEqual(217);
 });

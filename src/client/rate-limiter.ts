@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
+import { AbortListeners } from './abort-listeners.ts';
 import { abortReason } from './wait.ts';
 
 /**
@@ -48,6 +49,9 @@ export class RateLimiter {
     read: { weight: 4, waiting: new Set(), used: 0 },
     event: { weight: 1, waiting: new Set(), used: 0 },
   };
+  readonly #queues: readonly LaneQueue[] = Object.values(this.#lanes);
+  readonly #aborts = new AbortListeners();
+  #waiting = 0;
   /** What the lane served last had used before it: where a lane that was idle starts, so that idling saves up nothing. */
   #level = 0;
   #tokens: number;
@@ -64,27 +68,38 @@ export class RateLimiter {
 
   /** Calls waiting now, over all lanes. */
   get waiting(): number {
-    return Object.values(this.#lanes).reduce((sum, lane) => sum + lane.waiting.size, 0);
+    return this.#waiting;
   }
 
-  /** Resolves when a call of this lane may go. Rejects with the signal's reason when that comes first; then no token is used. */
-  async acquire(lane: RateLane, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
-    if (lane === 'lease' || this.#perMs <= 0) return;
+  /**
+   * Undefined: the call may go at once, and its token is taken. Otherwise resolves when a call of this lane may go, or
+   * rejects with the signal's reason when that comes first; then no token is used. Never throws.
+   */
+  acquire(lane: RateLane, signal?: AbortSignal): Promise<void> | undefined {
+    if (signal?.aborted) return Promise.reject(abortReason(signal));
+    if (lane === 'lease' || this.#perMs <= 0) return undefined;
     const queue = this.#lanes[lane];
-    const turn = deferred();
     if (queue.waiting.size === 0) queue.used = Math.max(queue.used, this.#level);
+    this.#refill();
+    // Tokens that came in while others wait go by share: the lane that asks now is one of several.
+    if (this.#waiting > 0 || this.#tokens < 1) return this.#wait(queue, signal);
+    this.#take(queue);
+    return undefined;
+  }
+
+  #wait(queue: LaneQueue, signal: AbortSignal | undefined): Promise<void> {
+    const turn = deferred();
     queue.waiting.add(turn);
-    const onAbort = (): void => {
-      if (queue.waiting.delete(turn)) turn.reject(abortReason(signal!));
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#waiting++;
     this.#serve();
-    try {
-      await turn.promise;
-    } finally {
-      signal?.removeEventListener('abort', onAbort);
-    }
+    if (signal === undefined || !queue.waiting.has(turn)) return turn.promise;
+    const onAbort = (): void => {
+      if (!queue.waiting.delete(turn)) return;
+      this.#waiting--;
+      turn.reject(abortReason(signal));
+    };
+    this.#aborts.add(signal, onAbort);
+    return turn.promise.finally(() => this.#aborts.delete(signal, onAbort));
   }
 
   #serve(): void {
@@ -92,12 +107,11 @@ export class RateLimiter {
     for (let queue = this.#next(); queue !== undefined && this.#tokens >= 1; queue = this.#next()) {
       const [turn] = queue.waiting;
       queue.waiting.delete(turn!);
-      this.#level = queue.used;
-      queue.used += 1 / queue.weight;
-      this.#tokens -= 1;
+      this.#waiting--;
+      this.#take(queue);
       turn!.resolve();
     }
-    if (this.#timer === undefined && this.#next() !== undefined) {
+    if (this.#timer === undefined && this.#waiting > 0) {
       this.#timer = this.#clock.setTimer(Math.ceil((1 - this.#tokens) / this.#perMs), () => {
         this.#timer = undefined;
         this.#serve();
@@ -105,9 +119,17 @@ export class RateLimiter {
     }
   }
 
+  #take(queue: LaneQueue): void {
+    this.#level = queue.used;
+    queue.used += 1 / queue.weight;
+    this.#tokens -= 1;
+  }
+
+  /** The waiting lane that has used least of its share. */
   #next(): LaneQueue | undefined {
+    if (this.#waiting === 0) return undefined;
     let next: LaneQueue | undefined;
-    for (const queue of Object.values(this.#lanes)) {
+    for (const queue of this.#queues) {
       if (queue.waiting.size > 0 && (next === undefined || queue.used < next.used)) next = queue;
     }
     return next;

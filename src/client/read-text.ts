@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { CollectedBody } from './collected-body.ts';
+import { CollectedBody } from './http/collected-body.ts';
 
 /** The whole body as text, decoded from UTF-8 at the end, so that a character cut in two by chunks survives. */
 export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -10,6 +10,8 @@ export interface TransportRequest {
   readonly body?: string | Uint8Array;
   /** Default: call. */
   readonly lane?: Lane;
+  /** The body of a good answer (2xx) to a call may be thrown away: nobody will read it. */
+  readonly discardsBody?: boolean;
 }
 
 export interface TransportResponse {

@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
+import { BindPriority } from '../client/bind-priority.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
-import { UndiciTransport } from '../client/undici-transport.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
 
 /** How a process reaches its API server. */
 export interface ApiConnectionOptions {
@@ -34,10 +35,10 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
       ...(options.kubeconfig === undefined ? {} : { path: options.kubeconfig }),
       ...(options.context === undefined ? {} : { context: options.context }),
     }));
-  const transport = new UndiciTransport({ endpoint });
+  const transport = new HttpTransport({ endpoint });
   const limiter = new RateLimiter({ clock, qps, burst });
   return {
-    client: new KubeClient({ transport, clock, limiter, userAgent }),
+    client: new KubeClient({ transport, clock, limiter, bindPriority: new BindPriority({ clock }), userAgent }),
     server: endpoint.server,
     close: () => transport.close(),
   };

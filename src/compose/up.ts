@@ -6,7 +6,7 @@ import { systemClock } from '../base/system-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { localKubeconfig } from '../client/local-kubeconfig.ts';
-import { UndiciTransport } from '../client/undici-transport.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
 import type { SimulatedNodeSpec } from '../embedded/nodes/node-object.ts';
@@ -62,7 +62,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       await listener.close();
     });
     const endpoint = fixedEndpoint(listener.url);
-    const transport = new UndiciTransport({ endpoint });
+    const transport = new HttpTransport({ endpoint });
     started.push(() => transport.close());
     const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-up' });
     await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);

@@ -7,16 +7,16 @@ import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
-import { UndiciTransport } from '../client/undici-transport.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
 import { DeliveryGate } from './delivery-gate.ts';
 import { Reflector } from './reflector.ts';
 
 let server: MisbehavingServer;
-let transport: UndiciTransport;
+let transport: HttpTransport;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
 });
 
 afterEach(async () => {

@@ -16,7 +16,7 @@ import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
-import { UndiciTransport } from '../client/undici-transport.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
 import { DeliveryGate } from './delivery-gate.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
@@ -28,7 +28,7 @@ interface Small {
 }
 
 let server: MisbehavingServer;
-let transport: UndiciTransport;
+let transport: HttpTransport;
 let clock: VirtualClock;
 let changes: string[];
 let problems: ReflectorProblem[];
@@ -37,7 +37,7 @@ let reflector: Reflector<Small>;
 beforeEach(async () => {
   server = await MisbehavingServer.start();
   server.otherwise(streams()); // a watch on which nothing happens
-  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
   clock = new VirtualClock();
   changes = [];
   problems = [];

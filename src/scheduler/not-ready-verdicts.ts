@@ -1,24 +1,46 @@
 import type { Clock, Timer } from '../base/clock.ts';
+import { Heap } from '../base/heap.ts';
+import type { Gang } from '../cluster/gang.ts';
+import type { Status } from '../framework/status.ts';
 import type { EntityKey, QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { VerdictWriter } from './verdict-writer.ts';
 
-/** A group that is not ready for so long is told so; most become ready sooner, and then nothing needs to be written. */
-const delayMs = 500;
+/** A group that has not changed for so long is told; most become ready sooner, and then nothing needs to be written. */
+const quietMs = 500;
+/** A group that keeps changing is told after so long all the same. */
+const latestMs = 5_000;
 
-/** Tells the members of groups that are not ready what they wait for. Lone pods behind scheduling gates say so themselves. */
+/** A gated group that has not been told of what it waits for now. Times are monotonic. */
+interface Untold {
+  readonly entity: QueuedEntity;
+  /** When the group is told even if it keeps changing. */
+  readonly latest: number;
+  reason: string;
+  /** Members that would be told. */
+  pending: number;
+  changedAt: number;
+  /** When the timer looks at it next: never later than it is due. */
+  lookAt: number;
+}
+
+/**
+ * Tells the members of groups that are not ready what they wait for: each group by itself, when it has not changed for a while.
+ * Lone pods behind scheduling gates say so themselves.
+ */
 export class NotReadyVerdicts {
-  readonly #queue: SchedulingQueue;
-  readonly #verdicts: VerdictWriter;
+  readonly #queue: Pick<SchedulingQueue, 'get'>;
+  readonly #verdicts: Pick<VerdictWriter, 'report'>;
   readonly #clock: Clock;
   readonly #isOurs: (schedulerName: string) => boolean;
-  /** Gated entities to look at when the timer fires. */
-  readonly #due = new Set<EntityKey>();
+  /** entity -> what is known of it until it is told; one that is no longer gated goes when it is looked at */
+  readonly #untold = new Map<EntityKey, Untold>();
+  readonly #byTime = new Heap<Untold>((a, b) => a.lookAt - b.lookAt);
   #timer: Timer | undefined;
 
   constructor(options: {
-    readonly queue: SchedulingQueue;
-    readonly verdicts: VerdictWriter;
+    readonly queue: Pick<SchedulingQueue, 'get'>;
+    readonly verdicts: Pick<VerdictWriter, 'report'>;
     readonly clock: Clock;
     readonly isOurs: (schedulerName: string) => boolean;
   }) {
@@ -28,24 +50,65 @@ export class NotReadyVerdicts {
     this.#isOurs = options.isOurs;
   }
 
-  gated(entity: QueuedEntity): void {
+  /**
+   * PreEnqueue has refused the entity; must be told at each change of it, as the queue's observer is. Only a change of the
+   * reason, or of how many members there are to tell, puts the verdict off.
+   */
+  gated(entity: QueuedEntity, { reason }: Status): void {
     if (entity.candidate.kind !== 'gang') return;
-    this.#due.add(entity.key);
-    this.#timer ??= this.#clock.setTimer(delayMs, () => this.#tell());
+    const now = this.#clock.monotonic();
+    const { size } = entity.candidate.gang.pending;
+    const known = this.#untold.get(entity.key);
+    if (known?.entity === entity) {
+      if (known.reason === reason && known.pending === size) return;
+      known.reason = reason;
+      known.pending = size;
+      known.changedAt = now;
+      return;
+    }
+    const lookAt = now + quietMs;
+    const untold = { entity, latest: now + latestMs, reason, pending: size, changedAt: now, lookAt };
+    this.#untold.set(entity.key, untold);
+    this.#byTime.push(untold);
+    this.#setTimer();
   }
 
   stop(): void {
     this.#timer?.cancel();
   }
 
-  #tell(): void {
-    this.#timer = undefined;
-    for (const key of this.#due) {
-      const entity = this.#queue.get(key);
-      if (entity?.state.kind !== 'gated' || entity.candidate.kind !== 'gang') continue;
-      const ours = [...entity.candidate.gang.pending.values()].filter((pod) => this.#isOurs(pod.schedulerName));
-      this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${entity.state.status.reason}.` });
+  /** The timer that runs is never too late: what comes later, or changes, is looked at later. */
+  #setTimer(): void {
+    const next = this.#byTime.peek();
+    if (this.#timer !== undefined || next === undefined) return;
+    this.#timer = this.#clock.setTimer(next.lookAt - this.#clock.monotonic(), () => {
+      this.#timer = undefined;
+      this.#look();
+      this.#setTimer();
+    });
+  }
+
+  #look(): void {
+    const now = this.#clock.monotonic();
+    for (let next = this.#byTime.peek(); next !== undefined && next.lookAt <= now; next = this.#byTime.peek()) {
+      this.#byTime.pop();
+      const { entity } = next;
+      if (this.#untold.get(entity.key) !== next) continue;
+      const { candidate, state } = entity;
+      const isGated = this.#queue.get(entity.key) === entity && state.kind === 'gated';
+      const due = Math.min(next.changedAt + quietMs, next.latest);
+      if (isGated && due > now) {
+        next.lookAt = due;
+        this.#byTime.push(next);
+        continue;
+      }
+      this.#untold.delete(entity.key);
+      if (isGated && candidate.kind === 'gang') this.#tell(candidate.gang, state.status);
     }
-    this.#due.clear();
+  }
+
+  #tell(gang: Gang, { reason }: Status): void {
+    const ours = [...gang.pending.values()].filter((pod) => this.#isOurs(pod.schedulerName));
+    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${reason}.` });
   }
 }

@@ -126,7 +126,7 @@ export class Scheduler {
       },
       observer: {
         ready: () => this.#wake(),
-        gated: (entity) => this.#notReady.gated(entity),
+        gated: (entity, status) => this.#notReady.gated(entity, status),
         moved: (queue, event) => this.#metrics.incoming.inc({ queue, event }),
       },
     });

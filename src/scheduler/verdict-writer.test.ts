@@ -16,6 +16,7 @@ interface Call {
     readonly status: { readonly conditions: readonly Record<string, string>[] };
   };
   readonly lane: CallOptions['rateLane'];
+  readonly heldSince: CallOptions['heldSince'];
   readonly answer: () => void;
   readonly fail: (error: Error) => void;
 }
@@ -23,6 +24,7 @@ interface Call {
 const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'no room' };
 const details = { status: 0, reason: '', request: '', causes: [] };
 
+let clock: VirtualClock;
 let build: Builders;
 let pods: Map<string, Pod>;
 let calls: Call[];
@@ -32,6 +34,7 @@ let stop: AbortController;
 let writer: VerdictWriter;
 
 beforeEach(() => {
+  clock = new VirtualClock();
   build = new Builders();
   pods = new Map();
   calls = [];
@@ -42,13 +45,14 @@ beforeEach(() => {
     expect(kind).toBe('strategic-merge');
     const pod = /^\/api\/v1\/namespaces\/default\/pods\/([^/]+)\/status$/.exec(path)![1]!;
     return new Promise<void>((resolve, reject) => {
-      calls.push({ pod, body: body as Call['body'], lane: options.rateLane, answer: resolve, fail: reject });
+      const { rateLane: lane, heldSince } = options;
+      calls.push({ pod, body: body as Call['body'], lane, heldSince, answer: resolve, fail: reject });
     });
   };
   writer = new VerdictWriter({
     client: { patch } as Pick<KubeClient, 'patch'>,
     events: { record: (event) => void events.push(event) },
-    clock: new VirtualClock(),
+    clock,
     random: () => 0,
     logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
     openPod: (uid) => pods.get(uid),
@@ -168,6 +172,17 @@ describe('a verdict', () => {
     const next = shown(pod!);
     expect(calls[1]!.body.metadata.resourceVersion).toBe(next.resourceVersion);
     expect(warnings).toEqual([]);
+  });
+
+  it('may be held up by binds from when it was reported, also when it is repeated', async () => {
+    const [pod] = openPods(1);
+    clock.advance(1_000);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    clock.advance(5_000);
+    shown(pod!);
+    expect(calls.map(({ heldSince }) => heldSince)).toEqual([1_000, 1_000]);
   });
 
   it('does not follow a pod that was bound meanwhile', async () => {

@@ -25,6 +25,8 @@ export interface VerdictWriterOptions {
 interface Wanted {
   readonly verdict: Verdict;
   readonly lane: 'verdict' | 'condition';
+  /** Monotonic time of the report: binds hold its patches up for a limited time from then, repeats included. */
+  readonly since: number;
 }
 
 /**
@@ -45,11 +47,12 @@ export class VerdictWriter {
   }
 
   report(pods: readonly Pod[], verdict: Verdict): void {
+    const since = this.#options.clock.monotonic();
     const ordered = [...pods].sort((a, b) => (a.uid < b.uid ? -1 : 1));
     ordered.forEach((pod, index) => {
       const known = this.#wanted.get(pod.uid);
       if (known !== undefined && sameVerdict(known.verdict, verdict)) return;
-      this.#wanted.set(pod.uid, { verdict, lane: index === 0 ? 'verdict' : 'condition' });
+      this.#wanted.set(pod.uid, { verdict, lane: index === 0 ? 'verdict' : 'condition', since });
       this.#record(pod, verdict);
       void this.#write(pod);
     });
@@ -71,8 +74,9 @@ export class VerdictWriter {
       const path = `${podPath(pod)}/status`;
       const { client, clock, random, signal } = this.#options;
       const patch = this.#patchOf(pod, wanted.verdict);
+      const call = { rateLane: wanted.lane, heldSince: wanted.since, discardAnswer: true, signal };
       // Repeating does no harm: the patch is conditional.
-      await retry(() => client.patch(path, 'strategic-merge', patch, { rateLane: wanted.lane, signal }), {
+      await retry(() => client.patch(path, 'strategic-merge', patch, call), {
         clock,
         random,
         idempotent: true,

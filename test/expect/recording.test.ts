@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
-import { UndiciTransport } from '../../src/client/undici-transport.ts';
+import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { ApiProxy, statusAnswer } from '../planes/api-proxy.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
 import type { TestPlane } from '../planes/plane.ts';
@@ -14,14 +14,14 @@ const path = '/api/v1/namespaces';
 describe('a recording', () => {
   let plane: TestPlane;
   let proxy: ApiProxy;
-  let transport: UndiciTransport;
+  let transport: HttpTransport;
   let recording: Recording<WatchedObject>;
   let told = 0;
 
   beforeEach(async () => {
     plane = await openEmbeddedPlane();
     proxy = await ApiProxy.open(plane.transport);
-    transport = new UndiciTransport({ endpoint: proxy.endpoint });
+    transport = new HttpTransport({ endpoint: proxy.endpoint });
     recording = await Recording.open(new KubeClient({ transport, clock: systemClock }), path, () => told++);
   });
 

@@ -9,7 +9,7 @@ import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { localKubeconfig } from '../../src/client/local-kubeconfig.ts';
 import { fixedEndpoint } from '../../src/client/endpoint.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
-import { UndiciTransport } from '../../src/client/undici-transport.ts';
+import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { runController } from '../../src/compose/controller.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
 import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
@@ -42,7 +42,7 @@ export async function openRecordedPlane(): Promise<RecordedPlane> {
   const server = sessionServer(clock, recorder.intercept);
   const listener = await listenHttp(server, 0);
   const endpoint = fixedEndpoint(listener.url);
-  const transport = new UndiciTransport({ endpoint });
+  const transport = new HttpTransport({ endpoint });
   const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-up' });
   await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
   const nodes = new SimulatedNodes({

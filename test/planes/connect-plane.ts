@@ -4,7 +4,7 @@ import { systemClock } from '../../src/base/system-clock.ts';
 import { AlreadyExistsError } from '../../src/client/api-errors.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
-import { UndiciTransport } from '../../src/client/undici-transport.ts';
+import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import type { TestPlane } from './plane.ts';
 import { poll } from './poll.ts';
 
@@ -18,12 +18,12 @@ export async function connectPlane(server: {
   readonly stop: () => Promise<void>;
 }): Promise<TestPlane> {
   const { name, kubeconfigPath } = server;
-  let transport: UndiciTransport | undefined;
+  let transport: HttpTransport | undefined;
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= (transport?.close() ?? Promise.resolve()).then(server.stop));
   try {
     const endpoint = await loadKubeconfig({ clock: systemClock, path: kubeconfigPath });
-    transport = new UndiciTransport({ endpoint });
+    transport = new HttpTransport({ endpoint });
     const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-tests' });
     const { gitVersion } = await client.get<{ gitVersion: string }>('/version');
     await installPodGroups(client);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -47,6 +48,11 @@ export class MisbehavingServer {
   /** Connections accepted since the start. */
   get connections(): number {
     return this.#connections;
+  }
+
+  /** Connections open now. */
+  async openConnections(): Promise<number> {
+    return promisify(this.#server.getConnections.bind(this.#server))();
   }
 
   /** Adds behaviours for the next requests, one each. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { moduleFolder } from '../../../test/planes/real/build-cache.ts';
 import type { BinaryName } from '../../../test/planes/real/binaries.ts';
+import { buildHash } from '../build-hash.ts';
 import { versionOf } from '../machine.ts';
 import type { Contender, ContenderName } from './contender.ts';
 import { kubeScheduler, schedulerPlugins } from './go-scheduler.ts';
@@ -45,18 +46,22 @@ export async function createContender(name: ContenderName, paths: ContenderPaths
   }
 }
 
-/** Version and commit, and whether the sources have changed since. */
+/**
+ * The build that is measured, by its contents. For that of the repository also version, the last commit of the sources, and
+ * whether they have changed since; they need not be what it was built from.
+ */
 async function tuttiVersion(root: string, cli: string): Promise<string> {
-  if (cli !== join(root, 'dist/cli.js')) return 'of a build elsewhere';
+  const build = `build ${await buildHash(cli)}`;
+  if (cli !== join(root, 'dist/cli.js')) return build;
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { readonly version: string };
   const git = async (...args: readonly string[]): Promise<string> =>
     (await promisify(execFile)('git', args, { cwd: root })).stdout.trim();
   try {
-    const commit = await git('rev-parse', '--short', 'HEAD');
+    const commit = await git('log', '-1', '--format=%h', '--', 'src');
     const changed = (await git('status', '--porcelain', '--', 'src')) !== '';
-    return `${version} (${commit}${changed ? ', changed' : ''})`;
+    return `${version} (${commit}${changed ? ', changed' : ''}, ${build})`;
   } catch {
-    return version; // not a clone
+    return `${version} (${build})`; // not a clone
   }
 }
 

@@ -12,7 +12,14 @@ export type GroupKind = 'none' | 'label' | 'native';
 
 /** From the bench to the load generator. Each is answered by the reply of the same name, or by `failed`. */
 export type LoadRequest =
-  /** Make the nodes and the groups, and watch the pods. */
+  /** Make what is the same for every scheduler: the nodes, the namespace and the definition of PodGroups. */
+  | {
+      readonly kind: 'seed';
+      readonly target: LoadTarget;
+      readonly nodes: number;
+      readonly nodeCpu: number;
+    }
+  /** On a plane with all that: make the groups, and watch the pods. */
   | {
       readonly kind: 'prepare';
       readonly target: LoadTarget;
@@ -33,6 +40,7 @@ export type LoadRequest =
   | { readonly kind: 'report' };
 
 export type LoadReply =
+  | { readonly kind: 'seed' }
   | { readonly kind: 'prepare' }
   /** When the first create was sent and the last was answered. Times here are those of `monotonicNow()`. */
   | { readonly kind: 'create'; readonly firstAt: number; readonly lastAt: number }

@@ -4,21 +4,16 @@
  */
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { podGroupDefinition } from '../../../src/api/pod-group-schema.ts';
 import { monotonicNow } from '../monotonic-now.ts';
 import { fittingPods, gangOfEachPod, podCount } from '../workload.ts';
 import { ApiCaller } from './api-caller.ts';
 import type { GroupKind, LoadReply, LoadRequest } from './load-protocol.ts';
-import { groupManifest, groupPath, namespace, nodeManifest, podManifest, podName } from './manifests.ts';
+import { groupManifest, groupPath, namespace, podManifest, podName } from './manifests.ts';
 import { PodWatch } from './pod-watch.ts';
+import { seed, untilPodGroupsAreServed } from './seed.ts';
 
 const connections = 32;
 const pods = `/api/v1/namespaces/${namespace}/pods`;
-
-interface NodeAnswer {
-  readonly metadata: { readonly name: string };
-  readonly spec?: { readonly taints?: readonly unknown[] };
-}
 
 class Load {
   readonly #request: Extract<LoadRequest, { kind: 'prepare' }>;
@@ -35,17 +30,8 @@ class Load {
   }
 
   async prepare(): Promise<void> {
-    const { workload, groups } = this.#request;
-    const caller = this.#caller;
-    await caller.call('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
-    await caller.each(workload.nodes, async (index) => {
-      const node = (await caller.call('POST', '/api/v1/nodes', nodeManifest(index, workload.nodeCpu))) as NodeAnswer;
-      // A new node is tainted until its kubelet reports; nothing else plays the kubelet here.
-      if (node.spec?.taints !== undefined) {
-        await caller.call('PATCH', `/api/v1/nodes/${node.metadata.name}`, { spec: { taints: null } });
-      }
-    });
-    await this.#installPodGroups();
+    const { groups } = this.#request;
+    await untilPodGroupsAreServed(this.#caller);
     if (groups !== 'none') await this.#createGroups(groups);
     const list = (await this.#watchCaller.call('GET', `${pods}?limit=1`)) as { metadata: { resourceVersion: string } };
     const open = (from: string): Promise<AsyncIterable<Uint8Array>> =>
@@ -53,22 +39,6 @@ class Load {
     this.#watch.follow(open, list.metadata.resourceVersion).catch((error: unknown) => {
       this.#watchFailure = error instanceof Error ? error : new Error(String(error));
     });
-  }
-
-  /** On every plane, also for lone pods: scheduler-plugins waits for it before it schedules anything. */
-  async #installPodGroups(): Promise<void> {
-    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-    await this.#caller.call('POST', definitions, podGroupDefinition).catch((error: unknown) => {
-      if (!String(error).includes('AlreadyExists')) throw error;
-    });
-    // The new resource is served a moment after its definition is accepted.
-    const deadline = monotonicNow() + 30_000;
-    for (;;) {
-      const answer = await this.#caller.call('GET', groupPath.label).catch((error: unknown) => error);
-      if (!(answer instanceof Error)) break;
-      if (monotonicNow() > deadline) throw answer;
-      await sleep(100);
-    }
   }
 
   async #createGroups(kind: Exclude<GroupKind, 'none'>): Promise<void> {
@@ -141,6 +111,12 @@ class Load {
 let load: Load | undefined;
 
 async function answer(request: LoadRequest): Promise<LoadReply> {
+  if (request.kind === 'seed') {
+    const caller = new ApiCaller(request.target, connections);
+    await seed(caller, request);
+    await caller.close();
+    return { kind: 'seed' };
+  }
   if (request.kind === 'prepare') {
     load = new Load(request);
     await load.prepare();

@@ -2,7 +2,7 @@ import { parseQuantity, quantityToMilli } from '../../api/quantity.ts';
 import type { Timer } from '../../base/clock.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import { KubeClient } from '../../client/kube-client.ts';
-import { UndiciTransport } from '../../client/undici-transport.ts';
+import { HttpTransport } from '../../client/http/http-transport.ts';
 import { startPlane } from '../../compose/up.ts';
 import type { PlaneOptions, RunningPlane } from '../../compose/up.ts';
 import { createLogger } from '../../observability/logger.ts';
@@ -69,7 +69,7 @@ class UpSession {
   readonly #view: UpView;
   readonly #logger: Logger;
   #plane: RunningPlane | undefined;
-  #transport: UndiciTransport | undefined;
+  #transport: HttpTransport | undefined;
   #watch: ClusterWatch | undefined;
   #ticker: Timer | undefined;
 
@@ -141,7 +141,7 @@ class UpSession {
   }
 
   #connect({ url }: RunningPlane): KubeClient {
-    this.#transport = new UndiciTransport({ endpoint: fixedEndpoint(url) });
+    this.#transport = new HttpTransport({ endpoint: fixedEndpoint(url) });
     return new KubeClient({ transport: this.#transport, clock: this.#context.clock, userAgent: 'tutti-up' });
   }
 

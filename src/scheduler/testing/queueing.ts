@@ -7,6 +7,7 @@ import type { GangSpec } from '../../cluster/gang.ts';
 import { EventHints } from '../../framework/event-hints.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { QueueObserver } from '../../queue/scheduling-queue.ts';
 import { EntityRouter } from '../entity-router.ts';
 import { gangSpecOf } from '../pod-group-adapter.ts';
 import { sortKeyOf } from '../sort-key.ts';
@@ -28,7 +29,11 @@ export class Queueing {
   #synced = true;
 
   constructor(
-    options: PictureOptions & { readonly schedulerNames?: readonly string[]; readonly decidesGangs?: boolean },
+    options: PictureOptions & {
+      readonly schedulerNames?: readonly string[];
+      readonly decidesGangs?: boolean;
+      readonly gated?: QueueObserver['gated'];
+    },
   ) {
     this.picture = new Picture(options);
     const { cluster, clock, profile } = this.picture;
@@ -42,7 +47,7 @@ export class Queueing {
         ignores: (event) => hints.ignores(event),
         sortKey: sortKeyOf,
       },
-      observer: { ready: () => undefined, gated: () => undefined, moved: () => undefined },
+      observer: { ready: () => undefined, gated: options.gated ?? (() => undefined), moved: () => undefined },
     });
     const names = new Set(options.schedulerNames ?? [profile.schedulerName]);
     this.router = new EntityRouter({

@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { systemClock } from '../../../src/base/system-clock.ts';
 import { KubeClient } from '../../../src/client/kube-client.ts';
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts';
-import { UndiciTransport } from '../../../src/client/undici-transport.ts';
+import { HttpTransport } from '../../../src/client/http/http-transport.ts';
 import type { ApiServerFeatures } from './program-arguments.ts';
 import { apiServerArguments, etcdArguments } from './program-arguments.ts';
 import { freePorts } from './ports.ts';
@@ -19,6 +19,8 @@ const readyWithinMs = 120_000;
 export interface ControlPlaneOptions extends ApiServerFeatures {
   /** Path of each program. */
   readonly paths: { readonly etcd: string; readonly 'kube-apiserver': string };
+  /** Begins with a copy of what another plane's `stop` left in etcd; absent: with nothing. */
+  readonly etcdData?: string;
 }
 
 /** etcd and kube-apiserver, as processes of one group. */
@@ -38,6 +40,7 @@ export class ControlPlane {
   static async start(group: ProcessGroup, options: ControlPlaneOptions): Promise<ControlPlane> {
     const plane = new ControlPlane(group, options);
     const token = await writeCredentials(group.folder);
+    if (options.etcdData !== undefined) await cp(options.etcdData, plane.#etcdFolder, { recursive: true });
     for (let attempt = 1; ; attempt++) {
       try {
         await plane.#start(token);
@@ -59,6 +62,18 @@ export class ControlPlane {
   async startApiServer(): Promise<void> {
     await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
     await this.#apiServerReady();
+  }
+
+  /** For good, and in its own way, so that all that was stored is on disk. Resolves with etcd's folder, which a plane can start from. */
+  async stop(): Promise<string> {
+    await this.#group.kill('kube-apiserver');
+    await this.#group.kill('etcd', 'SIGTERM');
+    return this.#etcdFolder;
+  }
+
+  /** Where `etcdArguments` says. */
+  get #etcdFolder(): string {
+    return join(this.#group.folder, 'etcd');
   }
 
   async #start(token: string): Promise<void> {
@@ -88,7 +103,7 @@ export class ControlPlane {
 
   async #apiServerReady(): Promise<void> {
     const endpoint = await loadKubeconfig({ clock: systemClock, path: this.kubeconfigPath });
-    const transport = new UndiciTransport({ endpoint });
+    const transport = new HttpTransport({ endpoint });
     const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-tests' });
     try {
       await untilReady(this.#group, 'kube-apiserver', readyWithinMs, async () => {

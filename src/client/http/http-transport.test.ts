@@ -1,11 +1,11 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createProxy } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
-import { connect } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
@@ -18,23 +18,23 @@ import {
   resetsConnection,
   saysNothing,
   streams,
-} from '../../test/planes/misbehaving-server.ts';
-import { VirtualClock } from '../base/virtual-clock.ts';
-import { deferred } from '../base/deferred.ts';
-import { ConnectionError, isAmbiguous } from './api-errors.ts';
-import type { Credentials, Endpoint, TlsOptions } from './endpoint.ts';
-import { fixedEndpoint } from './endpoint.ts';
-import { KubeClient } from './kube-client.ts';
-import { KubeconfigError } from './kubeconfig-error.ts';
-import { readText } from './read-text.ts';
-import { UndiciTransport } from './undici-transport.ts';
+} from '../../../test/planes/misbehaving-server.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { deferred } from '../../base/deferred.ts';
+import { ConnectionError, isAmbiguous } from '../api-errors.ts';
+import type { Credentials, Endpoint, TlsOptions } from '../endpoint.ts';
+import { fixedEndpoint } from '../endpoint.ts';
+import { KubeClient } from '../kube-client.ts';
+import { KubeconfigError } from '../kubeconfig-error.ts';
+import { readText } from '../read-text.ts';
+import { HttpTransport } from './http-transport.ts';
 
 let server: MisbehavingServer;
-let transport: UndiciTransport;
+let transport: HttpTransport;
 
 beforeEach(async () => {
   server = await MisbehavingServer.start();
-  transport = new UndiciTransport({ endpoint: fixedEndpoint(server.url) });
+  transport = new HttpTransport({ endpoint: fixedEndpoint(server.url) });
 });
 
 afterEach(async () => {
@@ -106,8 +106,24 @@ describe('a call', () => {
     await expect(answered).rejects.toThrow('no longer wanted');
   });
 
+  test.each([
+    ['path', { ...get, path: '/api HTTP/1.1\r\nx: y' }],
+    ['path', { ...get, path: '/api/v1/pods/ü' }],
+    ['header', { ...get, headers: { 'user-agent': 'a\r\nx: y' } }],
+  ])('whose %s would end a line is not sent', async (_, request) => {
+    await expect(transport.send(request)).rejects.toMatchObject({ name: 'ConnectionError', ambiguous: false });
+    expect(server.connections).toBe(0);
+  });
+
+  test('of bytes arrives as it is', async () => {
+    server.otherwise(answerJson({}));
+    const body = Buffer.from('{"a":"ü"}');
+    await readText((await transport.send({ ...get, method: 'PUT', body })).body);
+    expect(server.requests[0]!.body).toBe('{"a":"ü"}');
+  });
+
   test('goes under the path prefix of the server', async () => {
-    const prefixed = new UndiciTransport({ endpoint: fixedEndpoint(`${server.url}/clusters/a/`) });
+    const prefixed = new HttpTransport({ endpoint: fixedEndpoint(`${server.url}/clusters/a/`) });
     server.otherwise(answerJson({}));
     await readText((await prefixed.send(get)).body);
     await prefixed.close();
@@ -115,9 +131,86 @@ describe('a call', () => {
   });
 });
 
+describe('connections', () => {
+  test('are as many as allowed, and calls beyond that wait in order', async () => {
+    const two = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 2 });
+    server.otherwise(answerJson({}));
+    const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
+    const calls = paths.map((path) => two.send({ ...get, path }));
+    await Promise.all(calls.map(async (call) => readText((await call).body)));
+    await two.close();
+    expect(server.requests.map(({ path }) => path)).toEqual(paths);
+    expect(server.connections).toBe(2);
+  });
+
+  test('a call that waits for one and is given up is never sent', async () => {
+    const one = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
+    const answer = deferred<() => void>();
+    server
+      .next((response, request) => answer.resolve(() => answerJson({})(response, request)))
+      .otherwise(answerJson({}));
+    const first = one.send(get);
+    const givenUp = new AbortController();
+    const second = one.send({ ...get, path: '/second' }, givenUp.signal);
+    const third = one.send({ ...get, path: '/third' });
+    const finish = await answer.promise;
+    givenUp.abort(new Error('no longer wanted'));
+    await expect(second).rejects.toThrow('no longer wanted');
+    finish();
+    await Promise.all([first, third]);
+    await one.close();
+    expect(server.requests.map(({ path }) => path)).toEqual(['/api', '/third']);
+  });
+
+  test('that cannot be made fail every call that waits, and it is known that nothing was sent', async () => {
+    const gone = new HttpTransport({ endpoint: fixedEndpoint('http://127.0.0.1:1'), callConnections: 2 });
+    const client = new KubeClient({ transport: gone, clock: new VirtualClock() });
+    const errors = await Promise.all(
+      Array.from({ length: 5 }, () => client.create('/p', {}).catch((error: unknown) => error)),
+    );
+    for (const error of errors) {
+      expect(error).toMatchObject({
+        name: 'ConnectionError',
+        ambiguous: false,
+        message: 'POST /p got no answer: connect ECONNREFUSED 127.0.0.1:1',
+      });
+    }
+  });
+
+  test('that the server has closed meanwhile are not used again', async () => {
+    server.otherwise(answerJson({}));
+    await readText((await transport.send(get)).body);
+    server.cutConnections();
+    await expect.poll(async () => (await transport.send(get).catch(() => undefined))?.status).toBe(200);
+    expect(server.connections).toBe(2);
+  });
+
+  test('are closed before the server would do so, where it says when', async () => {
+    server.otherwise(answerJson({}, 200, { connection: 'keep-alive', 'keep-alive': 'timeout=1' }));
+    await readText((await transport.send(get)).body);
+    await expect.poll(() => server.openConnections()).toBe(0);
+  });
+
+  test('on which the server says more than it was asked for are not used again', async () => {
+    const raw = createTcpServer((socket) => {
+      socket.once('data', () => socket.write(`${'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'.repeat(2)}`));
+    });
+    raw.listen(0, '127.0.0.1');
+    await once(raw, 'listening');
+    let accepted = 0;
+    raw.on('connection', () => accepted++);
+    const url = `http://127.0.0.1:${(raw.address() as AddressInfo).port}`;
+    const wary = new HttpTransport({ endpoint: fixedEndpoint(url) });
+    for (let call = 0; call < 2; call++) expect(await readText((await wary.send(get)).body)).toBe('{}');
+    await wary.close();
+    raw.close();
+    expect(accepted).toBe(2);
+  });
+});
+
 describe('lanes', () => {
   test('a full call lane does not hold up the lease or a watch', async () => {
-    const narrow = new UndiciTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
+    const narrow = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     server.next(saysNothing).otherwise(answerJson({}));
     const stuck = narrow.send(get).catch((error: unknown) => error);
     await expect.poll(() => server.requests.length).toBe(1);
@@ -150,7 +243,7 @@ describe('credentials', () => {
 
   test('go with every request, and their refusal is reported', async () => {
     const endpoint = new ChangingEndpoint();
-    const authenticated = new UndiciTransport({ endpoint });
+    const authenticated = new HttpTransport({ endpoint });
     server.otherwise(answerStatus(401, 'Unauthorized', 'expired'));
     const response = await authenticated.send(get);
     await readText(response.body);
@@ -162,7 +255,7 @@ describe('credentials', () => {
 
   test('with new certificates open new connections, while what runs on the old ones runs to its end', async () => {
     const endpoint = new ChangingEndpoint();
-    const authenticated = new UndiciTransport({ endpoint });
+    const authenticated = new HttpTransport({ endpoint });
     const finish = deferred<() => void>();
     server.next((response) => {
       response.writeHead(200).write('begun ');
@@ -182,7 +275,7 @@ describe('credentials', () => {
 });
 
 describe('over TLS', () => {
-  const fixture = (name: string): Buffer => readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url));
+  const fixture = (name: string): Buffer => readFileSync(new URL(`../../../test/fixtures/tls/${name}`, import.meta.url));
   let secure: Server;
   let port: number;
 
@@ -206,7 +299,7 @@ describe('over TLS', () => {
   async function whoAmI(tls: TlsOptions, host = '127.0.0.1', proxyUrl?: string): Promise<string> {
     const direct = fixedEndpoint(`https://${host}:${port}`, { tls, tlsKey: 'any', headers: {} });
     const endpoint = proxyUrl === undefined ? direct : { ...direct, proxyUrl };
-    const transport = new UndiciTransport({ endpoint });
+    const transport = new HttpTransport({ endpoint });
     try {
       return await new KubeClient({ transport, clock: new VirtualClock() })
         .call({ ...get, method: 'POST' })
@@ -250,6 +343,25 @@ describe('over TLS', () => {
     proxy.close();
   });
 
+  test('a proxy that will not carry the connection says so, and its login is sent', async () => {
+    let login: string | undefined;
+    const proxy = createProxy().on('connect', (request: IncomingMessage, socket: Duplex) => {
+      login = request.headers['proxy-authorization'];
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const error: unknown = await whoAmI({ ca: fixture('ca.crt') }, '127.0.0.1', `http://me:p%40ss@${address}`).catch(
+      (thrown: unknown) => thrown,
+    );
+    proxy.close();
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(isAmbiguous(error)).toBe(false);
+    expect((error as Error).message).toContain(`the proxy ${address} answered CONNECT 127.0.0.1:${port} with 407`);
+    expect(login).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')}`);
+  });
+
   test('tls-server-name and insecure-skip-tls-verify are followed', async () => {
     expect(await whoAmI({ ca: fixture('ca.crt'), servername: 'kubernetes' }, 'localhost')).toBe('anonymous');
     expect(await whoAmI({ rejectUnauthorized: false })).toBe('anonymous');
@@ -259,7 +371,7 @@ describe('over TLS', () => {
 test('a credential plug-in that hangs does not outlive the deadline of the call', async () => {
   const endpoint: Endpoint = { ...fixedEndpoint(server.url), credentials: () => new Promise(() => undefined) };
   const clock = new VirtualClock();
-  const locked = new KubeClient({ transport: new UndiciTransport({ endpoint }), clock, timeoutMs: 1_000 });
+  const locked = new KubeClient({ transport: new HttpTransport({ endpoint }), clock, timeoutMs: 1_000 });
   const call = locked.get('/p').catch((thrown: unknown) => thrown);
   await expect.poll(() => clock.untilNextTimer()).toBe(1_000);
   clock.advance(1_000);
@@ -271,7 +383,7 @@ test('without credentials nothing is sent, and that is known', async () => {
     ...fixedEndpoint(server.url),
     credentials: () => Promise.reject(new KubeconfigError('log in first')),
   };
-  const locked = new KubeClient({ transport: new UndiciTransport({ endpoint }), clock: new VirtualClock() });
+  const locked = new KubeClient({ transport: new HttpTransport({ endpoint }), clock: new VirtualClock() });
   const error: unknown = await locked.create('/p', {}).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ name: 'ConnectionError', ambiguous: false, message: 'log in first' });
   expect((error as Error).cause).toBeInstanceOf(KubeconfigError);

@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer';
 
 /** A response body that has arrived whole: for calls, where a stream would cost more than the call. */
 export class CollectedBody implements AsyncIterable<Uint8Array> {
-  readonly #chunks: readonly Buffer[];
+  readonly #chunks: Buffer[] = [];
 
-  constructor(chunks: readonly Buffer[]) {
-    this.#chunks = chunks;
+  /** Copies the chunk. */
+  push(chunk: Buffer): void {
+    this.#chunks.push(Buffer.from(chunk));
   }
 
   /** Decoded from UTF-8 as a whole, so that a character cut in two by chunks survives. */

@@ -1,0 +1,121 @@
+import { getEventListeners } from 'node:events';
+import { beforeEach, expect, test } from 'vitest';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { BindPriority } from './bind-priority.ts';
+import type { RateLane } from './rate-limiter.ts';
+
+let clock: VirtualClock;
+let priority: BindPriority;
+/** Names of the calls that went, in order. */
+let gone: string[];
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  priority = new BindPriority({ clock });
+  gone = [];
+});
+
+function call(lane: RateLane, name: string = lane, since?: number): void {
+  const turn = priority.enter(lane, since);
+  if (turn === undefined) gone.push(name);
+  else void turn.then(() => gone.push(name));
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function advance(ms: number): Promise<void> {
+  clock.advance(ms);
+  await settled();
+}
+
+test('while nothing is bound every call goes at once', () => {
+  for (const lane of ['verdict', 'condition', 'event', 'lease', 'read'] as const) {
+    expect(priority.enter(lane)).toBeUndefined();
+  }
+  expect(clock.untilNextTimer()).toBeUndefined();
+});
+
+test('what only tells people something waits for the last bind, then goes by lane and in order of arrival', async () => {
+  call('bind');
+  call('bind');
+  for (const name of ['event 1', 'condition 1', 'verdict 1', 'event 2', 'verdict 2', 'condition 2']) {
+    call(name.split(' ')[0] as RateLane, name);
+  }
+  priority.leave('bind');
+  await settled();
+  expect(gone).toEqual(['bind', 'bind']);
+  expect(priority.held).toBe(6);
+
+  priority.leave('bind');
+  await settled();
+  const told = ['verdict 1', 'verdict 2', 'condition 1', 'condition 2', 'event 1', 'event 2'];
+  expect(gone.slice(2)).toEqual(told);
+  expect(priority.held).toBe(0);
+  expect(clock.untilNextTimer()).toBeUndefined();
+});
+
+test('binds, reads and the Lease never wait', () => {
+  call('bind', 'first');
+  for (const lane of ['bind', 'read', 'lease'] as const) call(lane);
+  expect(gone).toEqual(['first', 'bind', 'read', 'lease']);
+});
+
+test('the end of another call is not the end of a bind', async () => {
+  call('bind');
+  call('read');
+  call('event');
+  priority.leave('read');
+  await settled();
+  expect(gone).toEqual(['bind', 'read']);
+});
+
+test('a call is held for a limited time, counted from when it began to wait with its caller', async () => {
+  await advance(10_000);
+  call('bind');
+  call('event', 'now');
+  call('event', 'since 4 s', 6_000);
+  call('event', 'since 5 s', 5_000);
+  expect(gone).toEqual(['bind', 'since 5 s']);
+  await advance(999);
+  expect(gone).toHaveLength(2);
+  await advance(1);
+  expect(gone.slice(2)).toEqual(['since 4 s']);
+  await advance(4_000);
+  expect(gone.slice(3)).toEqual(['now']);
+  expect(clock.untilNextTimer()).toBeUndefined();
+});
+
+test.each([
+  ['verdict', 500],
+  ['condition', 1_000],
+  ['event', 5_000],
+] as const)('a %s is held for %i ms at most', async (lane, ms) => {
+  call('bind');
+  call(lane);
+  await advance(ms - 1);
+  expect(gone).toEqual(['bind']);
+  await advance(1);
+  expect(gone).toEqual(['bind', lane]);
+});
+
+test('a call that is given up rejects with the reason and leaves nothing behind', async () => {
+  const controller = new AbortController();
+  call('bind');
+  const turns = [priority.enter('event', undefined, controller.signal)];
+  turns.push(priority.enter('verdict', undefined, controller.signal));
+  controller.abort(new Error('leadership lost'));
+  turns.push(priority.enter('condition', undefined, controller.signal));
+  for (const turn of turns) await expect(turn).rejects.toThrow('leadership lost');
+  expect(priority.held).toBe(0);
+  expect(clock.untilNextTimer()).toBeUndefined();
+});
+
+test('a call that went takes its listener with it', async () => {
+  const { signal } = new AbortController();
+  call('bind');
+  const turn = priority.enter('event', undefined, signal);
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  priority.leave('bind');
+  await turn;
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+});

@@ -1,0 +1,129 @@
+import type { DialedSocket } from './dial.ts';
+import { HttpConnection } from './http-connection.ts';
+import type { ConnectionOwner, Exchange } from './http-connection.ts';
+
+export interface ConnectionPoolOptions {
+  readonly dial: (signal: AbortSignal) => Promise<DialedSocket>;
+  /** Connections at most, those being made included. */
+  readonly limit: number;
+  /** How long a connection that carries nothing is kept, in milliseconds; less where the server says so. */
+  readonly idleTimeoutMs: number;
+}
+
+/**
+ * Connections to one server, made when they are needed. What was used last is used next, so that a load that has passed
+ * leaves connections to their time-out. Exchanges that find none free wait in order.
+ */
+export class ConnectionPool implements ConnectionOwner {
+  readonly #options: ConnectionPoolOptions;
+  readonly #idle: HttpConnection[] = [];
+  readonly #busy = new Set<HttpConnection>();
+  readonly #waiting = new Set<Exchange>();
+  readonly #stop = new AbortController();
+  #dialing = 0;
+  #isDraining = false;
+
+  constructor(options: ConnectionPoolOptions) {
+    this.#options = options;
+  }
+
+  submit(exchange: Exchange): void {
+    const connection = this.#idle.pop();
+    if (connection !== undefined) {
+      this.#start(connection, exchange);
+      return;
+    }
+    this.#waiting.add(exchange);
+    this.#dialForWaiting();
+  }
+
+  /** Gives an exchange up, with its connection if it has one. Does nothing when it has ended. */
+  cancel(exchange: Exchange, reason: Error): void {
+    if (this.#waiting.delete(exchange)) {
+      exchange.onError(reason);
+      return;
+    }
+    this.connectionOf(exchange)?.destroy(reason);
+  }
+
+  connectionOf(exchange: Exchange): HttpConnection | undefined {
+    for (const connection of this.#busy) if (connection.exchange === exchange) return connection;
+    return undefined;
+  }
+
+  /** Closes every connection as soon as what it carries, or what waits now, has ended. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const connection of [...this.#idle]) connection.destroy();
+  }
+
+  /** Ends everything now; exchanges under way or waiting end with this error. */
+  destroy(error: Error): void {
+    this.#isDraining = true;
+    this.#stop.abort(error);
+    for (const exchange of this.#waiting) {
+      this.#waiting.delete(exchange);
+      exchange.onError(error);
+    }
+    for (const connection of [...this.#idle, ...this.#busy]) connection.destroy(error);
+  }
+
+  /** Whether nothing is left of a pool that was drained. */
+  get isEmpty(): boolean {
+    return this.#idle.length + this.#busy.size + this.#waiting.size + this.#dialing === 0;
+  }
+
+  released(connection: HttpConnection): void {
+    this.#busy.delete(connection);
+    this.#offer(connection);
+  }
+
+  closed(connection: HttpConnection): void {
+    this.#busy.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    this.#dialForWaiting();
+  }
+
+  #start(connection: HttpConnection, exchange: Exchange): void {
+    this.#busy.add(connection);
+    connection.start(exchange);
+  }
+
+  #offer(connection: HttpConnection): void {
+    const [next] = this.#waiting;
+    if (next !== undefined) {
+      this.#waiting.delete(next);
+      this.#start(connection, next);
+    } else {
+      this.#idle.push(connection);
+      if (this.#isDraining) connection.destroy();
+    }
+  }
+
+  #dialForWaiting(): void {
+    const { limit } = this.#options;
+    while (this.#dialing < this.#waiting.size && this.#dialing + this.#busy.size + this.#idle.length < limit) {
+      this.#dialing++;
+      void this.#dial();
+    }
+  }
+
+  /** A failure is that of whoever has waited longest, so that nobody waits for a server that is not there. */
+  async #dial(): Promise<void> {
+    try {
+      const dialed = await this.#options.dial(this.#stop.signal);
+      this.#dialing--;
+      const connection = new HttpConnection(dialed, this, this.#options.idleTimeoutMs);
+      if (this.#stop.signal.aborted) connection.destroy();
+      else this.#offer(connection);
+    } catch (error) {
+      this.#dialing--;
+      const [next] = this.#waiting;
+      if (next === undefined) return;
+      this.#waiting.delete(next);
+      next.onError(error as Error);
+      this.#dialForWaiting();
+    }
+  }
+}

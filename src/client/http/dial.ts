@@ -1,0 +1,183 @@
+import { Buffer } from 'node:buffer';
+import { connect as connectTcp, isIP } from 'node:net';
+import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
+import type { TlsOptions } from '../endpoint.ts';
+import { ResponseParser } from './response-parser.ts';
+
+/** A connection could not be made, so nothing was sent. The message is that of the cause. */
+export class DialError extends Error {
+  override readonly name = 'DialError';
+
+  constructor(cause: unknown) {
+    super(messageOf(cause), { cause });
+  }
+}
+
+export interface DialTarget {
+  /** `http:` or `https:`, host and port. */
+  readonly server: URL;
+  readonly tls: TlsOptions;
+  /** Made of `tls` once: making it anew costs more than a handshake. */
+  readonly secureContext: SecureContext;
+  /** An HTTP proxy, `http:` or `https:`, which is asked for a tunnel (CONNECT). */
+  readonly proxyUrl?: string;
+}
+
+/** Where a socket's bytes go. They stay valid only until it returns. */
+export type ReceiveBytes = (bytes: Buffer) => void;
+
+export interface DialedSocket {
+  readonly socket: Socket;
+  /** Until it is called nothing is read. */
+  readonly receive: (receiver: ReceiveBytes) => void;
+}
+
+const connectTimeoutMs = 10_000;
+const keepAliveProbeMs = 30_000;
+
+/**
+ * What all sockets read into: whoever gets bytes is done with them before the next socket reads, so each needs no 64 KB of
+ * its own, and no read allocates.
+ */
+const readBuffer = Buffer.allocUnsafeSlow(65_536);
+
+/** A socket ready for requests. Rejects with a DialError: what failed, took more than 10 s, or why the signal aborted. */
+export async function dial(target: DialTarget, signal: AbortSignal): Promise<DialedSocket> {
+  const opened = new Set<Socket>();
+  const giveUp = (error: Error): void => {
+    for (const socket of opened) socket.destroy(error);
+  };
+  const onAbort = (): void => giveUp(signal.reason as Error);
+  const timer = setTimeout(() => {
+    giveUp(new Error(`no connection to ${target.server.host} within ${connectTimeoutMs / 1000} s`));
+  }, connectTimeoutMs);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await (target.proxyUrl === undefined ? dialDirectly(target, opened) : dialThrough(target, opened));
+  } catch (error) {
+    giveUp(error as Error);
+    throw new DialError(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function dialDirectly(target: DialTarget, opened: Set<Socket>): Promise<DialedSocket> {
+  let receiver: ReceiveBytes | undefined;
+  const onread = {
+    buffer: readBuffer,
+    callback(length: number, buffer: Uint8Array): boolean {
+      receiver?.(buffer.subarray(0, length) as Buffer);
+      return true;
+    },
+  };
+  const address = addressOf(target.server);
+  const socket =
+    target.server.protocol === 'https:'
+      ? connectTls({ ...address, ...tlsOptionsOf(target), onread } as ConnectionOptions)
+      : connectTcp({ ...address, onread });
+  opened.add(socket);
+  await ready(socket, target.server.protocol === 'https:' ? 'secureConnect' : 'connect');
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, keepAliveProbeMs);
+  return {
+    socket,
+    receive: (to) => {
+      receiver = to;
+    },
+  };
+}
+
+async function dialThrough(target: DialTarget, opened: Set<Socket>): Promise<DialedSocket> {
+  const proxy = new URL(target.proxyUrl!);
+  const isSecure = proxy.protocol === 'https:';
+  if (!isSecure && proxy.protocol !== 'http:') throw new Error(`proxy-url ${proxy.protocol}// is not supported`);
+  const address = addressOf(proxy);
+  const tunnel = isSecure ? connectTls({ ...address, ...serverName(address.host) }) : connectTcp(address);
+  opened.add(tunnel);
+  await ready(tunnel, isSecure ? 'secureConnect' : 'connect');
+  tunnel.setNoDelay(true);
+  tunnel.setKeepAlive(true, keepAliveProbeMs);
+  await askForTunnel(tunnel, target.server, proxy);
+  if (target.server.protocol !== 'https:') return { socket: tunnel, receive: (to) => void tunnel.on('data', to) };
+  const { host } = addressOf(target.server);
+  const socket: TLSSocket = connectTls({ socket: tunnel, host, ...tlsOptionsOf(target) });
+  opened.add(socket);
+  await ready(socket, 'secureConnect');
+  return { socket, receive: (to) => void socket.on('data', to) };
+}
+
+/** Rejects unless the proxy answers with 2xx. */
+async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<void> {
+  const { host, port } = addressOf(server);
+  const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const asked = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`, ...proxyLogin(proxy)];
+  const parser = new ResponseParser();
+  let onData: ReceiveBytes | undefined;
+  const answered = new Promise<number>((resolve, reject) => {
+    parser.expect({ onHead: resolve, onBody: ignore });
+    onData = (bytes) => {
+      try {
+        parser.push(bytes);
+      } catch (error) {
+        reject(error as Error);
+      }
+    };
+  });
+  socket.on('data', onData!);
+  socket.write(`${asked.join('\r\n')}\r\n\r\n`);
+  const status = await Promise.race([answered, lost(socket)]);
+  socket.off('data', onData!);
+  socket.pause();
+  if (status >= 300) throw new Error(`the proxy ${proxy.host} answered CONNECT ${authority} with ${status}`);
+}
+
+function proxyLogin({ username, password }: URL): string[] {
+  if (username === '') return [];
+  const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  return [`proxy-authorization: Basic ${login}`];
+}
+
+function addressOf({ protocol, hostname, port }: URL): { host: string; port: number } {
+  const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return { host, port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port) };
+}
+
+/** What names the server in the handshake: an address must not (RFC 6066). */
+function serverName(host: string): { servername?: string } {
+  return isIP(host) === 0 ? { servername: host } : {};
+}
+
+function tlsOptionsOf({ server, tls, secureContext }: DialTarget): ConnectionOptions {
+  return { ...serverName(addressOf(server).host), ...tls, secureContext, ALPNProtocols: ['http/1.1'] };
+}
+
+async function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.once(event, resolve);
+  await Promise.race([promise, lost(socket)]);
+}
+
+/** Rejects when the socket fails or closes; once the race is over that concerns nobody. */
+function lost(socket: Socket): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  socket.once('error', reject);
+  socket.once('close', () => reject(new Error('the connection was closed before it was ready')));
+  promise.catch(ignore);
+  return promise;
+}
+
+function ignore(): void {
+  // deliberately nothing
+}
+
+/** Several addresses may have been tried; the first failure speaks for all. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
+  return error.message === '' ? error.name : error.message;
+}

@@ -1,0 +1,215 @@
+import { Buffer } from 'node:buffer';
+import { createSecureContext } from 'node:tls';
+import { ConnectionError } from '../api-errors.ts';
+import type { Credentials, Endpoint } from '../endpoint.ts';
+import type { Lane, Transport, TransportRequest, TransportResponse } from '../transport.ts';
+import { abortReason, unlessAborted } from '../wait.ts';
+import { BodyStream } from './body-stream.ts';
+import { CollectedBody } from './collected-body.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { dial } from './dial.ts';
+import type { DialTarget } from './dial.ts';
+import type { Exchange } from './http-connection.ts';
+
+export interface HttpTransportOptions {
+  readonly endpoint: Endpoint;
+  /** Connections for calls. What a server with few cores answers at once is far below it. Default 32. */
+  readonly callConnections?: number;
+  /**
+   * How long an idle connection is kept, in milliseconds. Must be below the server's own idle time-out (90 s for
+   * kube-apiserver), else a call may be written to a connection that the server is just closing. Default 30 s.
+   */
+  readonly idleTimeoutMs?: number;
+}
+
+interface Pools {
+  readonly tlsKey: string;
+  /** lane -> the connections that carry it */
+  readonly byLane: Readonly<Record<Lane, ConnectionPool>>;
+}
+
+/** What a request's first lines are made of must not be able to end a line. */
+const notInPath = /[^\x21-\x7e]/;
+const notInHeader = /[^\t\x20-\x7e\x80-\xff]/;
+
+/**
+ * HTTP/1.1 (docs/decisions/0010-own-http-client.md). Each lane has its own connections: any number of long-lived ones for
+ * watches, two for the Lease (so that a renewal that hangs does not hold up the next), some for calls. Nothing has a time-out
+ * here but connecting: callers have deadlines, and who watches keeps a dead-man timer. When the certificates or authorities
+ * change, new connections are opened and the old ones are closed as soon as what they carry has ended.
+ */
+export class HttpTransport implements Transport {
+  readonly #endpoint: Endpoint;
+  readonly #server: URL;
+  readonly #pathPrefix: string;
+  readonly #callConnections: number;
+  readonly #idleTimeoutMs: number;
+  /** Replaced ones that may still carry something, and the current ones. */
+  readonly #open = new Set<ConnectionPool>();
+  #current: Pools | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpTransportOptions) {
+    this.#endpoint = options.endpoint;
+    this.#server = new URL(options.endpoint.server);
+    this.#pathPrefix = this.#server.pathname.replace(/\/+$/, '');
+    this.#callConnections = options.callConnections ?? 32;
+    this.#idleTimeoutMs = options.idleTimeoutMs ?? 30_000;
+  }
+
+  async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    // A credential plug-in may hang, which must not outlive the call's deadline.
+    const credentials = await unlessAborted(this.#credentials(), signal);
+    signal?.throwIfAborted();
+    const lane = request.lane ?? 'call';
+    const pool = this.#poolsFor(credentials).byLane[lane];
+    const head = this.#headOf(request, credentials);
+    const response =
+      lane === 'watch'
+        ? await openStream(pool, toWire(head, request.body), signal)
+        : await collect(pool, toWire(head, request.body), request.discardsBody === true, signal);
+    if (response.status === 401) this.#endpoint.refused(credentials);
+    return response;
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#current = undefined;
+    for (const pool of this.#open) pool.destroy(new Error('the transport was closed'));
+    this.#open.clear();
+    return Promise.resolve();
+  }
+
+  async #credentials(): Promise<Credentials> {
+    try {
+      return await this.#endpoint.credentials();
+    } catch (cause) {
+      throw nothingSent(cause instanceof Error ? cause.message : String(cause), cause);
+    }
+  }
+
+  #poolsFor({ tlsKey, tls }: Credentials): Pools {
+    if (this.#isClosed) throw nothingSent('the transport is closed');
+    const current = this.#current;
+    if (current?.tlsKey === tlsKey) return current;
+    const { proxyUrl } = this.#endpoint;
+    const target: DialTarget = {
+      server: this.#server,
+      tls,
+      secureContext: createSecureContext(tls),
+      ...(proxyUrl !== undefined && { proxyUrl }),
+    };
+    const open = (limit: number): ConnectionPool => {
+      const pool = new ConnectionPool({
+        dial: (signal) => dial(target, signal),
+        limit,
+        idleTimeoutMs: this.#idleTimeoutMs,
+      });
+      this.#open.add(pool);
+      return pool;
+    };
+    const next = { tlsKey, byLane: { watch: open(Infinity), lease: open(2), call: open(this.#callConnections) } };
+    this.#current = next;
+    for (const pool of this.#open) {
+      if (Object.values(next.byLane).includes(pool)) continue;
+      pool.drain();
+      if (pool.isEmpty) this.#open.delete(pool);
+    }
+    return next;
+  }
+
+  #headOf(request: TransportRequest, credentials: Credentials): string {
+    const { method, path, headers, body } = request;
+    if (notInPath.test(path)) throw nothingSent(`not a path that can be sent: ${JSON.stringify(path)}`);
+    let head = `${method} ${this.#pathPrefix}${path} HTTP/1.1\r\nhost: ${this.#server.host}\r\n`;
+    for (const [name, value] of Object.entries({ ...headers, ...credentials.headers })) {
+      if (notInHeader.test(value)) throw nothingSent(`header ${name} has characters that cannot be sent`);
+      head += `${name}: ${value}\r\n`;
+    }
+    if (body !== undefined) head += `content-length: ${Buffer.byteLength(body)}\r\n`;
+    else if (method !== 'GET' && method !== 'DELETE') head += 'content-length: 0\r\n';
+    return `${head}\r\n`;
+  }
+}
+
+type WireRequest = Pick<Exchange, 'request' | 'body'>;
+
+/** Resolves when the whole answer is there. */
+function collect(
+  pool: ConnectionPool,
+  request: WireRequest,
+  discardsBody: boolean,
+  signal: AbortSignal | undefined,
+): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let headers: TransportResponse['headers'] = {};
+    const collected = new CollectedBody();
+    const exchange: Exchange = {
+      ...request,
+      onHead(answeredStatus, answeredHeaders) {
+        status = answeredStatus;
+        headers = answeredHeaders;
+      },
+      onBody(chunk) {
+        if (!discardsBody || status >= 300) collected.push(chunk);
+      },
+      onEnd() {
+        signal?.removeEventListener('abort', onAbort);
+        resolve({ status, headers, body: collected });
+      },
+      onError(error) {
+        signal?.removeEventListener('abort', onAbort);
+        reject(error);
+      },
+    };
+    const onAbort = (): void => pool.cancel(exchange, abortReason(signal!));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pool.submit(exchange);
+  });
+}
+
+/** Resolves when the answer's head is there; its body is read by the caller. */
+function openStream(
+  pool: ConnectionPool,
+  request: WireRequest,
+  signal: AbortSignal | undefined,
+): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    const stream = new BodyStream({
+      pause: () => pool.connectionOf(exchange)?.pause(),
+      resume: () => pool.connectionOf(exchange)?.resume(),
+      cancel: () => pool.cancel(exchange, new Error('the reader gave the answer up')),
+    });
+    const exchange: Exchange = {
+      ...request,
+      onHead(status, headers) {
+        resolve({ status, headers, body: stream });
+      },
+      onBody(chunk) {
+        stream.push(chunk);
+      },
+      onEnd() {
+        signal?.removeEventListener('abort', onAbort);
+        stream.end();
+      },
+      onError(error) {
+        signal?.removeEventListener('abort', onAbort);
+        reject(error); // has no effect once the head was there
+        stream.end(error);
+      },
+    };
+    const onAbort = (): void => pool.cancel(exchange, abortReason(signal!));
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pool.submit(exchange);
+  });
+}
+
+/** Text goes in one piece with its head. */
+function toWire(head: string, body: TransportRequest['body']): WireRequest {
+  return typeof body === 'object' ? { request: head, body } : { request: head + (body ?? ''), body: undefined };
+}
+
+function nothingSent(message: string, cause?: unknown): ConnectionError {
+  return new ConnectionError(message, { ambiguous: false, cause });
+}

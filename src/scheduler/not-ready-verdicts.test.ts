@@ -1,0 +1,132 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Verdict } from '../api/verdict.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { NotReadyVerdicts } from './not-ready-verdicts.ts';
+import { Queueing } from './testing/queueing.ts';
+
+let scheduler: Queueing;
+/** `names: message`, in the order in which verdicts were reported; the default namespace left out. */
+let told: string[];
+
+beforeEach(() => {
+  told = [];
+  scheduler = new Queueing({ plugins: defaultPlugins, gated: (entity, status) => verdicts.gated(entity, status) });
+  const report = (pods: readonly { readonly name: string }[], { reason, message }: Verdict): void => {
+    expect(reason).toBe('WaitingForGang');
+    told.push(`${pods.map(({ name }) => name).join(' ')}: ${message.replaceAll('default/', '')}`);
+  };
+  const isOurs = (name: string): boolean => name === scheduler.picture.handle.schedulerName;
+  const { clock } = scheduler.picture;
+  const verdicts = new NotReadyVerdicts({ queue: scheduler.queue, verdicts: { report }, clock, isOurs });
+});
+
+function advance(ms: number): void {
+  scheduler.picture.clock.advance(ms);
+}
+
+describe('a group that is not ready', () => {
+  it('is told when it has not grown for half a second', () => {
+    scheduler.group({ name: 'red', minMember: 3 });
+    scheduler.members(1, { group: 'red' });
+    advance(400);
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(499);
+    expect(told).toEqual([]);
+    advance(1);
+    expect(told).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+    expect(scheduler.picture.clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('is told after 5 s although it keeps growing, and again of what is so then', () => {
+    scheduler.group({ name: 'red', minMember: 100 });
+    for (let member = 0; member < 20; member++) {
+      scheduler.pod({ name: `red-${member}`, group: 'red' });
+      advance(300);
+    }
+    expect(told).toHaveLength(1);
+    expect(told[0]).toContain('has 17 of the 100 members');
+    advance(500);
+    expect(told).toHaveLength(2);
+    expect(told[1]).toContain('has 20 of the 100 members');
+  });
+
+  it('is told nothing when it becomes ready in time', () => {
+    scheduler.group({ name: 'red', minMember: 2 });
+    scheduler.members(1, { group: 'red' });
+    advance(499);
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(10_000);
+    expect(told).toEqual([]);
+  });
+
+  it('is told by itself: one that came later is given its own time', () => {
+    for (const name of ['red', 'blue', 'green']) scheduler.group({ name, minMember: 2 });
+    scheduler.pod({ name: 'red-0', group: 'red' });
+    advance(250);
+    scheduler.pod({ name: 'blue-0', group: 'blue' });
+    advance(249);
+    scheduler.pod({ name: 'green-0', group: 'green' });
+    advance(1);
+    expect(told).toEqual([expect.stringContaining('PodGroup red')]);
+    scheduler.pod({ name: 'green-1', group: 'green' });
+    advance(250);
+    expect(told).toEqual([expect.anything(), expect.stringContaining('PodGroup blue')]);
+    advance(10_000);
+    expect(told).toHaveLength(2);
+  });
+
+  it('is not kept waiting by changes that are none of its size or reason', () => {
+    scheduler.group({ name: 'red', minMember: 3 });
+    scheduler.members(2, { group: 'red' });
+    for (let change = 1; change <= 4; change++) {
+      advance(125);
+      scheduler.change('red-0', { resourceVersion: `changed-${change}` });
+    }
+    expect(told).toHaveLength(1);
+  });
+
+  it('is given time anew when its reason changes', () => {
+    scheduler.members(2, { group: 'red' });
+    advance(300);
+    scheduler.group({ name: 'red', minMember: 3 });
+    advance(499);
+    expect(told).toEqual([]);
+    advance(1);
+    expect(told).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+  });
+
+  it('tells each new member also when the reason stays the same', () => {
+    scheduler.members(1, { group: 'red' });
+    advance(300);
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(500);
+    scheduler.pod({ name: 'red-2', group: 'red' });
+    advance(500);
+    expect(told.map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-0 red-1 red-2']);
+  });
+
+  it('is forgotten when it goes away; one of the same name has its own time', () => {
+    scheduler.members(1, { group: 'red' });
+    advance(400);
+    scheduler.removePod('red-0');
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(499);
+    expect(told).toEqual([]);
+    advance(1);
+    expect(told).toEqual([expect.stringMatching(/^red-1: /)]);
+  });
+
+  it('tells only members that name a scheduler of ours', () => {
+    scheduler.group({ name: 'red', minMember: 3 });
+    scheduler.members(1, { group: 'red' });
+    scheduler.pod({ name: 'other-0', group: 'red', schedulerName: 'other' });
+    advance(500);
+    expect(told).toEqual([expect.stringMatching(/^red-0: members of PodGroup red name different schedulers/)]);
+  });
+});
+
+it('a lone pod behind scheduling gates is told nothing', () => {
+  scheduler.pod({ name: 'a', gates: ['wait'] });
+  expect(scheduler.states()).toEqual({ 'pod/a': 'gated' });
+  expect(scheduler.picture.clock.untilNextTimer()).toBeUndefined();
+});
