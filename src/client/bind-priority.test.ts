@@ -48,10 +48,29 @@ test('what only tells people something waits for the last bind, then goes by lan
 
   priority.leave('bind');
   await settled();
-  const told = ['verdict 1', 'verdict 2', 'condition 1', 'condition 2', 'event 1', 'event 2'];
-  expect(gone.slice(2)).toEqual(told);
+  expect(gone.slice(2)).toEqual(['verdict 1', 'verdict 2', 'condition 1', 'condition 2']);
+  await advance(100);
+  expect(gone.slice(6)).toEqual(['event 1', 'event 2']);
   expect(priority.held).toBe(0);
   expect(clock.untilNextTimer()).toBeUndefined();
+});
+
+test('an Event waits until no bind has been under way for 100 ms', async () => {
+  call('bind');
+  priority.leave('bind');
+  await advance(60);
+  call('event', 'early');
+  call('condition');
+  await advance(39);
+  call('bind');
+  await advance(50);
+  priority.leave('bind');
+  await advance(99);
+  expect(gone).toEqual(['bind', 'condition', 'bind']);
+  await advance(1);
+  expect(gone.slice(3)).toEqual(['early']);
+  call('event', 'late');
+  expect(gone.slice(4)).toEqual(['late']);
 });
 
 test('binds, reads and the Lease never wait', () => {
@@ -116,6 +135,7 @@ test('a call that went takes its listener with it', async () => {
   const turn = priority.enter('event', undefined, signal);
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
   priority.leave('bind');
+  await advance(100);
   await turn;
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });

@@ -10,38 +10,51 @@ export interface BindPriorityOptions {
   readonly clock: Clock;
 }
 
-/** lane that gives way to binds -> its place among those when they go, and how long it may be held, in milliseconds */
-const givingWay: Readonly<Partial<Record<RateLane, { readonly rank: number; readonly maxHoldMs: number }>>> = {
-  verdict: { rank: 0, maxHoldMs: 500 },
-  condition: { rank: 1, maxHoldMs: 1_000 },
-  event: { rank: 2, maxHoldMs: 5_000 },
-};
-
-interface Held {
-  readonly rank: number;
-  /** Order of arrival. */
+interface HeldCall {
   readonly sequence: number;
   /** Monotonic time at which it goes in any case. */
   readonly until: number;
   readonly turn: Deferred<void>;
 }
 
+/** A lane that gives way to binds. Times in milliseconds. */
+class HeldLane {
+  /** How long no bind must have been under way before its calls go. */
+  readonly quietMs: number;
+  /** How long a call may be held. */
+  readonly maxHoldMs: number;
+  /** Those whose time is up soonest first. */
+  calls = new Heap(bySoonest);
+
+  constructor(quietMs: number, maxHoldMs: number) {
+    this.quietMs = quietMs;
+    this.maxHoldMs = maxHoldMs;
+  }
+}
+
 /**
  * Binds first: what only tells people something (lanes verdict, condition and event) does not take the API server's time
- * from Bindings. While a call of lane bind is under way, those calls are held, each for a limited time; when the last bind
- * ends all of them go, verdicts before conditions before Events, in order of arrival within a lane. Other lanes are never
- * held.
+ * from Bindings. While a call of lane bind is under way those calls are held, each for a limited time; when the last bind
+ * ends verdicts go, then conditions. Events wait until no bind has been under way for a moment, so that a burst of gangs that
+ * come and are bound one by one is over before its Events are written. Other lanes are never held.
  */
 export class BindPriority {
   readonly #clock: Clock;
   readonly #aborts = new AbortListeners();
-  /** Those whose time is up soonest first. */
-  #held = new Heap(byDeadline);
+  /** lane -> its calls; lanes in the order in which they go */
+  readonly #lanes: Readonly<Partial<Record<RateLane, HeldLane>>> = {
+    verdict: new HeldLane(0, 500),
+    condition: new HeldLane(0, 1_000),
+    event: new HeldLane(100, 5_000),
+  };
+  readonly #inOrder: readonly HeldLane[] = Object.values(this.#lanes);
   #sequence = 0;
   #binds = 0;
+  /** Monotonic time at which the last bind ended. */
+  #quietSince = -Infinity;
   #timer: Timer | undefined;
-  /** When the timer fires. */
-  #timerAt = 0;
+  /** When the timer fires; it is set anew only for something sooner. */
+  #timerAt = Infinity;
 
   constructor(options: BindPriorityOptions) {
     this.#clock = options.clock;
@@ -49,7 +62,7 @@ export class BindPriority {
 
   /** Calls held now. */
   get held(): number {
-    return this.#held.size;
+    return this.#inOrder.reduce((sum, { calls }) => sum + calls.size, 0);
   }
 
   /**
@@ -57,71 +70,85 @@ export class BindPriority {
    * once. Otherwise resolves when it may go, or rejects with the signal's reason when that comes first. `since` (monotonic) is
    * what the time that it may be held counts from; default now. Never throws.
    */
-  enter(lane: RateLane, since?: number, signal?: AbortSignal): Promise<void> | undefined {
-    if (lane === 'bind') {
+  enter(laneName: RateLane, since?: number, signal?: AbortSignal): Promise<void> | undefined {
+    if (laneName === 'bind') {
       this.#binds++;
       return undefined;
     }
-    const rules = givingWay[lane];
-    if (this.#binds === 0 || rules === undefined) return undefined;
+    const lane = this.#lanes[laneName];
+    if (lane === undefined) return undefined;
     const now = this.#clock.monotonic();
-    const until = (since ?? now) + rules.maxHoldMs;
-    if (until <= now) return undefined;
+    const until = (since ?? now) + lane.maxHoldMs;
+    if (until <= now || this.#isQuiet(lane, now)) return undefined;
     if (signal?.aborted) return Promise.reject(abortReason(signal));
-    return this.#hold({ rank: rules.rank, sequence: this.#sequence++, until, turn: deferred() }, signal);
+    return this.#hold(lane, { sequence: this.#sequence++, until, turn: deferred() }, signal);
   }
 
   /** A call that was entered has ended. */
-  leave(lane: RateLane): void {
-    if (lane !== 'bind' || --this.#binds > 0 || this.#held.size === 0) return;
-    const held = [...this.#held.values()].sort(byTurn);
-    this.#held = new Heap(byDeadline);
-    this.#setTimer();
-    for (const { turn } of held) turn.resolve();
+  leave(laneName: RateLane): void {
+    if (laneName !== 'bind' || --this.#binds > 0) return;
+    this.#quietSince = this.#clock.monotonic();
+    if (this.held > 0) this.#letGo();
   }
 
-  #hold(call: Held, signal: AbortSignal | undefined): Promise<void> {
-    this.#held.push(call);
+  #isQuiet({ quietMs }: HeldLane, now: number): boolean {
+    return this.#binds === 0 && now >= this.#quietSince + quietMs;
+  }
+
+  #hold(lane: HeldLane, call: HeldCall, signal: AbortSignal | undefined): Promise<void> {
+    lane.calls.push(call);
     this.#setTimer();
     const { promise } = call.turn;
     if (signal === undefined) return promise;
     const onAbort = (): void => {
-      if (!this.#held.remove(call)) return;
-      this.#setTimer();
+      if (!lane.calls.remove(call)) return;
+      if (this.held === 0) this.#cancelTimer();
       call.turn.reject(abortReason(signal));
     };
     this.#aborts.add(signal, onAbort);
     return promise.finally(() => this.#aborts.delete(signal, onAbort));
   }
 
-  /** Lets go whatever has been held long enough. */
-  #expire(): void {
+  /** Whoever need not wait any longer goes. */
+  #letGo(): void {
     const now = this.#clock.monotonic();
-    for (let next = this.#held.peek(); next !== undefined && next.until <= now; next = this.#held.peek()) {
-      this.#held.pop();
-      next.turn.resolve();
+    for (const lane of this.#inOrder) {
+      if (this.#isQuiet(lane, now)) {
+        const calls = [...lane.calls.values()].sort((a, b) => a.sequence - b.sequence);
+        lane.calls = new Heap(bySoonest);
+        for (const { turn } of calls) turn.resolve();
+      }
+      for (let next = lane.calls.peek(); next !== undefined && next.until <= now; next = lane.calls.peek()) {
+        lane.calls.pop();
+        next.turn.resolve();
+      }
     }
-    this.#setTimer();
+    if (this.held === 0) this.#cancelTimer();
+    else this.#setTimer();
   }
 
   #setTimer(): void {
-    const at = this.#held.peek()?.until;
-    if (this.#timer !== undefined && at === this.#timerAt) return;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (at === undefined) return;
+    let at = Infinity;
+    for (const { calls, quietMs } of this.#inOrder) {
+      const soonest = calls.peek();
+      if (soonest === undefined) continue;
+      at = Math.min(at, soonest.until, this.#binds === 0 ? this.#quietSince + quietMs : Infinity);
+    }
+    if (at >= this.#timerAt) return;
+    this.#cancelTimer();
     this.#timerAt = at;
     this.#timer = this.#clock.setTimer(at - this.#clock.monotonic(), () => {
-      this.#timer = undefined;
-      this.#expire();
+      this.#timerAt = Infinity;
+      this.#letGo();
     });
+  }
+
+  #cancelTimer(): void {
+    this.#timer?.cancel();
+    this.#timerAt = Infinity;
   }
 }
 
-function byDeadline(a: Held, b: Held): number {
-  return a.until - b.until || byTurn(a, b);
-}
-
-function byTurn(a: Held, b: Held): number {
-  return a.rank - b.rank || a.sequence - b.sequence;
+function bySoonest(a: HeldCall, b: HeldCall): number {
+  return a.until - b.until || a.sequence - b.sequence;
 }

@@ -131,6 +131,7 @@ describe('binds', () => {
     await first.get('/read');
     clock.advance(1_500);
     expect(await bind).toBeInstanceOf(TimeoutError);
+    clock.advance(100);
     await event;
     expect(server.requests.map(({ path }) => path)).toEqual(['/bind', '/old-event', '/read', '/event']);
   });
@@ -141,7 +142,7 @@ describe('binds', () => {
     server.otherwise(answerJson({}));
     const signal = AbortSignal.abort(new Error('leadership lost'));
     await expect(first.create('/bind', {}, { rateLane: 'bind', signal })).rejects.toThrow('leadership lost');
-    await first.create('/event', {}, { rateLane: 'event' });
+    await first.create('/verdict', {}, { rateLane: 'verdict' });
     expect(bindPriority.held).toBe(0);
   });
 });

@@ -27,10 +27,13 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
               `--cpu-prof-dir=${profileFolder}`,
               `--cpu-prof-name=${workload.id}-${Date.now()}.cpuprofile`,
             ];
+      const { environment, nodeFlags } = firstLine(cliPath);
       return {
-        command: process.execPath,
+        command: '/usr/bin/env',
         args: [
-          ...nodeFlags(cliPath),
+          ...environment,
+          process.execPath,
+          ...nodeFlags,
           ...profile,
           cliPath,
           'scheduler',
@@ -47,7 +50,12 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
 }
 
 /** What the first line of the command line's file gives to Node when users run it. */
-function nodeFlags(cliPath: string): readonly string[] {
-  const [firstLine = ''] = readFileSync(cliPath, 'utf8').split('\n', 1);
-  return /^#!\S+ -S node (.+)$/.exec(firstLine)?.[1]?.split(' ') ?? [];
+function firstLine(cliPath: string): {
+  readonly environment: readonly string[];
+  readonly nodeFlags: readonly string[];
+} {
+  const [line = ''] = readFileSync(cliPath, 'utf8').split('\n', 1);
+  const match = /^#!\S+ -S ((?:\w+=\S+ )*)node (.+)$/.exec(line);
+  if (match === null) throw new Error(`${cliPath} does not begin as it should: ${line.slice(0, 80)}`);
+  return { environment: match[1]!.split(' ').filter((word) => word !== ''), nodeFlags: match[2]!.split(' ') };
 }

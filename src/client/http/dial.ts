@@ -116,22 +116,20 @@ async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<vo
   const { host, port } = addressOf(server);
   const authority = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
   const asked = [`CONNECT ${authority} HTTP/1.1`, `host: ${authority}`, ...proxyLogin(proxy)];
+  const { promise: answered, resolve, reject } = Promise.withResolvers<number>();
   const parser = new ResponseParser();
-  let onData: ReceiveBytes | undefined;
-  const answered = new Promise<number>((resolve, reject) => {
-    parser.expect({ onHead: resolve, onBody: ignore });
-    onData = (bytes) => {
-      try {
-        parser.push(bytes);
-      } catch (error) {
-        reject(error as Error);
-      }
-    };
-  });
-  socket.on('data', onData!);
+  parser.expect({ onHead: resolve, onBody: ignore });
+  const onData = (bytes: Buffer): void => {
+    try {
+      parser.push(bytes);
+    } catch (error) {
+      reject(error as Error);
+    }
+  };
+  socket.on('data', onData);
   socket.write(`${asked.join('\r\n')}\r\n\r\n`);
   const status = await Promise.race([answered, lost(socket)]);
-  socket.off('data', onData!);
+  socket.off('data', onData);
   socket.pause();
   if (status >= 300) throw new Error(`the proxy ${proxy.host} answered CONNECT ${authority} with ${status}`);
 }

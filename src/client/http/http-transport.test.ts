@@ -275,7 +275,8 @@ describe('credentials', () => {
 });
 
 describe('over TLS', () => {
-  const fixture = (name: string): Buffer => readFileSync(new URL(`../../../test/fixtures/tls/${name}`, import.meta.url));
+  const fixture = (name: string): Buffer =>
+    readFileSync(new URL(`../../../test/fixtures/tls/${name}`, import.meta.url));
   let secure: Server;
   let port: number;
 

@@ -47,6 +47,8 @@ export class HttpTransport implements Transport {
   /** Replaced ones that may still carry something, and the current ones. */
   readonly #open = new Set<ConnectionPool>();
   #current: Pools | undefined;
+  /** headers of a request -> their lines with those of the credentials; callers use few objects for many requests */
+  readonly #headerLines = new WeakMap<object, { readonly credentials: Credentials; readonly lines: string }>();
   #isClosed = false;
 
   constructor(options: HttpTransportOptions) {
@@ -121,14 +123,25 @@ export class HttpTransport implements Transport {
   #headOf(request: TransportRequest, credentials: Credentials): string {
     const { method, path, headers, body } = request;
     if (notInPath.test(path)) throw nothingSent(`not a path that can be sent: ${JSON.stringify(path)}`);
-    let head = `${method} ${this.#pathPrefix}${path} HTTP/1.1\r\nhost: ${this.#server.host}\r\n`;
+    const length =
+      body !== undefined
+        ? `content-length: ${Buffer.byteLength(body)}\r\n`
+        : method === 'GET' || method === 'DELETE'
+          ? ''
+          : 'content-length: 0\r\n';
+    return `${method} ${this.#pathPrefix}${path} HTTP/1.1\r\n${this.#linesOf(headers, credentials)}${length}\r\n`;
+  }
+
+  #linesOf(headers: TransportRequest['headers'], credentials: Credentials): string {
+    const known = this.#headerLines.get(headers);
+    if (known?.credentials === credentials) return known.lines;
+    let lines = `host: ${this.#server.host}\r\n`;
     for (const [name, value] of Object.entries({ ...headers, ...credentials.headers })) {
       if (notInHeader.test(value)) throw nothingSent(`header ${name} has characters that cannot be sent`);
-      head += `${name}: ${value}\r\n`;
+      lines += `${name}: ${value}\r\n`;
     }
-    if (body !== undefined) head += `content-length: ${Buffer.byteLength(body)}\r\n`;
-    else if (method !== 'GET' && method !== 'DELETE') head += 'content-length: 0\r\n';
-    return `${head}\r\n`;
+    this.#headerLines.set(headers, { credentials, lines });
+    return lines;
   }
 }
 

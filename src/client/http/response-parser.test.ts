@@ -102,7 +102,7 @@ test('is the same wherever it is cut, and the next one after it as well', () => 
         const answer = new Answer();
         parser.expect(answer);
         const bytes = Buffer.from(`HTTP/1.1 200 OK\r\nDate: today\r\n${wire}`, 'latin1');
-        for (let at = 0; at < bytes.length; ) {
+        for (let at = 0; at < bytes.length;) {
           expect(parser.hasEnded).toBe(false);
           const end = Math.min(bytes.length, at + cuts.next().value!);
           // Copied and spoiled afterwards: nothing may be kept of it.
