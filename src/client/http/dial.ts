@@ -123,7 +123,7 @@ async function askForTunnel(socket: Socket, server: URL, proxy: URL): Promise<vo
     try {
       parser.push(bytes);
     } catch (error) {
-      reject(error as Error);
+      reject(error);
     }
   };
   socket.on('data', onData);
