@@ -73,6 +73,24 @@ test('an Event waits until no bind has been under way for 100 ms', async () => {
   expect(gone.slice(4)).toEqual(['late']);
 });
 
+test('a dozen of a lane is under way at once, so that the next bind is not behind all of them', async () => {
+  for (let index = 1; index <= 14; index++) call('condition', `condition ${index}`);
+  call('verdict');
+  expect(gone).toHaveLength(13);
+  expect(gone.at(-1)).toBe('verdict');
+  priority.leave('condition');
+  await settled();
+  expect(gone.slice(13)).toEqual(['condition 13']);
+  call('bind');
+  priority.leave('condition');
+  await settled();
+  expect(gone.slice(14)).toEqual(['bind']);
+  priority.leave('bind');
+  await settled();
+  expect(gone.slice(15)).toEqual(['condition 14']);
+  expect(clock.untilNextTimer()).toBeUndefined();
+});
+
 test('binds, reads and the Lease never wait', () => {
   call('bind', 'first');
   for (const lane of ['bind', 'read', 'lease'] as const) call(lane);

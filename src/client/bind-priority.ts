@@ -17,14 +17,18 @@ interface HeldCall {
   readonly turn: Deferred<void>;
 }
 
+/** Calls of one such lane under way at most: a bind that comes now finds connections free. */
+const laneLimit = 12;
+
 /** A lane that gives way to binds. Times in milliseconds. */
 class HeldLane {
   /** How long no bind must have been under way before its calls go. */
   readonly quietMs: number;
   /** How long a call may be held. */
   readonly maxHoldMs: number;
-  /** Those whose time is up soonest first. */
-  calls = new Heap(bySoonest);
+  underWay = 0;
+  /** Those whose time is up soonest go first: without `since`, those that came first. */
+  readonly calls = new Heap(bySoonest);
 
   constructor(quietMs: number, maxHoldMs: number) {
     this.quietMs = quietMs;
@@ -35,7 +39,7 @@ class HeldLane {
 /**
  * Binds first: what only tells people something (lanes verdict, condition and event) does not take the API server's time
  * from Bindings. While a call of lane bind is under way those calls are held, each for a limited time; when the last bind
- * ends verdicts go, then conditions. Events wait until no bind has been under way for a moment, so that a burst of gangs that
+ * ends verdicts go, then conditions, a few at a time. Events wait until no bind has been under way for a moment, so that a burst of gangs that
  * come and are bound one by one is over before its Events are written. Other lanes are never held.
  */
 export class BindPriority {
@@ -66,8 +70,8 @@ export class BindPriority {
   }
 
   /**
-   * A call begins; for one of lane bind `leave` must follow when it has ended, however it ended. Undefined: the call goes at
-   * once. Otherwise resolves when it may go, or rejects with the signal's reason when that comes first. `since` (monotonic) is
+   * A call begins. Undefined: it goes at once. Otherwise resolves when it may go, or rejects with the signal's reason when that
+   * comes first. Unless it rejects, `leave` must follow when the call has ended, however it ended. `since` (monotonic) is
    * what the time that it may be held counts from; default now. Never throws.
    */
   enter(laneName: RateLane, since?: number, signal?: AbortSignal): Promise<void> | undefined {
@@ -79,20 +83,33 @@ export class BindPriority {
     if (lane === undefined) return undefined;
     const now = this.#clock.monotonic();
     const until = (since ?? now) + lane.maxHoldMs;
-    if (until <= now || this.#isQuiet(lane, now)) return undefined;
+    if (until <= now || this.#mayGo(lane, now)) {
+      lane.underWay++;
+      return undefined;
+    }
     if (signal?.aborted) return Promise.reject(abortReason(signal));
     return this.#hold(lane, { sequence: this.#sequence++, until, turn: deferred() }, signal);
   }
 
-  /** A call that was entered has ended. */
+  /** A call that went has ended. */
   leave(laneName: RateLane): void {
-    if (laneName !== 'bind' || --this.#binds > 0) return;
-    this.#quietSince = this.#clock.monotonic();
+    if (laneName === 'bind') {
+      if (--this.#binds > 0) return;
+      this.#quietSince = this.#clock.monotonic();
+    } else {
+      const lane = this.#lanes[laneName];
+      if (lane === undefined) return;
+      lane.underWay--;
+    }
     if (this.held > 0) this.#letGo();
   }
 
   #isQuiet({ quietMs }: HeldLane, now: number): boolean {
     return this.#binds === 0 && now >= this.#quietSince + quietMs;
+  }
+
+  #mayGo(lane: HeldLane, now: number): boolean {
+    return lane.underWay < laneLimit && this.#isQuiet(lane, now);
   }
 
   #hold(lane: HeldLane, call: HeldCall, signal: AbortSignal | undefined): Promise<void> {
@@ -113,13 +130,10 @@ export class BindPriority {
   #letGo(): void {
     const now = this.#clock.monotonic();
     for (const lane of this.#inOrder) {
-      if (this.#isQuiet(lane, now)) {
-        const calls = [...lane.calls.values()].sort((a, b) => a.sequence - b.sequence);
-        lane.calls = new Heap(bySoonest);
-        for (const { turn } of calls) turn.resolve();
-      }
-      for (let next = lane.calls.peek(); next !== undefined && next.until <= now; next = lane.calls.peek()) {
+      for (let next = lane.calls.peek(); next !== undefined; next = lane.calls.peek()) {
+        if (next.until > now && !this.#mayGo(lane, now)) break;
         lane.calls.pop();
+        lane.underWay++;
         next.turn.resolve();
       }
     }
@@ -129,10 +143,11 @@ export class BindPriority {
 
   #setTimer(): void {
     let at = Infinity;
-    for (const { calls, quietMs } of this.#inOrder) {
+    for (const { calls, quietMs, underWay } of this.#inOrder) {
       const soonest = calls.peek();
       if (soonest === undefined) continue;
-      at = Math.min(at, soonest.until, this.#binds === 0 ? this.#quietSince + quietMs : Infinity);
+      const waitsForQuiet = this.#binds === 0 && underWay < laneLimit;
+      at = Math.min(at, soonest.until, waitsForQuiet ? this.#quietSince + quietMs : Infinity);
     }
     if (at >= this.#timerAt) return;
     this.#cancelTimer();

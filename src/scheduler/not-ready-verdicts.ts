@@ -7,7 +7,7 @@ import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { VerdictWriter } from './verdict-writer.ts';
 
 /** A group that has not changed for so long is told; most become ready sooner, and then nothing needs to be written. */
-const quietMs = 500;
+const quietMs = 1_000;
 /** A group that keeps changing is told after so long all the same. */
 const latestMs = 5_000;
 
