@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createProxy } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { Server } from 'node:https';
 import { connect, createServer as createTcpServer } from 'node:net';
@@ -361,6 +361,34 @@ describe('over TLS', () => {
     expect(isAmbiguous(error)).toBe(false);
     expect((error as Error).message).toContain(`the proxy ${address} answered CONNECT 127.0.0.1:${port} with 407`);
     expect(login).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')}`);
+  });
+
+  test('a reader who falls behind holds the server up, and then gets everything', async () => {
+    const megabytes = 24;
+    let answered: ServerResponse | undefined;
+    const writes = deferred<boolean[]>();
+    secure.removeAllListeners('request');
+    secure.on('request', (_request: IncomingMessage, response: ServerResponse) => {
+      answered = response;
+      writes.resolve(Array.from({ length: megabytes }, (_, index) => response.write(Buffer.alloc(1_048_576, index))));
+      response.end();
+    });
+    const tls = { ca: fixture('ca.crt') };
+    const transport = new HttpTransport({
+      endpoint: fixedEndpoint(`https://127.0.0.1:${port}`, { tls, tlsKey: 'any', headers: {} }),
+    });
+    const { body } = await transport.send({ ...get, lane: 'watch' });
+    await writes.promise;
+    expect(answered!.writableFinished).toBe(false);
+    let bytes = 0;
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      // Whatever can arrive meanwhile does: without a limit that would be all of it.
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(chunk.length).toBeLessThan(4 * 1_048_576);
+    }
+    expect(bytes).toBe(megabytes * 1_048_576);
+    await transport.close();
   });
 
   test('tls-server-name and insecure-skip-tls-verify are followed', async () => {
