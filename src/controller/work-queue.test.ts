@@ -57,6 +57,14 @@ async function finish(job: Deferred<void> | undefined, error?: Error): Promise<v
   await settled();
 }
 
+/** The first key added fails, backs off and is taken again, five times. */
+async function failFiveTimes({ clock, work, retries }: Fixture): Promise<void> {
+  for (let failure = 0; failure < 5; failure++) {
+    await finish(work[failure], new Error('no'));
+    clock.advance(retries.at(-1)!.delayMs);
+  }
+}
+
 describe('WorkQueue', () => {
   it('takes keys first come first served, each once however often it was added', async () => {
     const { queue, taken, work } = fixture();
@@ -124,13 +132,11 @@ describe('WorkQueue', () => {
   });
 
   it('lets an addition shorten a back-off to a second, and no further', async () => {
-    const { clock, queue, taken, work, retries } = fixture(1, 30_000);
+    const failing = fixture(1, 30_000);
+    const { clock, queue, taken, work, retries } = failing;
     queue.start();
     queue.add('a');
-    for (let failure = 0; failure < 5; failure++) {
-      await finish(work[failure], new Error('no'));
-      clock.advance(retries.at(-1)!.delayMs);
-    }
+    await failFiveTimes(failing);
     await finish(work[5], new Error('no'));
     expect(retries.at(-1)!.delayMs).toBe(3_200);
     queue.add('a');
@@ -158,13 +164,11 @@ describe('WorkQueue', () => {
   });
 
   it('remembers what was added to a key that then fails', async () => {
-    const { clock, queue, taken, work, retries } = fixture(1, 30_000);
+    const failing = fixture(1, 30_000);
+    const { clock, queue, taken, work, retries } = failing;
     queue.start();
     queue.add('a');
-    for (let failure = 0; failure < 5; failure++) {
-      await finish(work[failure], new Error('no'));
-      clock.advance(retries.at(-1)!.delayMs);
-    }
+    await failFiveTimes(failing);
     queue.add('a');
     await finish(work[5], new Error('no'));
     clock.advance(999);

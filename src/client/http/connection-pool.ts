@@ -111,12 +111,9 @@ export class ConnectionPool implements ConnectionOwner {
 
   /** A failure is that of whoever has waited longest, so that nobody waits for a server that is not there. */
   async #dial(): Promise<void> {
+    let dialed: DialedSocket;
     try {
-      const dialed = await this.#options.dial(this.#stop.signal);
-      this.#dialing--;
-      const connection = new HttpConnection(dialed, this, this.#options.idleTimeoutMs);
-      if (this.#stop.signal.aborted) connection.destroy();
-      else this.#offer(connection);
+      dialed = await this.#options.dial(this.#stop.signal);
     } catch (error) {
       this.#dialing--;
       const [next] = this.#waiting;
@@ -124,6 +121,11 @@ export class ConnectionPool implements ConnectionOwner {
       this.#waiting.delete(next);
       next.onError(error as Error);
       this.#dialForWaiting();
+      return;
     }
+    this.#dialing--;
+    const connection = new HttpConnection(dialed, this, this.#options.idleTimeoutMs);
+    if (this.#stop.signal.aborted) connection.destroy();
+    else this.#offer(connection);
   }
 }

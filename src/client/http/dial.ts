@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { connect as connectTcp, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import type { Socket, TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import type { TlsOptions } from '../endpoint.ts';
@@ -75,15 +75,9 @@ async function dialDirectly(target: DialTarget, opened: Set<Socket>): Promise<Di
       return true;
     },
   };
-  const address = addressOf(target.server);
-  const socket =
-    target.server.protocol === 'https:'
-      ? connectTls({ ...address, ...tlsOptionsOf(target), onread } as ConnectionOptions)
-      : connectTcp({ ...address, onread });
-  opened.add(socket);
-  await ready(socket, target.server.protocol === 'https:' ? 'secureConnect' : 'connect');
-  socket.setNoDelay(true);
-  socket.setKeepAlive(true, keepAliveProbeMs);
+  const isSecure = target.server.protocol === 'https:';
+  const address = { ...addressOf(target.server), onread };
+  const socket = await connect(address, isSecure ? tlsOptionsOf(target) : undefined, opened);
   return {
     socket,
     receive: (to) => {
@@ -97,11 +91,7 @@ async function dialThrough(target: DialTarget, opened: Set<Socket>): Promise<Dia
   const isSecure = proxy.protocol === 'https:';
   if (!isSecure && proxy.protocol !== 'http:') throw new Error(`proxy-url ${proxy.protocol}// is not supported`);
   const address = addressOf(proxy);
-  const tunnel = isSecure ? connectTls({ ...address, ...serverName(address.host) }) : connectTcp(address);
-  opened.add(tunnel);
-  await ready(tunnel, isSecure ? 'secureConnect' : 'connect');
-  tunnel.setNoDelay(true);
-  tunnel.setKeepAlive(true, keepAliveProbeMs);
+  const tunnel = await connect(address, isSecure ? serverName(address.host) : undefined, opened);
   await askForTunnel(tunnel, target.server, proxy);
   if (target.server.protocol !== 'https:') return { socket: tunnel, receive: (to) => void tunnel.on('data', to) };
   const { host } = addressOf(target.server);
@@ -109,6 +99,20 @@ async function dialThrough(target: DialTarget, opened: Set<Socket>): Promise<Dia
   opened.add(socket);
   await ready(socket, 'secureConnect');
   return { socket, receive: (to) => void socket.on('data', to) };
+}
+
+/** Over TLS when there are options for it. `opened` has the socket from the beginning. */
+async function connect(
+  address: TcpNetConnectOpts,
+  tls: ConnectionOptions | undefined,
+  opened: Set<Socket>,
+): Promise<Socket> {
+  const socket = tls === undefined ? connectTcp(address) : connectTls({ ...address, ...tls });
+  opened.add(socket);
+  await ready(socket, tls === undefined ? 'connect' : 'secureConnect');
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, keepAliveProbeMs);
+  return socket;
 }
 
 /** Rejects unless the proxy answers with 2xx. */
