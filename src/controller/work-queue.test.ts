@@ -165,7 +165,7 @@ describe('WorkQueue', () => {
 
   it('remembers what was added to a key that then fails', async () => {
     const failing = fixture(1, 30_000);
-    const { clock, queue, taken, work, retries } = failing;
+    const { clock, queue, taken, work } = failing;
     queue.start();
     queue.add('a');
     await failFiveTimes(failing);
