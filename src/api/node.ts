@@ -33,6 +33,31 @@ interface RawNode {
   readonly status?: { readonly allocatable?: RawResources; readonly capacity?: RawResources };
 }
 
+/** Whether nothing that scheduling reads differs: heartbeats change only the rest. */
+export function schedulesAlike(a: Node, b: Node): boolean {
+  return (
+    a.unschedulable === b.unschedulable &&
+    sameList(a.allocatable.ids, b.allocatable.ids) &&
+    sameList(a.allocatable.amounts, b.allocatable.amounts) &&
+    sameLabels(a.labels, b.labels) &&
+    a.taints.length === b.taints.length &&
+    a.taints.every((taint, i) => sameTaint(taint, b.taints[i]!))
+  );
+}
+
+function sameList(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+function sameLabels(a: Node['labels'], b: Node['labels']): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+function sameTaint(a: Taint, b: Taint): boolean {
+  return a.key === b.key && a.value === b.value && a.effect === b.effect;
+}
+
 /** Throws (TypeError, QuantityError) for what is not a node; the message names the field. */
 export function projectNode(input: unknown, names: ResourceNames): Node {
   const { metadata, spec, status } = input as RawNode;

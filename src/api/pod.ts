@@ -108,6 +108,11 @@ export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
   return pod.phase === 'Succeeded' || pod.phase === 'Failed';
 }
 
+/** As the API shows it the pod still waits for a node: it is on none, and neither ended nor being deleted. */
+export function isUnbound(pod: Pod): boolean {
+  return pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
+}
+
 type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {
   readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
 };

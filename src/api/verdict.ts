@@ -6,11 +6,20 @@
  * - `Unschedulable`: the pod, or its whole group, is ready but does not fit. On all unbound members of the group.
  * - `SchedulerError`: the attempt failed for a reason that is not the cluster's state (a plugin threw, the API refused).
  */
-export const verdictReasons = ['WaitingForGang', 'Unschedulable', 'SchedulerError'] as const;
-export type VerdictReason = (typeof verdictReasons)[number];
+export type VerdictReason = 'WaitingForGang' | 'Unschedulable' | 'SchedulerError';
+
+/**
+ * What an unscheduled entity waits for, in one word.
+ * - `WaitingForGang`: `members` that are missing, or scheduling `gates` of members that are there;
+ * - `Unschedulable`: `capacity` (it fits once other pods are gone), `never` (not even then, on the nodes as they are), `permit` (a
+ *   plugin let it not pass), or `unknown` (neither was worth finding out);
+ * - `SchedulerError`: the `error` to be over.
+ */
+export type WaitsFor = 'members' | 'gates' | 'capacity' | 'never' | 'permit' | 'error' | 'unknown';
 
 /** The one explanation an unscheduled entity gets; for a group it is copied to every unbound member. */
 export interface Verdict {
   readonly reason: VerdictReason;
   readonly message: string;
+  readonly waitsFor: WaitsFor;
 }

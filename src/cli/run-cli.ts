@@ -53,12 +53,16 @@ function commandsThat(begin: () => CommandContext): Commands {
       return runUp({ ...rest, files, exit, naive, timeoutMs }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
-      const [{ runServer }, { runScheduler }] = await Promise.all([
+      const [{ runServer }, { runScheduler }, { defaultProfile }] = await Promise.all([
         import('./run-server.ts'),
         import('../compose/scheduler.ts'),
+        import('../config/scheduler-configuration.ts'),
       ]);
       const { schedulerName: schedulerNames = ['tutti'] } = flags;
-      return runServer('scheduler', flags, begin(), (parts) => runScheduler({ ...parts, schedulerNames }));
+      const profiles = schedulerNames.map(defaultProfile);
+      return runServer('scheduler', flags, begin(), ({ qps, burst, ...parts }) =>
+        runScheduler({ ...parts, configuration: { profiles, clientConnection: { qps, burst } } }),
+      );
     },
     async controller(flags: ControllerFlags) {
       const [{ runServer }, { runController }] = await Promise.all([

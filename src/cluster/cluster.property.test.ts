@@ -179,8 +179,7 @@ class Both {
           break;
         case 'takeOut': {
           const pod = this.pods.get(todo.uid);
-          const node = pod && this.cluster.nodeOf(pod);
-          if (pod !== undefined && node !== undefined) transaction.takeOut(pod, node);
+          if (pod !== undefined) transaction.takeOut([pod]);
           break;
         }
         case 'savepoint':

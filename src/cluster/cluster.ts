@@ -1,5 +1,6 @@
+import { schedulesAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
-import { isTerminal } from '../api/pod.ts';
+import { isTerminal, isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
@@ -41,6 +42,7 @@ export class Cluster {
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
   #generation = 0;
+  #nodesRevision = 0;
   #openTransaction = false;
 
   constructor(resources: ResourceNames) {
@@ -59,8 +61,14 @@ export class Cluster {
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
+  /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
+  get nodesRevision(): number {
+    return this.#nodesRevision;
+  }
+
   setNode(node: Node): void {
     const info = this.#nodeNamed(node.name);
+    if (info.index < 0 || !schedulesAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
     this.#touch(info);
@@ -69,6 +77,7 @@ export class Cluster {
   removeNode(name: string): void {
     const info = this.node(name);
     if (info === undefined) return;
+    this.#nodesRevision++;
     const last = this.#nodes.pop()!;
     if (last !== info) {
       this.#nodes[info.index] = last;
@@ -105,6 +114,12 @@ export class Cluster {
 
   isAssumed(uid: string): boolean {
     return this.#assumed.has(uid);
+  }
+
+  /** The pod as it is now if it still waits for a node: known, neither bound nor assumed, not ended and not being deleted. */
+  openPod(uid: string): Pod | undefined {
+    const pod = this.#pods.get(uid);
+    return pod !== undefined && isUnbound(pod) && !this.#assumed.has(uid) ? pod : undefined;
   }
 
   /**
@@ -151,6 +166,11 @@ export class Cluster {
     const info = this.#nodeNamed(claim.nodeName);
     info.claims.set(claim.claimant.uid, claim);
     this.#touch(info);
+  }
+
+  /** The claim of this owner, a pod's uid. */
+  claimOf(owner: string): Claim | undefined {
+    return this.#claims.get(owner);
   }
 
   /** Gives the owner's room back; false when it had none. */
@@ -203,12 +223,12 @@ export class Cluster {
         if (pod.podGroupKey !== undefined) this.#joinGang(pod);
       },
       forget: (pod) => this.forget(pod),
-      takeOut: (pod) => this.#takeOffNode(pod),
-      putBack: (pod, node) => {
-        // A node that only this pod named has been dropped.
-        this.#nodesByName.set(node.name, node);
-        this.#putOnNode(pod);
+      holderOf: (pod) => {
+        const info = this.nodeOf(pod);
+        return info?.pods.has(pod.uid) === true ? info : undefined;
       },
+      gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
+      touch: (info) => this.#touch(info),
       closed: () => {
         this.#openTransaction = false;
       },
@@ -226,11 +246,11 @@ export class Cluster {
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
 
-  /** A nominated pod claims its room, whoever nominated it; every claim ends when its owner is on a node or gone. */
+  /** A pod that the API says is nominated claims its room; every claim ends when its owner is on a node or gone. */
   #followNomination(pod: Pod): void {
     const known = this.#claims.get(pod.uid);
-    const isComing = pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
-    if (isComing && known?.kind === 'repair') return;
+    const isComing = isUnbound(pod);
+    if (isComing && known?.isKept === true) return;
     if (isComing && pod.nominatedNodeName !== '') {
       this.claim({ kind: 'nomination', claimant: pod, nodeName: pod.nominatedNodeName });
     } else {

@@ -19,27 +19,53 @@ export interface GangSpec {
   readonly started: boolean;
 }
 
-type MemberState = 'pending' | 'gated' | 'planned' | 'bound' | 'succeeded' | 'failed' | 'leaving';
-
 /**
- * The core's view of a pod group: its members, counted by state as they change.
- *
- * Member states: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
+ * Where a member is: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
  * confirmed; `bound` runs or will run on its node; `succeeded`, `failed` have ended; `leaving` is being deleted.
  */
-export class Gang {
+export type MemberState = 'pending' | 'gated' | 'planned' | 'bound' | 'succeeded' | 'failed' | 'leaving';
+
+/** A pod group as plugins see it. */
+export interface GangView {
   /** namespace/name */
   readonly key: string;
   /** Undefined while the group object is absent. */
-  spec: GangSpec | undefined;
+  readonly spec: GangSpec | undefined;
   /** uid -> member, in order of arrival */
-  readonly members = new Map<string, Pod>();
+  readonly members: ReadonlyMap<string, Pod>;
   /** uid -> member that may be scheduled now, in no meaningful order */
-  readonly pending = new Map<string, Pod>();
-  /** Quorum was once bound. Never goes back while the group object is the same. */
-  started = false;
+  readonly pending: ReadonlyMap<string, Pod>;
   /** schedulerName -> how many pending members name it */
+  readonly pendingBySchedulerName: ReadonlyMap<string, number>;
+  /** Quorum was once bound. Never goes back while the group object is the same. */
+  readonly started: boolean;
+  /** Members that count towards quorum: bound or planned ones, and succeeded ones once the group has started. */
+  readonly counted: number;
+  /** How many more members must be placed together; 0 when quorum is reached. */
+  readonly missing: number;
+  /**
+   * Some members are on nodes although the group never started: it must be completed before anything new begins. Planned
+   * ones count, because the watch may show a Binding later than a sibling's is known to have failed.
+   */
+  readonly incomplete: boolean;
+  /** Members in one state. */
+  count(state: MemberState): number;
+}
+
+/** The order of what has one in a gang, to be restored after steps that were undone. */
+export interface GangOrder {
+  readonly pending: readonly string[];
+  readonly schedulerNames: readonly string[];
+}
+
+/** The core's view of a pod group: its members, counted by state as they change. */
+export class Gang implements GangView {
+  readonly key: string;
+  spec: GangSpec | undefined;
+  readonly members = new Map<string, Pod>();
+  readonly pending = new Map<string, Pod>();
   readonly pendingBySchedulerName = new Map<string, number>();
+  started = false;
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
   /** uid of the group whose plan bound them ('' when no plan did) -> how many members succeeded */
@@ -58,25 +84,18 @@ export class Gang {
     this.key = key;
   }
 
-  /** Members in one state. */
   count(state: MemberState): number {
     return this.#counts[state];
   }
 
-  /** Members that count towards quorum: bound or planned ones, and succeeded ones once the group has started. */
   get counted(): number {
     return this.#counts.bound + this.#counts.planned + (this.started ? this.#succeeded : 0);
   }
 
-  /** How many more members must be placed together; 0 when quorum is reached. */
   get missing(): number {
     return Math.max(0, (this.spec?.minMember ?? 0) - this.counted);
   }
 
-  /**
-   * Some members are on nodes although the group never started: it must be completed before anything new begins. Planned
-   * ones count, because the watch may show a Binding later than a sibling's is known to have failed.
-   */
   get incomplete(): boolean {
     return !this.started && this.#counts.bound + this.#counts.planned > 0 && this.missing > 0;
   }
@@ -107,6 +126,32 @@ export class Gang {
     this.#leaveState(uid);
     this.members.delete(uid);
     this.#states.delete(uid);
+  }
+
+  stateOf(uid: string): MemberState | undefined {
+    return this.#states.get(uid);
+  }
+
+  /**
+   * Says for a while that a member is in another state than its pod shows, or again in the one that it was in; for members that
+   * neither are nor become pending or succeeded.
+   */
+  putInState(uid: string, state: MemberState): void {
+    const before = this.#states.get(uid);
+    if (before === undefined) return;
+    this.#counts[before]--;
+    this.#counts[state]++;
+    this.#states.set(uid, state);
+  }
+
+  get order(): GangOrder {
+    return { pending: [...this.pending.keys()], schedulerNames: [...this.pendingBySchedulerName.keys()] };
+  }
+
+  /** For the same members and names as when the order was taken. */
+  restoreOrder({ pending, schedulerNames }: GangOrder): void {
+    reorder(this.pending, pending);
+    reorder(this.pendingBySchedulerName, schedulerNames);
   }
 
   #leaveState(uid: string): void {
@@ -146,6 +191,24 @@ export class Gang {
     if (this.started || this.spec === undefined) return;
     this.started = this.spec.started || this.#counts.bound + this.#succeeded >= this.spec.minMember;
   }
+}
+
+/** Moves every key that is out of its place to the end, in order. */
+function reorder<T>(map: Map<string, T>, order: readonly string[]): void {
+  const isInPlace = keysInOrder(map, order);
+  if (isInPlace) return;
+  for (const key of order) {
+    if (!map.has(key)) continue;
+    const value = map.get(key)!;
+    map.delete(key);
+    map.set(key, value);
+  }
+}
+
+function keysInOrder(map: ReadonlyMap<string, unknown>, order: readonly string[]): boolean {
+  let i = 0;
+  for (const key of map.keys()) if (key !== order[i++]) return false;
+  return i === order.length;
 }
 
 function stateOf(pod: Pod, assumed: boolean): MemberState {

@@ -3,28 +3,57 @@ import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 
+/** What is on a node: its pods and their sums. */
+export interface NodeContents {
+  /** Sum of requests, by resource id. */
+  readonly requested: readonly number[];
+  /** As `requested`, but containers without a request count 100m CPU and 200 MiB: for scoring. */
+  readonly nonZeroMilliCpu: number;
+  readonly nonZeroMemory: number;
+  /** uid -> pod, in order of arrival */
+  readonly pods: ReadonlyMap<string, Pod>;
+  /** Host ports in use, one entry a port of a pod. */
+  readonly hostPorts: readonly HostPort[];
+}
+
 /**
- * A node with what runs or is assumed on it: what Filter and Score read. Plugins must not change it. Vectors are indexed by
- * resource id; an id beyond a vector's end means 0.
+ * A node as plugins see it, with what runs or is assumed on it: what Filter and Score read. Vectors are indexed by resource
+ * id; an id beyond a vector's end means 0.
  */
-export class NodeInfo {
+export interface NodeView extends NodeContents {
   readonly name: string;
   /** Position in the cluster's node list; -1 while the node itself is unknown and only pods name it. */
+  readonly index: number;
+  readonly node: Node;
+  /** Changes with everything that a node-local verdict may read; never the same for two different states. */
+  readonly generation: number;
+  readonly allocatable: readonly number[];
+  /** owner uid -> room kept for a pod that is to come */
+  readonly claims: ReadonlyMap<string, Claim>;
+  /** Free amount; negative when over-committed. */
+  free(id: ResourceId): number;
+}
+
+/** What a node holds, as its owner may change it. */
+export interface OwnContents extends NodeContents {
+  readonly requested: number[];
+  readonly pods: Map<string, Pod>;
+  readonly hostPorts: HostPort[];
+}
+
+/** A node of the picture. */
+export class NodeInfo implements NodeView {
+  readonly name: string;
   index = -1;
   node: Node;
-  /** Changes with everything that a node-local verdict may read; never the same for two different states. */
   generation = 0;
   readonly allocatable: number[] = [];
-  readonly requested: number[] = [];
-  /** As `requested`, but containers without a request count 100m CPU and 200 MiB: for scoring. */
+  requested: number[] = [];
   nonZeroMilliCpu = 0;
   nonZeroMemory = 0;
-  /** uid -> pod, in order of arrival */
-  readonly pods = new Map<string, Pod>();
-  /** owner uid -> room kept for a pod that is to come */
+  pods = new Map<string, Pod>();
   readonly claims = new Map<string, Claim>();
-  /** Host ports in use, one entry a port of a pod. */
-  readonly hostPorts: HostPort[] = [];
+  hostPorts: HostPort[] = [];
 
   constructor(name: string, node: Node) {
     this.name = name;
@@ -40,7 +69,6 @@ export class NodeInfo {
     }
   }
 
-  /** Free amount; negative when over-committed. */
   free(id: ResourceId): number {
     return (this.allocatable[id] ?? 0) - (this.requested[id] ?? 0);
   }
@@ -61,6 +89,27 @@ export class NodeInfo {
       );
       if (index >= 0) this.hostPorts.splice(index, 1);
     }
+  }
+
+  /** Takes pods off in one go. Answers everything that was here before, untouched, for `restore`. */
+  takeOff(gone: ReadonlySet<string>): OwnContents {
+    const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
+    this.requested = requested.map(() => 0);
+    this.nonZeroMilliCpu = 0;
+    this.nonZeroMemory = 0;
+    this.pods = new Map();
+    this.hostPorts = [];
+    for (const pod of pods.values()) if (!gone.has(pod.uid)) this.addPod(pod);
+    return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
+  }
+
+  /** Makes the node hold what it held when `takeOff` answered this. */
+  restore(contents: OwnContents): void {
+    this.requested = contents.requested;
+    this.nonZeroMilliCpu = contents.nonZeroMilliCpu;
+    this.nonZeroMemory = contents.nonZeroMemory;
+    this.pods = contents.pods;
+    this.hostPorts = contents.hostPorts;
   }
 
   #account({ template }: Pod, sign: 1 | -1): void {

@@ -40,8 +40,8 @@ describe('a transaction', () => {
     const pod = build.projectedPod({ cpu: 1, nodeName: 'a' });
     cluster.setPod(pod);
     const transaction = cluster.begin();
-    transaction.takeOut(pod, cluster.node('a')!);
-    transaction.takeOut(pod, cluster.node('a')!);
+    transaction.takeOut([pod]);
+    transaction.takeOut([pod]);
     expect(cluster.node('a')!.free(0)).toBe(4000);
     transaction.rollback();
     expect(cluster.node('a')!.free(0)).toBe(3000);
@@ -53,7 +53,7 @@ describe('a transaction', () => {
     cluster.setPod(pod);
     const node = cluster.nodeOf(pod)!;
     const transaction = cluster.begin();
-    transaction.takeOut(pod, node);
+    transaction.takeOut([pod]);
     transaction.rollback();
     expect(cluster.nodeOf(pod)).toBe(node);
     cluster.setNode(build.projectedNode({ name: 'not-seen-yet', cpu: 2 }));

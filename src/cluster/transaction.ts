@@ -1,34 +1,51 @@
 import type { Pod } from '../api/pod.ts';
-import type { NodeInfo } from './node-info.ts';
+import type { Gang, GangOrder, MemberState } from './gang.ts';
+import type { NodeInfo, OwnContents } from './node-info.ts';
 
 /** What a transaction may do to the picture; the cluster implements it. */
 export interface TransactionTarget {
   assume(pod: Pod, node: NodeInfo): void;
   forget(pod: Pod): void;
-  takeOut(pod: Pod): void;
-  putBack(pod: Pod, node: NodeInfo): void;
+  /** The node that holds the pod, bound or assumed; undefined when none does. */
+  holderOf(pod: Pod): NodeInfo | undefined;
+  gangOf(pod: Pod): Gang | undefined;
+  /** The node is not what it was. */
+  touch(node: NodeInfo): void;
   closed(): void;
 }
 
-interface Step {
-  readonly kind: 'assumed' | 'takenOut';
+interface Assumed {
+  readonly kind: 'assumed';
   readonly pod: Pod;
   readonly node: NodeInfo;
-  readonly generationBefore: number;
-  /** For a pod taken out: the pods of its node in order, so that putting it back restores the order too. */
-  readonly podsBefore?: readonly Pod[];
+  readonly generation: number;
+  readonly memberState: MemberState | undefined;
 }
+
+/** Pods of one node that were taken off it together. */
+interface TakenOut {
+  readonly kind: 'takenOut';
+  readonly node: NodeInfo;
+  readonly generation: number;
+  readonly contents: OwnContents;
+  /** The members of gangs among them, with the state that each was in. */
+  readonly members: readonly { readonly gang: Gang; readonly uid: string; readonly state: MemberState }[];
+}
+
+type Step = Assumed | TakenOut;
 
 /** A place in the undo list to roll back to. */
 export type Savepoint = number;
 
 /**
- * The undo list of one scheduling cycle. `rollback` restores the picture exactly, generations included, so that verdicts
- * reused for a generation stay right; `commit` keeps everything. Both close it; closing twice is an error.
+ * The undo list of one scheduling cycle or trial. `rollback` restores the picture exactly, generations and orders included, so
+ * that verdicts reused for a generation stay right; `commit` keeps everything. Both close it; closing twice is an error.
  */
 export class Transaction {
   readonly #target: TransactionTarget;
   readonly #steps: Step[] = [];
+  /** gang -> its order when it was first touched */
+  readonly #orders = new Map<Gang, GangOrder>();
   #open = true;
 
   constructor(target: TransactionTarget) {
@@ -38,18 +55,35 @@ export class Transaction {
   /** Throws, and changes nothing, when the pod is assumed already. */
   assume(pod: Pod, node: NodeInfo): void {
     this.#mustBeOpen();
-    const generationBefore = node.generation;
+    const { generation } = node;
+    const gang = this.#target.gangOf(pod);
+    if (gang !== undefined && !this.#orders.has(gang)) this.#orders.set(gang, gang.order);
+    const memberState = gang?.stateOf(pod.uid);
     this.#target.assume(pod, node);
-    this.#steps.push({ kind: 'assumed', pod, node, generationBefore });
+    this.#steps.push({ kind: 'assumed', pod, node, generation, memberState });
   }
 
-  /** Takes a pod out of the node it is on, as if it had been evicted. Does nothing when it is not there (any more). */
-  takeOut(pod: Pod, node: NodeInfo): void {
+  /**
+   * Takes pods, whole gangs too, off the nodes that hold them, as if they had been evicted and were on their way out: their
+   * room is free, and their groups count them as leaving. One that is on no node (any more) is passed over.
+   */
+  takeOut(pods: Iterable<Pod>): void {
     this.#mustBeOpen();
-    if (!node.pods.has(pod.uid)) return;
-    const podsBefore = [...node.pods.values()];
-    this.#steps.push({ kind: 'takenOut', pod, node, generationBefore: node.generation, podsBefore });
-    this.#target.takeOut(pod);
+    /** node -> the pods to take off it */
+    const byNode = new Map<NodeInfo, Pod[]>();
+    for (const pod of pods) {
+      const node = this.#target.holderOf(pod);
+      if (node === undefined) continue;
+      const here = byNode.get(node);
+      if (here === undefined) byNode.set(node, [pod]);
+      else here.push(pod);
+    }
+    for (const [node, here] of byNode) {
+      const { generation } = node;
+      const contents = node.takeOff(new Set(here.map(({ uid }) => uid)));
+      this.#target.touch(node);
+      this.#steps.push({ kind: 'takenOut', node, generation, contents, members: this.#seeOff(here) });
+    }
   }
 
   savepoint(): Savepoint {
@@ -61,6 +95,8 @@ export class Transaction {
   rollbackTo(savepoint: Savepoint): void {
     this.#mustBeOpen();
     while (this.#steps.length > savepoint) this.#undo(this.#steps.pop()!);
+    // What was touched before the savepoint has the order of then only if nothing was done since; order is exact at the end.
+    if (savepoint === 0) this.#restoreOrders();
   }
 
   rollback(): void {
@@ -78,14 +114,37 @@ export class Transaction {
     if (this.#open) this.rollback();
   }
 
-  #undo(step: Step): void {
-    if (step.kind === 'assumed') this.#target.forget(step.pod);
-    else this.#target.putBack(step.pod, step.node);
-    if (step.podsBefore !== undefined) {
-      step.node.pods.clear();
-      for (const pod of step.podsBefore) step.node.pods.set(pod.uid, pod);
+  /** Members of gangs leave; answers how to take that back. */
+  #seeOff(pods: readonly Pod[]): TakenOut['members'] {
+    const members: { gang: Gang; uid: string; state: MemberState }[] = [];
+    for (const pod of pods) {
+      const gang = this.#target.gangOf(pod);
+      const state = gang?.stateOf(pod.uid);
+      if (gang === undefined || state === undefined) continue;
+      members.push({ gang, uid: pod.uid, state });
+      gang.putInState(pod.uid, 'leaving');
     }
-    step.node.generation = step.generationBefore;
+    return members;
+  }
+
+  #undo(step: Step): void {
+    switch (step.kind) {
+      case 'assumed': {
+        this.#target.forget(step.pod);
+        if (step.memberState === 'leaving') this.#target.gangOf(step.pod)?.putInState(step.pod.uid, 'leaving');
+        break;
+      }
+      case 'takenOut':
+        step.node.restore(step.contents);
+        for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
+        break;
+    }
+    step.node.generation = step.generation;
+  }
+
+  #restoreOrders(): void {
+    for (const [gang, order] of this.#orders) gang.restoreOrder(order);
+    this.#orders.clear();
   }
 
   #close(): void {

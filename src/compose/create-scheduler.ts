@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { defaultProfile } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -25,16 +26,15 @@ export interface CreateSchedulerOptions {
 
 /**
  * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster. Rejects
- * with KubeconfigError, PortUnavailableError, or what a plugin's factory throws.
+ * with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
  */
 export function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
+  const { schedulerNames = ['tutti'], qps = 50, burst = 100, ...rest } = options;
   return runScheduler({
-    schedulerNames: ['tutti'],
+    configuration: { profiles: schedulerNames.map(defaultProfile), clientConnection: { qps, burst } },
     host: '127.0.0.1',
     port: 0,
-    qps: 50,
-    burst: 100,
     logger: options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr }),
-    ...options,
+    ...rest,
   });
 }

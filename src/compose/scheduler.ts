@@ -1,11 +1,16 @@
 import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
+import { EventRecorder } from '../client/event-recorder.ts';
+import type { ProfileConfiguration, SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import type { EnabledPlugin } from '../framework/profile.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { defaultPlugins, pluginRegistry } from '../plugins/registry.ts';
+import { pluginRegistry } from '../plugins/registry.ts';
+import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
+import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
+import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
@@ -20,40 +25,51 @@ export interface SchedulerProcessOptions {
   readonly endpoint?: Endpoint;
   readonly kubeconfig?: string;
   readonly context?: string;
-  readonly schedulerNames: readonly string[];
+  readonly configuration: SchedulerConfiguration;
   /** Address and port of health and metrics; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
-  readonly qps: number;
-  readonly burst: number;
-  /** Coscheduling off: every pod is a lone pod. For showing what goes wrong then. */
-  readonly naive?: boolean;
-  /** Plugins of the caller's own, enabled after ours; one that has the name of ours takes its place. */
+  /** Plugins of the caller's own, enabled in every profile after its plugins; one that has the name of ours takes its place. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, or what a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
-  const { logger, naive = false, plugins: own = [] } = options;
-  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
+  const { logger, configuration, plugins: own = [] } = options;
   const clock = systemClock;
-  const connection = await connectToApi({ ...options, clock, userAgent: 'tutti-scheduler' });
+  const random = Math.random;
+  const { qps, burst } = configuration.clientConnection;
+  const connection = await connectToApi({ ...options, qps, burst, clock, userAgent: 'tutti-scheduler' });
+  const { client } = connection;
+  const identity = `${hostname()}-${process.pid}`;
+  const events = new EventRecorder({
+    client,
+    clock,
+    reportingController: configuration.profiles[0]?.schedulerName ?? '',
+    reportingInstance: identity,
+    onError: (error) => logger.debug('could not write an event', { error }),
+  });
   try {
     const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
-      client: connection.client,
+      client,
+      ports: {
+        binder: new ApiPodBinder({ client, clock, random }),
+        verdicts: new ApiVerdictSink({ client, clock, random }),
+        events,
+        evictor: new ApiPodEvictor({ client, clock, random }),
+      },
       clock,
-      random: Math.random,
+      random,
       logger,
       registry,
-      schedulerNames: options.schedulerNames,
+      profiles: configuration.profiles.map((profile) => withOwn(profile, own)),
       plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
-      enabled: [...defaultPlugins.filter(({ name }) => !isOwn(name) && !(naive && name === 'Coscheduling')), ...own],
-      identity: `${hostname()}-${process.pid}`,
+      identity,
       defer: (callback) => void setImmediate(callback),
     });
     const serving = await startServing({
@@ -69,12 +85,19 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     return {
       url: serving.url,
       async stop() {
+        events.stop();
         await Promise.all([serving.close(), scheduler.stop()]);
         await connection.close();
       },
     };
   } catch (error) {
+    events.stop();
     await connection.close();
     throw error;
   }
+}
+
+function withOwn({ schedulerName, plugins }: ProfileConfiguration, own: readonly OwnPlugin[]): ProfileConfiguration {
+  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
+  return { schedulerName, plugins: [...plugins.filter(({ name }) => !isOwn(name)), ...own] };
 }

@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
+import { defaultProfile } from '../config/scheduler-configuration.ts';
+import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
@@ -75,13 +77,20 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
     });
     started.push(() => nodes.stop());
-    const local = { endpoint, host: '127.0.0.1', port: 0, ...unlimited };
-    const controller = await runController({ ...local, workers: 1, logger: logger.child({ process: 'controller' }) });
+    const local = { endpoint, host: '127.0.0.1', port: 0 };
+    const controller = await runController({
+      ...local,
+      ...unlimited,
+      workers: 1,
+      logger: logger.child({ process: 'controller' }),
+    });
     started.push(() => controller.stop());
     const scheduler = await runScheduler({
       ...local,
-      schedulerNames,
-      naive,
+      configuration: {
+        profiles: schedulerNames.map((name) => (naive ? withoutGangs(name) : defaultProfile(name))),
+        clientConnection: unlimited,
+      },
       logger: logger.child({ process: 'scheduler' }),
     });
     started.push(() => scheduler.stop());
@@ -96,4 +105,10 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     await stop();
     throw error;
   }
+}
+
+/** Every pod is a lone pod. */
+function withoutGangs(schedulerName: string): ProfileConfiguration {
+  const { plugins } = defaultProfile(schedulerName);
+  return { schedulerName, plugins: plugins.filter(({ name }) => name !== 'Coscheduling') };
 }

@@ -1,4 +1,4 @@
-import type { Gang } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 
@@ -11,7 +11,7 @@ export type ClusterEvent =
   | { readonly resource: 'Node'; readonly action: 'Delete'; readonly old: Node }
   | { readonly resource: 'AssignedPod'; readonly action: 'Add' | 'Update' | 'Delete'; readonly pod: Pod }
   | { readonly resource: 'UnscheduledPod'; readonly action: 'Add' | 'Update' | 'Delete'; readonly pod: Pod }
-  | { readonly resource: 'PodGroup'; readonly action: 'Add' | 'Update' | 'Delete'; readonly gang: Gang };
+  | { readonly resource: 'PodGroup'; readonly action: 'Add' | 'Update' | 'Delete'; readonly gang: GangView };
 
 export type ClusterResource = ClusterEvent['resource'];
 
@@ -26,4 +26,6 @@ export interface EventRegistration {
   readonly actions: readonly ClusterEvent['action'][];
   /** Absent: every such event queues. */
   readonly hint?: QueueingHint;
+  /** Gangs are asked about whichever plugin turned them away, because the event may be about the gang itself. */
+  readonly concernsGangs?: boolean;
 }

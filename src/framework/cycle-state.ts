@@ -5,18 +5,28 @@
 export class CycleState {
   readonly group: CycleState | undefined;
   /** Names of Filter plugins that PreFilter told to skip. */
-  readonly skippedFilters = new Set<string>();
+  readonly skippedFilters: Set<string>;
   /** Names of Score plugins that PreScore told to skip. */
-  readonly skippedScores = new Set<string>();
+  readonly skippedScores: Set<string>;
+  readonly #base: CycleState | undefined;
   /** key -> whatever its plugin keeps */
   #values: Map<string, unknown> | undefined;
 
-  constructor(group?: CycleState) {
+  constructor(group?: CycleState, base?: CycleState) {
     this.group = group;
+    this.#base = base;
+    this.skippedFilters = base?.skippedFilters ?? new Set();
+    this.skippedScores = base?.skippedScores ?? new Set();
+  }
+
+  /** The state of another pod of the same kind: it reads what is written here, and keeps to itself what it writes. */
+  fork(): CycleState {
+    return new CycleState(this.group, this);
   }
 
   read<T>(key: string): T | undefined {
-    return this.#values?.get(key) as T | undefined;
+    if (this.#values?.has(key) === true) return this.#values.get(key) as T | undefined;
+    return this.#base?.read<T>(key);
   }
 
   write(key: string, value: unknown): void {

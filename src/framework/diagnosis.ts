@@ -1,24 +1,40 @@
 import type { Pod } from '../api/pod.ts';
 import type { Status } from './status.ts';
 
+/**
+ * What turned a pod away:
+ * - `pod`: it was refused as a whole, by a PreFilter, or a plugin failed on it;
+ * - `nodes`: every node refused it. `reasons`: reason -> on how many nodes it was given; `resolvable`: some node refused it in a
+ *   way that taking other pods away may change.
+ */
+export type Refusal =
+  | { readonly kind: 'pod'; readonly status: Status }
+  | { readonly kind: 'nodes'; readonly reasons: ReadonlyMap<string, number>; readonly resolvable: boolean };
+
 /** Why one pod found no node. */
 export interface Diagnosis {
   readonly pod: Pod;
+  /** How many nodes were looked at. */
   readonly nodeCount: number;
-  /** Set when a PreFilter refused the pod as a whole; then there are no node reasons. */
-  readonly preFilter: Status | undefined;
-  /** reason -> number of nodes that gave it first */
-  readonly nodeReasons: ReadonlyMap<string, number>;
+  readonly refusal: Refusal;
   /** Names of all plugins that refused it: their events may help. */
   readonly plugins: ReadonlySet<string>;
-  /** Some node refused it in a way that preemption may change. */
-  readonly resolvable: boolean;
+}
+
+/** Whether taking other pods away may help. */
+export function isResolvable({ refusal }: Diagnosis): boolean {
+  return refusal.kind === 'nodes' ? refusal.resolvable : refusal.status.code === 'Unschedulable';
+}
+
+/** The plugin's failure that ended the attempt, if that is what the diagnosis is about. */
+export function failureIn({ refusal }: Diagnosis): Status | undefined {
+  return refusal.kind === 'pod' && refusal.status.code === 'Error' ? refusal.status : undefined;
 }
 
 /** kube-scheduler's sentence: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.` */
-export function describeDiagnosis(diagnosis: Diagnosis): string {
-  const prefix = `0/${diagnosis.nodeCount} nodes are available`;
-  if (diagnosis.preFilter !== undefined) return `${prefix}: ${diagnosis.preFilter.reason}.`;
-  const reasons = [...diagnosis.nodeReasons].map(([reason, count]) => `${count} ${reason}`).sort();
+export function describeDiagnosis({ nodeCount, refusal }: Diagnosis): string {
+  const prefix = `0/${nodeCount} nodes are available`;
+  if (refusal.kind === 'pod') return `${prefix}: ${refusal.status.message}.`;
+  const reasons = [...refusal.reasons].map(([reason, count]) => `${count} ${reason}`).sort();
   return reasons.length === 0 ? `${prefix}: no nodes are known.` : `${prefix}: ${reasons.join(', ')}.`;
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../../test/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
+import type { Pod } from '../api/pod.ts';
 import type { ClusterEvent, EventRegistration } from './cluster-event.ts';
 import { EventHints } from './event-hints.ts';
+import type { TurnedAway } from './event-hints.ts';
 import type { Plugin } from './plugin.ts';
 import { Profile } from './profile.ts';
 
@@ -10,6 +12,10 @@ const build = new Builders();
 const nodeAdded: ClusterEvent = { resource: 'Node', action: 'Add', old: undefined, new: build.projectedNode() };
 const podDeleted: ClusterEvent = { resource: 'AssignedPod', action: 'Delete', pod: build.projectedPod() };
 const [a, b] = [build.projectedPod({ name: 'a' }), build.projectedPod({ name: 'b' })];
+
+const turnedAway = (refusedBy: ReadonlySet<string>, refusedPods: readonly Pod[], isGang = false): TurnedAway => {
+  return { isGang, refusedBy, refusedPods };
+};
 
 function hintsOf(registrations: Record<string, readonly EventRegistration[]>): EventHints {
   const plugins: Plugin[] = [
@@ -23,9 +29,9 @@ function hintsOf(registrations: Record<string, readonly EventRegistration[]>): E
 describe('an event may help', () => {
   it('only what a plugin refused that registered it', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'] }], Two: [] });
-    expect(hints.mayHelp(nodeAdded, new Set(['One']), [a])).toBe(true);
-    expect(hints.mayHelp(nodeAdded, new Set(['Two']), [a])).toBe(false);
-    expect(hints.mayHelp(podDeleted, new Set(['One']), [a])).toBe(false);
+    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe(true);
+    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBe(false);
+    expect(hints.mayHelp(podDeleted, turnedAway(new Set(['One']), [a]))).toBe(false);
   });
 
   it('when one of the plugins says so of one of the pods', () => {
@@ -34,8 +40,8 @@ describe('an event may help', () => {
       Two: [{ resource: 'Node', actions: ['Add'], hint: () => false }],
     });
     const both = new Set(['One', 'Two']);
-    expect(hints.mayHelp(nodeAdded, both, [a])).toBe(false);
-    expect(hints.mayHelp(nodeAdded, both, [a, b])).toBe(true);
+    expect(hints.mayHelp(nodeAdded, turnedAway(both, [a]))).toBe(false);
+    expect(hints.mayHelp(nodeAdded, turnedAway(both, [a, b]))).toBe(true);
   });
 
   it('when the hint fails, because nobody knows', () => {
@@ -50,10 +56,16 @@ describe('an event may help', () => {
         },
       ],
     });
-    expect(hints.mayHelp(nodeAdded, new Set(['One']), [a])).toBe(true);
+    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe(true);
+  });
+
+  it('for a gang also as a plugin says that speaks for gangs, whoever refused it', () => {
+    const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'], concernsGangs: true }] });
+    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['Two']), [a], true))).toBe(true);
+    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBe(false);
   });
 
   it('always, when no plugin is named', () => {
-    expect(hintsOf({}).mayHelp(podDeleted, new Set(), [a])).toBe(true);
+    expect(hintsOf({}).mayHelp(podDeleted, turnedAway(new Set(), [a]))).toBe(true);
   });
 });

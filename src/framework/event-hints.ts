@@ -5,6 +5,15 @@ import type { Profile } from './profile.ts';
 interface Registered {
   readonly plugin: string;
   readonly hint: QueueingHint | undefined;
+  readonly concernsGangs: boolean;
+}
+
+/** What was turned away, and by which plugins; none named means that anything is worth a try. */
+export interface TurnedAway {
+  readonly isGang: boolean;
+  readonly refusedBy: ReadonlySet<string>;
+  /** One pod of each kind. */
+  readonly refusedPods: readonly Pod[];
 }
 
 /** Which plugins of a profile want to hear of which events, asked once at start. */
@@ -14,11 +23,11 @@ export class EventHints {
 
   constructor(profile: Profile) {
     for (const plugin of profile.plugins) {
-      for (const { resource, actions, hint } of plugin.eventsToRegister?.() ?? []) {
+      for (const { resource, actions, hint, concernsGangs = false } of plugin.eventsToRegister?.() ?? []) {
         for (const action of actions) {
           const key = `${resource}/${action}`;
           const list = this.#registered.get(key) ?? [];
-          list.push({ plugin: plugin.name, hint });
+          list.push({ plugin: plugin.name, hint, concernsGangs });
           this.#registered.set(key, list);
         }
       }
@@ -30,12 +39,13 @@ export class EventHints {
     return !this.#registered.has(`${event.resource}/${event.action}`);
   }
 
-  /** Could the event help one of the pods that these plugins refused? No plugin named means: always worth a try. */
-  mayHelp(event: ClusterEvent, refusedBy: ReadonlySet<string>, pods: readonly Pod[]): boolean {
+  /** Could the event help one of the pods that were turned away? */
+  mayHelp(event: ClusterEvent, { isGang, refusedBy, refusedPods }: TurnedAway): boolean {
     if (refusedBy.size === 0) return true;
     return (this.#registered.get(`${event.resource}/${event.action}`) ?? []).some(
-      ({ plugin, hint }) =>
-        refusedBy.has(plugin) && (hint === undefined || pods.some((pod) => safely(hint, pod, event))),
+      ({ plugin, hint, concernsGangs }) =>
+        ((isGang && concernsGangs) || refusedBy.has(plugin)) &&
+        (hint === undefined || refusedPods.some((pod) => safely(hint, pod, event))),
     );
   }
 }

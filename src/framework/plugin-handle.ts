@@ -1,8 +1,10 @@
-import type { Clock } from '../base/clock.ts';
 import type { Pod } from '../api/pod.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import type { NodeInfo } from '../cluster/node-info.ts';
-import type { Gang } from '../cluster/gang.ts';
+import type { ResourceNames } from '../api/resource-names.ts';
+import type { Clock } from '../base/clock.ts';
+import type { GangView } from '../cluster/gang.ts';
+import type { NodeView } from '../cluster/node-info.ts';
+import type { Candidate } from './plugin.ts';
+import type { TrialOptions, TrialResult } from './trial.ts';
 import type { WaitingPods } from './waiting-pods.ts';
 
 /** Who writes a Binding; answers when the API server has accepted it, rejects with a typed client error otherwise. */
@@ -21,12 +23,16 @@ export interface PodBinding {
 
 /** The read side of the cluster, as plugins see it. */
 export interface ClusterLister {
-  readonly nodes: readonly NodeInfo[];
-  readonly resources: Cluster['resources'];
-  node(name: string): NodeInfo | undefined;
+  readonly nodes: readonly NodeView[];
+  readonly resources: ResourceNames;
+  node(name: string): NodeView | undefined;
   /** The node that the pod is bound to or assumed on. */
-  nodeOf(pod: Pod): NodeInfo | undefined;
-  gang(key: string): Gang | undefined;
+  nodeOf(pod: Pod): NodeView | undefined;
+  /** The pod as it is now if it still waits for a node. */
+  openPod(uid: string): Pod | undefined;
+  pods(): Iterable<Pod>;
+  gang(key: string): GangView | undefined;
+  gangs(): Iterable<GangView>;
 }
 
 /** What a plugin may use beside its arguments. */
@@ -37,4 +43,10 @@ export interface PluginHandle {
   readonly cluster: ClusterLister;
   readonly waitingPods: WaitingPods;
   readonly binder: PodBinder;
+  /**
+   * Would the entity fit, whole, if the cluster were otherwise? Plans on the picture as `options` change it, and puts everything
+   * back as it was. Costs what a plan costs. For PostFilter and for what runs between cycles: throws while a plan is being
+   * made, as in Filter, Reserve or Permit.
+   */
+  trial(candidate: Candidate, options?: TrialOptions): TrialResult;
 }

@@ -1,11 +1,12 @@
 import type { Pod } from '../api/pod.ts';
-import type { Gang } from '../cluster/gang.ts';
-import type { NodeInfo } from '../cluster/node-info.ts';
+import type { GangView } from '../cluster/gang.ts';
+import type { NodeView } from '../cluster/node-info.ts';
 import type { EventRegistration } from './cluster-event.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
+import type { Nomination } from './trial.ts';
 
 /** What QueueSort compares. Frozen while the entity is queued. */
 export interface QueueKey {
@@ -19,7 +20,8 @@ export interface QueueKey {
 }
 
 /** What PreEnqueue is asked about: a lone pod, or a whole gang. */
-export type Candidate = { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'gang'; readonly gang: Gang };
+export type Candidate =
+  { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'gang'; readonly gang: GangView };
 
 /** PreFilter's way to say that only these nodes are worth looking at. */
 export interface NodeNames {
@@ -31,10 +33,17 @@ export interface Wait {
   readonly waitMs: number;
 }
 
-/** What a group-level or pod-level PostFilter did about an entity that does not fit. */
+/**
+ * What a group-level or pod-level PostFilter found out about an entity that does not fit. With nominations it asks for room: it
+ * is kept for the nominated members, all of them or none, while the victims go.
+ */
 export interface PostFilterResult {
   /** Appended to the verdict. */
   readonly message: string;
+  /** Where each member will go that the entity is short of; a plan of `handle.trial`. Absent: nothing is kept. */
+  readonly nominations?: readonly Nomination[];
+  /** Pods that have to go first; evicted once the room is kept. Only beside nominations. */
+  readonly victims?: readonly Pod[];
 }
 
 /**
@@ -54,14 +63,15 @@ export interface Plugin {
 
   /**
    * True when Filter or Score read anything but the pod and the one node they are given (other pods, other nodes): their
-   * answers are then never reused. Default false: answers are reused while the pod's signature and the node's generation
-   * stay the same.
+   * answers are then asked anew after each placement of a plan, for the pods for which PreFilter (PreScore for Score) did not
+   * answer Skip. Default false: answers are reused while the pod's signature and the node's generation stay the same.
    */
   readonly readsOtherNodes?: boolean;
 
   /**
    * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore and Score read: equal
-   * texts, equal answers. `undefined`: not reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
+   * texts, equal answers. Asked once a pod and kept, so nothing else may be in it, the time for one. `undefined`: not
+   * reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
    */
   sign?(pod: Pod): string | undefined;
 
@@ -72,16 +82,21 @@ export interface Plugin {
   compare?(a: QueueKey, b: QueueKey): number;
 
   /**
-   * Once a pod and attempt. `Skip` switches this plugin's Filter off for the attempt; any rejection ends it. Skip and NodeNames
-   * may depend only on what some enabled plugin signs.
+   * Once an attempt for pods that this plugin signs alike, else once a pod and attempt. `Skip` switches this plugin's Filter off
+   * for the attempt; any rejection ends it.
    */
   preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;
-  /** What if `added` were on `node`? Brings what PreFilter computed up to date; used by preemption and what-if. */
-  preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeInfo): Status | undefined;
-  preFilterRemovePod?(state: CycleState, pod: Pod, removed: Pod, node: NodeInfo): Status | undefined;
+  /**
+   * `added` is now on `node`: brings what PreFilter computed for `pod` up to date. Called for each member that a plan places, and
+   * where room is kept for somebody. A plugin that reads other nodes and has PreFilter but not this one is asked
+   * PreFilter again after each placement. Any answer but `undefined` is a failure.
+   */
+  preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined;
+  /** Takes back what `preFilterAddPod` did. */
+  preFilterRemovePod?(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined;
 
   /** May the pod run on this node? Must not allocate on success; return constants on failure. */
-  filter?(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;
+  filter?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
 
   /** Once, after the entity failed. The first plugin that returns a result ends the point. */
   postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
@@ -90,10 +105,10 @@ export interface Plugin {
    * Once before Score. `feasible` lists the nodes that passed Filter, at a cost. `Skip` switches this plugin's Score off for
    * the attempt.
    */
-  preScore?(state: CycleState, pod: Pod, feasible: () => readonly NodeInfo[]): Status | undefined;
+  preScore?(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined;
 
   /** Any finite number; 0 to 100 where the plugin has no NormalizeScore. Higher is better. */
-  score?(state: CycleState, pod: Pod, node: NodeInfo): number;
+  score?(state: CycleState, pod: Pod, node: NodeView): number;
 
   /**
    * Turns the raw scores of all feasible nodes into 0 to 100, in place. Each result may depend only on its own raw score
@@ -103,7 +118,7 @@ export interface Plugin {
   normalizeScore?(state: CycleState, pod: Pod, scores: Float64Array): void;
 
   /** Told that the pod is assumed on the node. A refusal undoes the placement. */
-  reserve?(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined;
+  reserve?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
   /** Undoes Reserve, in reverse plugin order; also called for pods that this plugin never reserved. Idempotent. */
   unreserve?(state: CycleState, pod: Pod, nodeName: string): void;
 

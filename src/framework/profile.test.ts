@@ -60,9 +60,7 @@ describe('a profile', () => {
       { name: 'Global', filter: () => undefined, readsOtherNodes: true },
     );
     expect(profile.localFilters.map(({ name }) => name)).toEqual(['Local']);
-    expect(profile.globalFilters.map(({ name }) => name)).toEqual(['Global']);
-    expect(profile.readsOtherNodes).toBe(true);
-    expect(withBasics().readsOtherNodes).toBe(false);
+    expect(profile.otherFilters.map(({ name }) => name)).toEqual(['Global']);
   });
 });
 
@@ -75,14 +73,14 @@ describe('a signature', () => {
       { name: 'Neither', sign: () => 'not asked' },
     );
     const of = (options: Parameters<Builders['projectedPod']>[0]): string | undefined =>
-      profile.signatureOf(build.projectedPod(options));
+      profile.signaturesOf(build.projectedPod(options)).local;
     expect(of({ name: 'x', cpu: 1 })).toBe(of({ name: 'x', cpu: 2 }));
     expect(of({ name: 'x' })).not.toBe(of({ name: 'y' }));
     expect(of({ name: 'x', namespace: 'y' })).not.toBe(of({ name: 'y', namespace: 'x' }));
   });
 
   it('is none when one plugin cannot sign the pod', () => {
-    expect(withBasics({ name: 'Mute', filter: () => undefined }).signatureOf(pod)).toBeUndefined();
+    expect(withBasics({ name: 'Mute', filter: () => undefined }).signaturesOf(pod).local).toBeUndefined();
   });
 });
 
@@ -93,7 +91,7 @@ describe('PreFilter', () => {
       { name: 'One', preFilter: () => no },
       { name: 'Two', preFilter: () => void asked.push('Two') },
     );
-    expect(profile.preFilter(new CycleState(), pod).status).toMatchObject({ reason: 'no', plugin: 'One' });
+    expect(profile.preFilter(new CycleState(), pod).status).toMatchObject({ message: 'no', plugin: 'One' });
     expect(asked).toEqual([]);
   });
 
@@ -146,13 +144,13 @@ describe('Bind', () => {
       { name: 'Two', bind: () => Promise.resolve(no) },
     );
     const status = await profile.bind(new CycleState(), pod, 'a', new AbortController().signal);
-    expect(status).toMatchObject({ plugin: 'Two', reason: 'no' });
+    expect(status).toMatchObject({ plugin: 'Two', message: 'no' });
   });
 
   it('fails when all of them skip', async () => {
     const profile = profileOf(order, { name: 'One', bind: () => Promise.resolve(skip) });
     const status = await profile.bind(new CycleState(), pod, 'a', new AbortController().signal);
-    expect(status).toMatchObject({ code: 'Error', reason: 'every Bind plugin skipped the pod' });
+    expect(status).toMatchObject({ code: 'Error', message: 'every Bind plugin skipped the pod' });
   });
 });
 
@@ -176,14 +174,8 @@ describe('PostFilter', () => {
       { name: 'Two', postFilter: () => ({ message: 'two' }) },
       { name: 'Three', postFilter: () => ({ message: 'three' }) },
     );
-    const diagnosis = {
-      pod,
-      nodeCount: 0,
-      preFilter: undefined,
-      nodeReasons: new Map<string, number>(),
-      plugins: new Set<string>(),
-      resolvable: false,
-    };
+    const refusal = { kind: 'nodes', reasons: new Map<string, number>(), resolvable: false } as const;
+    const diagnosis = { pod, nodeCount: 0, refusal, plugins: new Set<string>() };
     expect(profile.postFilter({ kind: 'pod', pod }, diagnosis)).toEqual({ message: 'two' });
   });
 });
@@ -215,7 +207,7 @@ describe('a plugin that throws', () => {
     ['PreBind', () => profile.preBind(new CycleState(), pod, 'a', signal)],
     ['Bind', () => profile.bind(new CycleState(), pod, 'a', signal)],
   ])('in %s answers Error, and is named', async (point, run) => {
-    expect(await run()).toMatchObject({ code: 'Error', plugin: 'Broken', reason: `Broken failed in ${point}: a bug` });
+    expect(await run()).toMatchObject({ code: 'Error', plugin: 'Broken', message: `Broken failed in ${point}: a bug` });
   });
 
   it('in PostBind harms nobody', () => {

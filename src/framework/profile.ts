@@ -1,5 +1,6 @@
 import type { Pod } from '../api/pod.ts';
-import type { NodeInfo } from '../cluster/node-info.ts';
+import type { NodeView } from '../cluster/node-info.ts';
+import { UserError } from '../base/user-error.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Candidate, Plugin, PluginFactory, PostFilterResult, QueueKey } from './plugin.ts';
@@ -17,9 +18,20 @@ export interface EnabledPlugin {
   readonly args?: unknown;
 }
 
-interface ScorePlugin {
+export interface ScorePlugin {
   readonly plugin: Plugin;
   readonly weight: number;
+}
+
+/** What makes pods alike to the plugins of a profile; undefined: nothing that could be reused. */
+export interface PodSignatures {
+  /** For those that read one node at a time: equal texts share their answers about nodes. */
+  readonly local: string | undefined;
+  /**
+   * For those that read other nodes, together with `local`: equal texts share what PreFilter computed, along a plan. Undefined
+   * also where such a plugin cannot keep that up to date.
+   */
+  readonly others: string | undefined;
 }
 
 /** PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). */
@@ -31,7 +43,7 @@ export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
 
 /** The configuration names something that cannot be; `message` says what and where. */
-export class ProfileError extends Error {
+export class ProfileError extends UserError {
   override readonly name = 'ProfileError';
 }
 
@@ -45,13 +57,21 @@ export class Profile {
   /** Filters whose answers may be reused for a signature, in order. */
   readonly localFilters: readonly Plugin[];
   /** Filters that read other nodes or pods, in order. */
-  readonly globalFilters: readonly Plugin[];
+  readonly otherFilters: readonly Plugin[];
   readonly scorers: readonly ScorePlugin[];
-  /** Some enabled plugin reads more than one node: where siblings are may decide where a member fits. */
-  readonly readsOtherNodes: boolean;
   /** Name of the plugin that decides what a gang is; undefined: members of groups are lone pods. */
   readonly gangPolicy: string | undefined;
-  readonly #signers: readonly Plugin[];
+  readonly #localSigners: readonly Plugin[];
+  readonly #otherSigners: readonly Plugin[];
+  /** What their PreFilters compute is brought up to date after a placement, not computed again. */
+  readonly #othersKeepUp: boolean;
+  /** PreFilters whose answers are the same for pods with equal signatures. */
+  readonly #signedPreFilters: readonly Plugin[];
+  /** PreFilters of plugins that sign nothing: asked about every pod. */
+  readonly #unsignedPreFilters: readonly Plugin[];
+  /** Scorers that read other nodes. */
+  readonly #otherScorers: readonly Plugin[];
+  readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
 
   constructor(options: {
@@ -81,26 +101,54 @@ export class Profile {
     this.scorers = scorers;
     const filters = this.plugins.filter((plugin) => plugin.filter !== undefined);
     this.localFilters = filters.filter((plugin) => plugin.readsOtherNodes !== true);
-    this.globalFilters = filters.filter((plugin) => plugin.readsOtherNodes === true);
-    this.readsOtherNodes = this.plugins.some((plugin) => plugin.readsOtherNodes === true);
+    this.otherFilters = filters.filter((plugin) => plugin.readsOtherNodes === true);
     this.gangPolicy = this.plugins.find((plugin) => plugin.decidesGangs === true)?.name;
-    this.#signers = this.plugins.filter((plugin) => plugin.filter !== undefined || plugin.score !== undefined);
+    const judges = this.plugins.filter((plugin) => plugin.filter !== undefined || plugin.score !== undefined);
+    const signsAlone = (plugin: Plugin): boolean => plugin.preFilter !== undefined && plugin.sign !== undefined;
+    this.#localSigners = this.plugins.filter(
+      (plugin) => plugin.readsOtherNodes !== true && (judges.includes(plugin) || signsAlone(plugin)),
+    );
+    this.#otherSigners = this.plugins.filter(
+      (plugin) => plugin.readsOtherNodes === true && (judges.includes(plugin) || signsAlone(plugin)),
+    );
+    this.#othersKeepUp = this.#otherSigners.every(
+      (plugin) => plugin.preFilter === undefined || plugin.preFilterAddPod !== undefined,
+    );
+    const preFilters = this.plugins.filter((plugin) => plugin.preFilter !== undefined);
+    const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
+    this.#signedPreFilters = preFilters.filter(isSigned);
+    this.#unsignedPreFilters = preFilters.filter((plugin) => !isSigned(plugin));
+    this.#otherScorers = scorers.flatMap(({ plugin }) => (plugin.readsOtherNodes === true ? [plugin] : []));
+    this.#followers = this.plugins.filter((plugin) => plugin.preFilterAddPod !== undefined);
     this.#queueSort = this.#exactlyOne('compare');
     if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {
       throw new ProfileError(`profile ${options.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
     }
   }
 
-  /** The pod's key for reusing node-local answers; undefined when some plugin's answers may not be reused. */
-  signatureOf(pod: Pod): string | undefined {
-    let signature = '';
-    for (const plugin of this.#signers) {
-      if (plugin.readsOtherNodes === true) continue;
-      const fragment = plugin.sign?.(pod);
-      if (fragment === undefined) return undefined;
-      signature += fragment + '\n';
-    }
-    return signature;
+  signaturesOf(pod: Pod): PodSignatures {
+    return {
+      local: signature(this.#localSigners, pod),
+      others: this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined,
+    };
+  }
+
+  /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
+  filtersByOthers({ skippedFilters }: CycleState): boolean {
+    return this.otherFilters.some(({ name }) => !skippedFilters.has(name));
+  }
+
+  /**
+   * Once PreFilter and PreScore have run: does a Filter or Score that did not skip this pod read other nodes? Then what it
+   * answers changes with every placement.
+   */
+  readsOthers(state: CycleState): boolean {
+    return this.filtersByOthers(state) || this.#otherScorers.some(({ name }) => !state.skippedScores.has(name));
+  }
+
+  /** Name of the plugin that sorts the queue. */
+  get queueSort(): string {
+    return this.#queueSort.name;
   }
 
   compare(a: QueueKey, b: QueueKey): number {
@@ -117,8 +165,30 @@ export class Profile {
   }
 
   preFilter(state: CycleState, pod: Pod): PreFilterAnswer {
-    let nodeNames: ReadonlySet<string> | undefined;
-    for (const plugin of this.plugins) {
+    return this.#preFilter(this.plugins, state, pod, undefined);
+  }
+
+  /** The part of PreFilter that speaks for all pods with equal signatures. */
+  preFilterKind(state: CycleState, pod: Pod): PreFilterAnswer {
+    return this.#preFilter(this.#signedPreFilters, state, pod, undefined);
+  }
+
+  /**
+   * The part of PreFilter that each pod is asked about, after `preFilterKind` for one with equal signatures: `state` is a fork of
+   * that one's, `among` the nodes that it left.
+   */
+  preFilterEach(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
+    return this.#preFilter(this.#unsignedPreFilters, state, pod, among);
+  }
+
+  #preFilter(
+    plugins: readonly Plugin[],
+    state: CycleState,
+    pod: Pod,
+    among: ReadonlySet<string> | undefined,
+  ): PreFilterAnswer {
+    let nodeNames = among;
+    for (const plugin of plugins) {
       if (plugin.preFilter === undefined) continue;
       const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
       if (answer === undefined) continue;
@@ -134,8 +204,33 @@ export class Profile {
     return { status: undefined, nodeNames };
   }
 
+  /** Some plugin keeps what PreFilter computed up to date by AddPod. */
+  get followsPlacements(): boolean {
+    return this.#followers.length > 0;
+  }
+
+  /** `added` is now on `node`, as far as `pod` is concerned. Answers a failure. */
+  addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
+    for (const plugin of this.#followers) {
+      if (state.skippedFilters.has(plugin.name)) continue;
+      const status = guarded(plugin, 'AddPod', () => plugin.preFilterAddPod!(state, pod, added, node));
+      if (status !== undefined) return failed(plugin, 'AddPod', status);
+    }
+    return undefined;
+  }
+
+  /** Takes `addPod` back. Answers a failure. */
+  removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
+    for (const plugin of this.#followers) {
+      if (state.skippedFilters.has(plugin.name)) continue;
+      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod?.(state, pod, removed, node));
+      if (status !== undefined) return failed(plugin, 'RemovePod', status);
+    }
+    return undefined;
+  }
+
   /** Runs the given filters on one node; the first refusal stands. The hot loop: allocates nothing. */
-  filter(filters: readonly Plugin[], state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(filters: readonly Plugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const skips = state.skippedFilters.size > 0;
     for (let i = 0; i < filters.length; i++) {
       const plugin = filters[i]!;
@@ -151,14 +246,30 @@ export class Profile {
     return undefined;
   }
 
-  preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeInfo[]): Status | undefined {
+  preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
+    state.skippedScores.clear();
     for (const { plugin } of this.scorers) {
-      if (plugin.preScore === undefined) continue;
-      const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
-      if (status === undefined) continue;
-      if (status.code !== 'Skip') return status.from(plugin.name);
-      state.skippedScores.add(plugin.name);
+      const status = this.#preScore(plugin, state, pod, feasible);
+      if (status !== undefined) return status;
     }
+    return undefined;
+  }
+
+  /** PreScore of the plugins that read other nodes alone: enough to know which of them skip the pod. */
+  preScoreOthers(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
+    for (const plugin of this.#otherScorers) {
+      const status = this.#preScore(plugin, state, pod, feasible);
+      if (status !== undefined) return status;
+    }
+    return undefined;
+  }
+
+  #preScore(plugin: Plugin, state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
+    if (plugin.preScore === undefined) return undefined;
+    const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
+    if (status === undefined) return undefined;
+    if (status.code !== 'Skip') return status.from(plugin.name);
+    state.skippedScores.add(plugin.name);
     return undefined;
   }
 
@@ -167,12 +278,12 @@ export class Profile {
       if (plugin.postFilter === undefined) continue;
       const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
       if (result === undefined) continue;
-      return result instanceof Status ? { message: result.reason } : result;
+      return result instanceof Status ? { message: result.message } : result;
     }
     return undefined;
   }
 
-  reserve(state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.plugins) {
       if (plugin.reserve === undefined) continue;
       const status = guarded(plugin, 'Reserve', () => plugin.reserve!(state, pod, node));
@@ -248,8 +359,20 @@ export class Profile {
   }
 }
 
+/** Undefined when one of them cannot sign the pod. */
+function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
+  let text = '';
+  for (const plugin of signers) {
+    const fragment = plugin.sign?.(pod);
+    if (fragment === undefined) return undefined;
+    text += fragment + '\u0000';
+  }
+  return text;
+}
+
 function failed(plugin: Plugin, point: string, error: unknown): Status {
-  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof Status && error.code === 'Error') return error.from(plugin.name);
+  const text = error instanceof Status ? error.message : error instanceof Error ? error.message : String(error);
   return new Status('Error', `${plugin.name} failed in ${point}: ${text}`, plugin.name, error);
 }
 

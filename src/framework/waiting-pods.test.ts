@@ -31,7 +31,7 @@ describe('a pod that waits on Permit', () => {
     waiting.reject('One', 'not either');
     waiting.allow('One');
     waiting.allow('Two');
-    expect(await waiting.outcome).toMatchObject({ code: 'Unschedulable', plugin: 'Two', reason: 'no' });
+    expect(await waiting.outcome).toMatchObject({ code: 'Unschedulable', plugin: 'Two', message: 'no' });
     expect(pods.get('x')).toBeUndefined();
     expect(clock.untilNextTimer()).toBeUndefined();
   });
@@ -43,7 +43,7 @@ describe('a pod that waits on Permit', () => {
     clock.advance(1);
     expect(await waiting.outcome).toMatchObject({
       plugin: 'Two',
-      reason: 'timed out after 2 s of waiting on Permit',
+      message: 'timed out after 2 s of waiting on Permit',
     });
   });
 
@@ -52,7 +52,7 @@ describe('a pod that waits on Permit', () => {
     clock.advance(maxPermitWaitMs - 1);
     expect(waiting.settled).toBeUndefined();
     clock.advance(1);
-    expect(waiting.settled?.status?.reason).toBe('timed out after 900 s of waiting on Permit');
+    expect(waiting.settled?.status?.message).toBe('timed out after 900 s of waiting on Permit');
   });
 
   it('may be let go while all that wait are gone through', () => {

@@ -370,7 +370,9 @@ export class SchedulingQueue {
   }
 
   #mayHelp(entity: QueuedEntity, event: ClusterEvent): boolean {
-    return this.#policy.hints(entity.candidate).mayHelp(event, entity.refusedBy, entity.refusedPods);
+    const { candidate, refusedBy, refusedPods } = entity;
+    const isGang = candidate.kind === 'gang';
+    return this.#policy.hints(candidate).mayHelp(event, { isGang, refusedBy, refusedPods });
   }
 
   #leaveStore(entity: QueuedEntity): void {

@@ -7,7 +7,6 @@ import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import type { BindingPlan, BindingResult } from './binding-plan.ts';
-import { SchedulingCycle } from './scheduling-cycle.ts';
 import { entityInFlight } from './testing/entity.ts';
 import { Picture } from './testing/picture.ts';
 
@@ -44,8 +43,6 @@ function fixture(
   picture.node({ name: 'a', cpu: 4 });
   const gang: Gang = picture.group({ name: 'red', uid: 'red-uid', minMember: 3 });
   picture.pods(3, { group: 'red', cpu: 1 });
-  const { cluster, planner, clock, handle, profile } = picture;
-  const cycle = new SchedulingCycle({ cluster, planner, clock, waitingPods: handle.waitingPods });
   let plans = 0;
   const binding = new BindingCycle({
     report: (result) => results.push(result),
@@ -54,7 +51,7 @@ function fixture(
     signal: stop.signal,
   });
   const plan = (): BindingPlan => {
-    const result = cycle.run(entityInFlight({ gang }), profile);
+    const result = picture.core.cycle.run(entityInFlight({ gang }), picture.profile);
     if (result.kind !== 'planned') throw new Error(`the attempt ended ${result.kind}`);
     return result.plan;
   };
@@ -69,7 +66,7 @@ async function settle(): Promise<void> {
 function finished(results: readonly BindingResult[]): { pod: string; reason: string }[] {
   const last = results.at(-1);
   if (last?.kind !== 'finished') throw new Error('the plan is not finished');
-  return last.failures.map(({ placement, status }) => ({ pod: placement.pod.name, reason: status.reason }));
+  return last.failures.map(({ placement, status }) => ({ pod: placement.pod.name, reason: status.message }));
 }
 
 describe('a binding cycle', () => {
@@ -169,7 +166,7 @@ describe('a Permit plugin that really waits', () => {
   it('holds the whole plan back until it has allowed every member', async () => {
     const { binding, bound, picture, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
-    const [first, ...others] = picture.handle.waitingPods.all();
+    const [first, ...others] = picture.waitingPods.all();
     for (const other of others) other.allow('Gate');
     await settle();
     expect(bound).toEqual([]);
@@ -181,11 +178,11 @@ describe('a Permit plugin that really waits', () => {
   it('that rejects one member ends the plan at once for all of them', async () => {
     const { binding, bound, results, picture, plan } = fixture({ plugins: [gate] });
     binding.start(plan());
-    picture.handle.waitingPods.all()[1]!.reject('Gate', 'not today');
+    picture.waitingPods.all()[1]!.reject('Gate', 'not today');
     await settle();
     expect(bound).toEqual([]);
     expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason: 'not today' })));
-    expect(picture.handle.waitingPods.size).toBe(0);
+    expect(picture.waitingPods.size).toBe(0);
     expect(picture.clock.untilNextTimer()).toBeUndefined();
   });
 
@@ -203,7 +200,7 @@ describe('a Permit plugin that really waits', () => {
     await settle();
     expect(bound).toEqual([]);
     expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'timed out after 1 s of waiting on Permit' });
-    expect(picture.handle.waitingPods.size).toBe(0);
+    expect(picture.waitingPods.size).toBe(0);
   });
 
   it('does not keep a scheduler from stopping', async () => {

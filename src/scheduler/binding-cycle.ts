@@ -68,7 +68,7 @@ export class BindingCycle {
         const status = await outcome;
         if (status === undefined || refused !== undefined) return;
         refused = status;
-        rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.reason}`);
+        rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.message}`);
       }),
     );
     signal.removeEventListener('abort', onAbort);

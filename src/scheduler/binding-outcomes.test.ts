@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Core } from './testing/core.ts';
+import { Scheduling } from './testing/scheduling.ts';
 
-function coreWith(...extra: Plugin[]): Core {
-  const core = new Core({ plugins: defaultPlugins, extra });
+function coreWith(...extra: Plugin[]): Scheduling {
+  const core = new Scheduling({ plugins: defaultPlugins, extra });
   core.node({ name: 'a', cpu: 3 });
   core.group({ name: 'red', minMember: 3 });
   core.members(3, { group: 'red', cpu: 1 });
@@ -19,10 +19,10 @@ describe('a member that cannot be bound', () => {
     await core.accept('red-0');
     await core.accept('red-2');
     await core.refuse('red-1', 'node a said no');
-    expect(core.events).toEqual(['Scheduled red-0', 'Scheduled red-2']);
+    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-2', 'FailedScheduling red-1']);
     expect(core.picture.cluster.assumedCount).toBe(2);
     expect(core.picture.cluster.node('a')!.free(0)).toBe(1000);
-    expect(core.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);
+    expect(core.picture.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);
     // No watch has shown the bound siblings yet.
     expect(await core.attempt()).toBe('planned');
     expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-1']);
@@ -61,7 +61,7 @@ describe('a member that cannot be bound', () => {
     core.removePod('red-1');
     await core.refuse('red-1', 'not found');
     expect(core.states()).toEqual({});
-    expect(core.verdicts).toEqual([]);
+    expect(core.picture.verdicts).toEqual([]);
   });
 
   it('wakes whoever waits for its room', async () => {
@@ -75,7 +75,7 @@ describe('a member that cannot be bound', () => {
   });
 
   it('as a lone pod comes back after the error back-off, with its history', async () => {
-    const core = new Core({ plugins: defaultPlugins });
+    const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });
     core.pod({ name: 'x', cpu: 1 });
     await core.attempt();
@@ -89,10 +89,11 @@ describe('a member that cannot be bound', () => {
   it('means nothing once the scheduler has stopped', async () => {
     const core = coreWith();
     await core.attempt();
-    core.stop.abort(new Error('stopping'));
+    const stopped = core.picture.core.stop();
     await core.refuse('red-0', 'stopping');
     for (const name of ['red-1', 'red-2']) await core.accept(name);
-    expect([core.states(), core.verdicts]).toEqual([{}, []]);
+    await stopped;
+    expect([core.states(), core.picture.verdicts]).toEqual([{}, []]);
   });
 });
 
@@ -112,13 +113,13 @@ describe('a plan that Permit gives up after waiting', () => {
     expect(unreserved).toEqual(['red-2', 'red-1', 'red-0']);
     expect(core.picture.cluster.assumedCount).toBe(0);
     expect(core.picture.cluster.node('a')!.free(0)).toBe(3000);
-    expect(core.picture.handle.waitingPods.size).toBe(0);
-    expect(core.verdicts).toEqual(
+    expect(core.picture.waitingPods.size).toBe(0);
+    expect(core.picture.verdicts).toEqual(
       ['red-0', 'red-1', 'red-2'].map(
         (name) => `${name} PodGroup default/red: timed out after 2 s of waiting on Permit.`,
       ),
     );
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
-    expect(core.binding.running).toBe(0);
+    expect(core.picture.core.binding.running).toBe(0);
   });
 });

@@ -1,27 +1,27 @@
-import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
-import type { EventRecorder } from '../client/event-recorder.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
+import { scheduled } from './events.ts';
+import type { KeptClaims } from './kept-claims.ts';
 import type { Placement } from './placement/planner.ts';
-import { regardingPod } from './pod-events.ts';
+import type { EventSink } from './ports.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
-import type { VerdictWriter } from './verdict-writer.ts';
+import type { Verdicts } from './verdicts.ts';
 
 export interface BindingOutcomesOptions {
   readonly cluster: Cluster;
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
-  readonly verdicts: VerdictWriter;
-  readonly events: Pick<EventRecorder, 'record'>;
+  readonly claims: KeptClaims;
+  readonly verdicts: Verdicts;
+  readonly events: EventSink;
   readonly metrics: SchedulerMetrics;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly openPod: (uid: string) => Pod | undefined;
   /** Once aborted failures mean nothing: it is the scheduler that gave up. */
   readonly signal: AbortSignal;
 }
@@ -55,13 +55,7 @@ export class BindingOutcomes {
     const { events, metrics, clock } = this.#options;
     profile.postBind(state, pod, nodeName);
     metrics.podBound(entity.attempts, clock.now() - (entity.readySince ?? clock.now()));
-    events.record({
-      regarding: regardingPod(pod),
-      type: 'Normal',
-      reason: 'Scheduled',
-      action: 'Binding',
-      note: `Successfully assigned ${pod.key} to ${nodeName}`,
-    });
+    events.record(scheduled(pod, nodeName));
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
@@ -79,7 +73,7 @@ export class BindingOutcomes {
       entity: plan.entity.key,
       failed: failures.map(({ placement }) => placement.pod.name).join(','),
       bound,
-      reason: status.reason,
+      reason: status.message,
     });
     metrics.attempted({
       ...attempt,
@@ -104,36 +98,34 @@ export class BindingOutcomes {
    * backs off. Not for ever: the node itself may be what refuses them.
    */
   #keepRoom(failures: readonly BindingFailure[]): void {
-    const { cluster, queue, clock, openPod } = this.#options;
+    const { cluster, claims } = this.#options;
     for (const { placement } of failures) {
-      const claimant = openPod(placement.pod.uid);
+      const claimant = cluster.openPod(placement.pod.uid);
       if (claimant === undefined || cluster.node(placement.nodeName) === undefined) continue;
-      cluster.claim({ kind: 'repair', claimant, nodeName: placement.nodeName });
-      clock.setTimer(repairClaimMs, () => {
-        if (!cluster.releaseClaim(claimant.uid)) return;
-        queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: claimant });
-      });
+      claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }
   }
 
   /** Queues again what the plan did not bind. */
   #comeBack({ entity, gang, placements }: BindingPlan, status: Status): void {
-    const { queue, openPod } = this.#options;
+    const { cluster, queue } = this.#options;
     const failure = { refusedBy: new Set([status.plugin]), refusedPods: [], error: true };
     if (gang !== undefined) {
       if (gang.missing > 0 && gang.pending.size > 0) queue.comeBack({ kind: 'gang', gang }, entity, failure);
       return;
     }
-    const pod = openPod(placements[0]!.pod.uid);
+    const pod = cluster.openPod(placements[0]!.pod.uid);
     if (pod !== undefined) queue.comeBack({ kind: 'pod', pod }, entity, failure);
   }
 
   #tell({ gang }: BindingPlan, failures: readonly BindingFailure[], status: Status): void {
-    const pods = failures.flatMap(({ placement }) => this.#options.openPod(placement.pod.uid) ?? []);
+    const pods = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
     const subject = gang === undefined ? '' : `PodGroup ${gang.key}: `;
+    const isError = status.code === 'Error';
     this.#options.verdicts.report(pods, {
-      reason: status.code === 'Error' ? 'SchedulerError' : 'Unschedulable',
-      message: `${subject}${status.reason}.`,
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message: `${subject}${status.message}.`,
+      waitsFor: isError ? 'error' : 'permit',
     });
   }
 }

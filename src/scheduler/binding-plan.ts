@@ -1,4 +1,4 @@
-import type { Gang } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Profile } from '../framework/profile.ts';
 import type { Status } from '../framework/status.ts';
 import type { WaitingPod } from '../framework/waiting-pods.ts';
@@ -9,7 +9,7 @@ import type { Placement } from './placement/planner.ts';
 export interface BindingPlan {
   readonly profile: Profile;
   readonly entity: QueuedEntity;
-  readonly gang: Gang | undefined;
+  readonly gang: GangView | undefined;
   readonly placements: readonly Placement[];
   /** The members that a Permit plugin still holds. */
   readonly waiting: readonly WaitingPod[];

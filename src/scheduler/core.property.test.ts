@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTerminal } from '../api/pod.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Core } from './testing/core.ts';
+import { Scheduling } from './testing/scheduling.ts';
 
 const groupNames = ['red', 'blue', 'green'];
 const minMembers: Readonly<Record<string, number>> = { red: 3, blue: 2, green: 4 };
@@ -38,7 +38,7 @@ type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 
 /** A core with an API server that is only a list of what it has bound and not shown yet. */
 class World {
-  readonly core = new Core({ plugins: defaultPlugins });
+  readonly core = new Scheduling({ plugins: defaultPlugins });
   readonly names: string[] = [];
   /** Accepted Bindings that no watch has shown. */
   readonly unseen: { readonly name: string; readonly nodeName: string }[] = [];
@@ -135,8 +135,9 @@ class World {
       expect(node.free(3), `slots of ${node.name}`).toBeGreaterThanOrEqual(0);
     }
     // When no plan is under way, room is only held for what is bound and not shown yet.
-    if (this.core.binding.running === 0) expect(cluster.assumedCount).toBeLessThanOrEqual(this.unseen.length);
-    expect(this.core.picture.handle.waitingPods.size).toBe(0);
+    if (this.core.picture.core.binding.running === 0)
+      expect(cluster.assumedCount).toBeLessThanOrEqual(this.unseen.length);
+    expect(this.core.picture.waitingPods.size).toBe(0);
   }
 }
 

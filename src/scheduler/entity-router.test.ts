@@ -91,7 +91,7 @@ describe('the members of a group', () => {
     const { state } = q.queue.get('gang/default/red')!;
     expect(state).toMatchObject({
       kind: 'gated',
-      status: { reason: expect.stringMatching(/name different schedulers/) as string },
+      status: { message: expect.stringMatching(/name different schedulers/) as string },
     });
   });
 
@@ -113,10 +113,7 @@ describe('the members of a group', () => {
   });
 
   it('are lone pods where no plugin decides what a group is', () => {
-    const q = new Queueing({
-      plugins: defaultPlugins.filter(({ name }) => name !== 'Coscheduling'),
-      decidesGangs: false,
-    });
+    const q = new Queueing({ plugins: defaultPlugins.filter(({ name }) => name !== 'Coscheduling') });
     q.group({ name: 'red', minMember: 3 });
     q.members(2, { group: 'red' });
     expect(q.states()).toEqual({ 'pod/red-0': 'active', 'pod/red-1': 'active' });
@@ -174,40 +171,35 @@ describe('a pod', () => {
 
 describe('a start', () => {
   it('fills the queue from the picture, in the order in which things could have been ready', () => {
-    const q = queueing();
+    const q = new Queueing({ plugins: defaultPlugins }, 'listing');
     const at = (second: number): number => Date.UTC(2026, 0, 1, 0, 0, second);
-    q.start(() => {
-      q.pod({ name: 'third', createdAt: at(30) });
-      q.members(2, { group: 'red', createdAt: at(20) });
-      q.pod({ name: 'first', createdAt: at(10) });
-      q.group({ name: 'red', minMember: 2, createdAt: at(5) });
-      expect(q.states()).toEqual({});
-    });
+    q.pod({ name: 'third', createdAt: at(30) });
+    q.members(2, { group: 'red', createdAt: at(20) });
+    q.pod({ name: 'first', createdAt: at(10) });
+    q.group({ name: 'red', minMember: 2, createdAt: at(5) });
+    expect(q.states()).toEqual({});
+    q.start();
     expect(q.popAll()).toEqual(['pod/first', 'gang/default/red', 'pod/third']);
   });
 
   it('puts a group that never started but has members bound before everything else', () => {
-    const q = queueing();
-    q.start(() => {
-      q.pod({ name: 'important', priority: 1000, createdAt: 0 });
-      q.group({ name: 'red', minMember: 3 });
-      q.members(3, { group: 'red' });
-      q.pod({ name: 'bound', group: 'red', nodeName: 'a' });
-    });
+    const q = new Queueing({ plugins: defaultPlugins }, 'listing');
+    q.pod({ name: 'important', priority: 1000, createdAt: 0 });
+    q.group({ name: 'red', minMember: 3 });
+    q.members(3, { group: 'red' });
+    q.pod({ name: 'bound', group: 'red', nodeName: 'a' });
+    q.start();
     expect(q.popAll()).toEqual(['gang/default/red', 'pod/important']);
   });
 
   it('does not for one that was started once', () => {
-    const q = queueing();
-    q.start(() => {
-      q.pod({ name: 'important', priority: 1000, createdAt: 0 });
-      const conditions = [
-        { type: 'Started', status: 'True', reason: '', message: '', lastTransitionTime: '' },
-      ] as never;
-      q.group({ name: 'red', minMember: 3, status: { conditions } });
-      q.members(3, { group: 'red' });
-      q.pod({ name: 'bound', group: 'red', nodeName: 'a' });
-    });
+    const q = new Queueing({ plugins: defaultPlugins }, 'listing');
+    q.pod({ name: 'important', priority: 1000, createdAt: 0 });
+    const conditions = [{ type: 'Started', status: 'True', reason: '', message: '', lastTransitionTime: '' }] as never;
+    q.group({ name: 'red', minMember: 3, status: { conditions } });
+    q.members(3, { group: 'red' });
+    q.pod({ name: 'bound', group: 'red', nodeName: 'a' });
+    q.start();
     expect(q.popAll()).toEqual(['pod/important', 'gang/default/red']);
   });
 });

@@ -1,9 +1,9 @@
-import { isTerminal } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Gang } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang.ts';
 import { entityKeyOf } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { Profiles } from './profiles.ts';
 
 /**
  * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, `singly` (as lone
@@ -15,22 +15,14 @@ type Mode = 'together' | 'singly';
 export class EntityRouter {
   readonly #cluster: Cluster;
   readonly #queue: SchedulingQueue;
-  readonly #isOurs: (schedulerName: string) => boolean;
-  readonly #decidesGangs: boolean;
+  readonly #profiles: Profiles;
   /** group key -> how its members are queued now */
   readonly #modes = new Map<string, Mode>();
 
-  constructor(options: {
-    readonly cluster: Cluster;
-    readonly queue: SchedulingQueue;
-    readonly isOurs: (schedulerName: string) => boolean;
-    /** False: groups mean nothing, all pods are lone pods. */
-    readonly decidesGangs: boolean;
-  }) {
+  constructor(options: { readonly cluster: Cluster; readonly queue: SchedulingQueue; readonly profiles: Profiles }) {
     this.#cluster = options.cluster;
     this.#queue = options.queue;
-    this.#isOurs = options.isOurs;
-    this.#decidesGangs = options.decidesGangs;
+    this.#profiles = options.profiles;
   }
 
   /**
@@ -39,7 +31,7 @@ export class EntityRouter {
   routeAll(): void {
     for (const gang of this.#cluster.gangs()) this.groupChanged(gang.key, 'Start', readyTime(gang));
     for (const pod of this.#cluster.pods()) {
-      if (pod.podGroupKey === undefined || !this.#decidesGangs) this.#routeSingly(pod, 'Start', pod.creationTimestamp);
+      if (this.#isLone(pod)) this.#routeSingly(pod, 'Start', pod.creationTimestamp);
     }
   }
 
@@ -48,13 +40,12 @@ export class EntityRouter {
    * counts as ready if this makes it so.
    */
   podChanged(pod: Pod, event: string, since: number): void {
-    if (pod.podGroupKey === undefined || !this.#decidesGangs) this.#routeSingly(pod, event, since);
-    else this.groupChanged(pod.podGroupKey, event, since, pod);
+    if (this.#isLone(pod)) this.#routeSingly(pod, event, since);
+    if (pod.podGroupKey !== undefined) this.groupChanged(pod.podGroupKey, event, since, pod);
   }
 
   /** Something about the group or one of its members changed. */
   groupChanged(key: string, event: string, since: number, member?: Pod): void {
-    if (!this.#decidesGangs) return;
     const gang = this.#cluster.gang(key);
     const mode: Mode = gang?.spec !== undefined && gang.missing === 0 ? 'singly' : 'together';
     const before = this.#modes.get(key);
@@ -69,44 +60,38 @@ export class EntityRouter {
       for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since);
       return;
     }
-    if (before === 'singly') for (const pod of gang?.members.values() ?? []) this.#queue.remove(podEntityKey(pod));
+    if (before === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
     // It may have been a lone pod until now.
-    if (member !== undefined) this.#queue.remove(podEntityKey(member));
+    if (member !== undefined) this.#removeMember(member);
     if (gang !== undefined && this.#hasWork(gang)) this.#queue.upsert({ kind: 'gang', gang }, event, since);
     else this.#queue.remove(gangEntityKey(key));
   }
 
-  /** The schedulerName of ours that the group's unbound members name, the first if several. */
-  schedulerNameOf(gang: Gang): string | undefined {
-    for (const name of gang.pendingBySchedulerName.keys()) if (this.#isOurs(name)) return name;
-    if (gang.count('gated') === 0) return undefined;
-    for (const pod of gang.members.values()) {
-      if (pod.schedulingGates.length > 0 && pod.nodeName === '' && this.#isOurs(pod.schedulerName)) {
-        return pod.schedulerName;
-      }
-    }
-    return undefined;
+  #hasWork(gang: GangView): boolean {
+    return this.#profiles.schedulerNameOf(gang) !== undefined;
   }
 
-  #hasWork(gang: Gang): boolean {
-    return this.schedulerNameOf(gang) !== undefined;
+  /** In no group, or one of ours for whose profile groups mean nothing. */
+  #isLone({ podGroupKey, schedulerName }: Pod): boolean {
+    if (podGroupKey === undefined) return true;
+    return this.#profiles.isOurs(schedulerName) && !this.#profiles.decidesGangs(schedulerName);
+  }
+
+  /** A member that is queued with its group is no entity of its own. */
+  #removeMember(pod: Pod): void {
+    if (pod.podGroupKey === undefined || !this.#isLone(pod)) this.#queue.remove(podEntityKey(pod));
   }
 
   #routeSingly(pod: Pod, event: string, since: number): void {
-    const current = this.#cluster.pod(pod.uid);
-    const isOpen =
-      current?.nodeName === '' &&
-      !current.deleting &&
-      !isTerminal(current) &&
-      !this.#cluster.isAssumed(current.uid) &&
-      this.#isOurs(current.schedulerName);
-    if (isOpen) this.#queue.upsert({ kind: 'pod', pod: current }, event, since);
+    const open = this.#cluster.openPod(pod.uid);
+    const isOurs = open !== undefined && this.#profiles.isOurs(open.schedulerName);
+    if (isOurs) this.#queue.upsert({ kind: 'pod', pod: open }, event, since);
     else this.#queue.remove(podEntityKey(pod));
   }
 }
 
 /** When the group could first have been ready, as far as its objects tell. */
-function readyTime(gang: Gang): number {
+function readyTime(gang: GangView): number {
   let latest = gang.spec?.creationTimestamp ?? 0;
   for (const pod of gang.pending.values()) latest = Math.max(latest, pod.creationTimestamp);
   return latest;

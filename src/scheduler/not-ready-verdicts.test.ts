@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Verdict } from '../api/verdict.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { Queueing } from './testing/queueing.ts';
 
 let scheduler: Queueing;
-/** `names: message`, in the order in which verdicts were reported; the default namespace left out. */
-let told: string[];
 
 beforeEach(() => {
-  told = [];
-  scheduler = new Queueing({ plugins: defaultPlugins, gated: (entity, status) => verdicts.gated(entity, status) });
-  const report = (pods: readonly { readonly name: string }[], { reason, message }: Verdict): void => {
-    expect(reason).toBe('WaitingForGang');
-    told.push(`${pods.map(({ name }) => name).join(' ')}: ${message.replaceAll('default/', '')}`);
-  };
-  const isOurs = (name: string): boolean => name === scheduler.picture.handle.schedulerName;
-  const { clock } = scheduler.picture;
-  const verdicts = new NotReadyVerdicts({ queue: scheduler.queue, verdicts: { report }, clock, isOurs });
+  scheduler = new Queueing({ plugins: defaultPlugins });
 });
+
+/** `names: message` of each verdict, in order, for those that were told at the same time; the default namespace left out. */
+function told(): string[] {
+  /** time and message -> names */
+  const groups = new Map<string, string[]>();
+  for (const { name, verdict, since } of scheduler.picture.written) {
+    expect(verdict.reason).toBe('WaitingForGang');
+    const key = `${since}: ${verdict.message.replaceAll('default/', '')}`;
+    groups.set(key, [...(groups.get(key) ?? []), name]);
+  }
+  return [...groups].map(([key, names]) => `${names.join(' ')}${key.slice(key.indexOf(':'))}`);
+}
 
 function advance(ms: number): void {
   scheduler.picture.clock.advance(ms);
@@ -31,10 +31,10 @@ describe('a group that is not ready', () => {
     advance(900);
     scheduler.pod({ name: 'red-1', group: 'red' });
     advance(999);
-    expect(told).toEqual([]);
+    expect(told()).toEqual([]);
     advance(1);
-    expect(told).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
-    expect(scheduler.picture.clock.untilNextTimer()).toBeUndefined();
+    expect(told()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+    expect(scheduler.picture.clock.untilNextTimer()).toBeGreaterThan(10_000);
   });
 
   it('is told after 5 s although it keeps growing, and again of what is so then', () => {
@@ -43,11 +43,11 @@ describe('a group that is not ready', () => {
       scheduler.pod({ name: `red-${member}`, group: 'red' });
       advance(300);
     }
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('has 17 of the 100 members');
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toContain('has 17 of the 100 members');
     advance(1_000);
-    expect(told).toHaveLength(2);
-    expect(told[1]).toContain('has 20 of the 100 members');
+    expect(told()).toHaveLength(2);
+    expect(told()[1]).toContain('has 20 of the 100 members');
   });
 
   it('is told nothing when it becomes ready in time', () => {
@@ -56,7 +56,7 @@ describe('a group that is not ready', () => {
     advance(999);
     scheduler.pod({ name: 'red-1', group: 'red' });
     advance(10_000);
-    expect(told).toEqual([]);
+    expect(told()).toEqual([]);
   });
 
   it('is told by itself: one that came later is given its own time', () => {
@@ -67,12 +67,12 @@ describe('a group that is not ready', () => {
     advance(499);
     scheduler.pod({ name: 'green-0', group: 'green' });
     advance(1);
-    expect(told).toEqual([expect.stringContaining('PodGroup red')]);
+    expect(told()).toEqual([expect.stringContaining('PodGroup red')]);
     scheduler.pod({ name: 'green-1', group: 'green' });
     advance(500);
-    expect(told).toEqual([expect.anything(), expect.stringContaining('PodGroup blue')]);
+    expect(told()).toEqual([expect.anything(), expect.stringContaining('PodGroup blue')]);
     advance(10_000);
-    expect(told).toHaveLength(2);
+    expect(told()).toHaveLength(2);
   });
 
   it('is not kept waiting by changes that are none of its size or reason', () => {
@@ -82,7 +82,7 @@ describe('a group that is not ready', () => {
       advance(250);
       scheduler.change('red-0', { resourceVersion: `changed-${change}` });
     }
-    expect(told).toHaveLength(1);
+    expect(told()).toHaveLength(1);
   });
 
   it('is given time anew when its reason changes', () => {
@@ -90,9 +90,9 @@ describe('a group that is not ready', () => {
     advance(300);
     scheduler.group({ name: 'red', minMember: 3 });
     advance(999);
-    expect(told).toEqual([]);
+    expect(told()).toEqual([]);
     advance(1);
-    expect(told).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+    expect(told()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
   });
 
   it('tells each new member also when the reason stays the same', () => {
@@ -102,7 +102,7 @@ describe('a group that is not ready', () => {
     advance(1_000);
     scheduler.pod({ name: 'red-2', group: 'red' });
     advance(1_000);
-    expect(told.map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-0 red-1 red-2']);
+    expect(told().map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-2']);
   });
 
   it('is forgotten when it goes away; one of the same name has its own time', () => {
@@ -111,9 +111,9 @@ describe('a group that is not ready', () => {
     scheduler.removePod('red-0');
     scheduler.pod({ name: 'red-1', group: 'red' });
     advance(999);
-    expect(told).toEqual([]);
+    expect(told()).toEqual([]);
     advance(1);
-    expect(told).toEqual([expect.stringMatching(/^red-1: /)]);
+    expect(told()).toEqual([expect.stringMatching(/^red-1: /)]);
   });
 
   it('tells only members that name a scheduler of ours', () => {
@@ -121,12 +121,28 @@ describe('a group that is not ready', () => {
     scheduler.members(1, { group: 'red' });
     scheduler.pod({ name: 'other-0', group: 'red', schedulerName: 'other' });
     advance(1_000);
-    expect(told).toEqual([expect.stringMatching(/^red-0: members of PodGroup red name different schedulers/)]);
+    expect(told()).toEqual([expect.stringMatching(/^red-0: members of PodGroup red name different schedulers/)]);
+  });
+});
+
+describe('what it waits for', () => {
+  it('is gates when it has all its members but for scheduling gates, else members', () => {
+    for (const name of ['red', 'blue']) {
+      scheduler.group({ name, minMember: 2 });
+      scheduler.pod({ name: `${name}-0`, group: name });
+    }
+    scheduler.pod({ name: 'blue-1', group: 'blue', gates: ['quota'] });
+    advance(1_000);
+    expect(scheduler.picture.written.map(({ name, verdict }) => [name, verdict.waitsFor])).toEqual([
+      ['red-0', 'members'],
+      ['blue-0', 'gates'],
+    ]);
   });
 });
 
 it('a lone pod behind scheduling gates is told nothing', () => {
   scheduler.pod({ name: 'a', gates: ['wait'] });
   expect(scheduler.states()).toEqual({ 'pod/a': 'gated' });
-  expect(scheduler.picture.clock.untilNextTimer()).toBeUndefined();
+  advance(60_000);
+  expect(told()).toEqual([]);
 });

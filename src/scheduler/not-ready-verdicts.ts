@@ -1,10 +1,11 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
-import type { Gang } from '../cluster/gang.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Status } from '../framework/status.ts';
 import type { EntityKey, QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { VerdictWriter } from './verdict-writer.ts';
+import type { Profiles } from './profiles.ts';
+import type { Verdicts } from './verdicts.ts';
 
 /** A group that has not changed for so long is told; most become ready sooner, and then nothing needs to be written. */
 const quietMs = 1_000;
@@ -30,9 +31,9 @@ interface Untold {
  */
 export class NotReadyVerdicts {
   readonly #queue: Pick<SchedulingQueue, 'get'>;
-  readonly #verdicts: Pick<VerdictWriter, 'report'>;
+  readonly #verdicts: Pick<Verdicts, 'report'>;
   readonly #clock: Clock;
-  readonly #isOurs: (schedulerName: string) => boolean;
+  readonly #profiles: Pick<Profiles, 'isOurs'>;
   /** entity -> what is known of it until it is told; one that is no longer gated goes when it is looked at */
   readonly #untold = new Map<EntityKey, Untold>();
   readonly #byTime = new Heap<Untold>((a, b) => a.lookAt - b.lookAt);
@@ -40,21 +41,21 @@ export class NotReadyVerdicts {
 
   constructor(options: {
     readonly queue: Pick<SchedulingQueue, 'get'>;
-    readonly verdicts: Pick<VerdictWriter, 'report'>;
+    readonly verdicts: Pick<Verdicts, 'report'>;
     readonly clock: Clock;
-    readonly isOurs: (schedulerName: string) => boolean;
+    readonly profiles: Pick<Profiles, 'isOurs'>;
   }) {
     this.#queue = options.queue;
     this.#verdicts = options.verdicts;
     this.#clock = options.clock;
-    this.#isOurs = options.isOurs;
+    this.#profiles = options.profiles;
   }
 
   /**
    * PreEnqueue has refused the entity; must be told at each change of it, as the queue's observer is. Only a change of the
    * reason, or of how many members there are to tell, puts the verdict off.
    */
-  gated(entity: QueuedEntity, { reason }: Status): void {
+  gated(entity: QueuedEntity, { message: reason }: Status): void {
     if (entity.candidate.kind !== 'gang') return;
     const now = this.#clock.monotonic();
     const { size } = entity.candidate.gang.pending;
@@ -107,8 +108,17 @@ export class NotReadyVerdicts {
     }
   }
 
-  #tell(gang: Gang, { reason }: Status): void {
-    const ours = [...gang.pending.values()].filter((pod) => this.#isOurs(pod.schedulerName));
-    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${reason}.` });
+  #tell(gang: GangView, { message }: Status): void {
+    const ours = [...gang.pending.values()].filter((pod) => this.#profiles.isOurs(pod.schedulerName));
+    const waitsFor = onlyGatesAreShut(gang) ? 'gates' : 'members';
+    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor });
   }
+}
+
+/** With its gated members the group would be ready. */
+function onlyGatesAreShut(gang: GangView): boolean {
+  const gated = gang.count('gated');
+  const able = gang.counted + gang.pending.size;
+  const { minMember } = gang.spec ?? { minMember: Infinity };
+  return able < minMember && able + gated >= minMember;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { isResolvable } from '../framework/diagnosis.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { BindingPlan } from './binding-plan.ts';
-import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
 import { entityInFlight } from './testing/entity.ts';
 import { Picture } from './testing/picture.ts';
@@ -17,8 +17,8 @@ interface Fixture {
 
 function fixture(...extra: Plugin[]): Fixture {
   const picture = new Picture({ plugins: defaultPlugins, extra });
-  const { cluster, planner, clock, handle, profile } = picture;
-  const cycle = new SchedulingCycle({ cluster, planner, clock, waitingPods: handle.waitingPods });
+  const { cluster, core, profile } = picture;
+  const { cycle } = core;
   return {
     picture,
     attempt: (group) => cycle.run(entityInFlight({ gang: cluster.gang(`default/${group}`)! }), profile),
@@ -45,7 +45,7 @@ describe('an attempt for a group', () => {
     const plan = planned(attempt('red'));
     expect(plan.placements).toHaveLength(3);
     expect(plan.waiting).toEqual([]);
-    expect(picture.handle.waitingPods.size).toBe(0);
+    expect(picture.waitingPods.size).toBe(0);
     expect(picture.cluster.assumedCount).toBe(3);
     expect(picture.cluster.node('a')!.free(0)).toBe(1000);
   });
@@ -62,12 +62,13 @@ describe('an attempt for a group', () => {
       reason: 'Unschedulable',
       message:
         'PodGroup default/red cannot start: with 2 of 3 members placed, red-2 finds no node: ' +
-        '0/1 nodes are available: 1 Insufficient cpu.',
+        '0/1 nodes are available: 1 Insufficient cpu. It would not fit even if all other pods were gone.',
+      waitsFor: 'never',
     });
-    expect(failure).toMatchObject({ error: false, refusedBy: new Set(['NodeResourcesFit', 'Coscheduling']) });
+    expect(failure).toMatchObject({ error: false, refusedBy: new Set(['NodeResourcesFit']) });
     expect(picture.rooms()).toEqual(before);
     expect(picture.cluster.assumedCount).toBe(0);
-    expect(picture.handle.waitingPods.size).toBe(0);
+    expect(picture.waitingPods.size).toBe(0);
   });
 
   it('says the same again when nothing has changed', () => {
@@ -104,7 +105,7 @@ describe('an attempt for a group', () => {
     });
     picture.pod({ name: 'large', group: 'red', cpu: 2 });
     const { refusedBy } = refused(attempt('red')).failure;
-    expect([...refusedBy].sort()).toEqual(['Coscheduling', 'NodeAffinity', 'NodeResourcesFit', 'TaintToleration']);
+    expect([...refusedBy].sort()).toEqual(['NodeAffinity', 'NodeResourcesFit', 'TaintToleration']);
   });
 
   it('needs only the members that are missing', () => {
@@ -152,6 +153,7 @@ describe('an attempt for a lone pod', () => {
     expect(refused(attemptPod('y')).verdict).toEqual({
       reason: 'Unschedulable',
       message: '0/1 nodes are available: 1 Insufficient cpu.',
+      waitsFor: 'capacity',
     });
   });
 
@@ -162,8 +164,8 @@ describe('an attempt for a lone pod', () => {
 
   it('is settled when the pod is bound or being deleted', () => {
     const { picture } = fixture();
-    const { cluster, planner, clock, handle, profile } = picture;
-    const cycle = new SchedulingCycle({ cluster, planner, clock, waitingPods: handle.waitingPods });
+    const { cluster, profile } = picture;
+    const { cycle } = picture.core;
     picture.node({ name: 'a', cpu: 1 });
     const pod = picture.pod({ name: 'x' });
     cluster.setPod({ ...pod, deleting: true });
@@ -191,10 +193,10 @@ describe('Permit', () => {
     const before = picture.rooms();
     const { verdict, failure } = refused(attempt('red'));
     expect(verdict.message).toBe('PodGroup default/red cannot start: the gate is shut.');
-    expect([...failure.refusedBy]).toEqual(['Gate', 'Coscheduling']);
+    expect([...failure.refusedBy]).toEqual(['Gate']);
     expect(unreserved).toEqual(['red-2', 'red-1', 'red-0']);
     expect(picture.rooms()).toEqual(before);
-    expect(picture.handle.waitingPods.size).toBe(0);
+    expect(picture.waitingPods.size).toBe(0);
     expect(picture.clock.untilNextTimer()).toBeUndefined();
   });
 
@@ -215,7 +217,7 @@ describe('Permit', () => {
       name: 'Judge',
       permit: (_state, pod) => {
         if (pod.name !== 'red-2') return undefined;
-        fixed.picture.handle.waitingPods.all()[0]!.reject('Judge', 'not this one');
+        fixed.picture.waitingPods.all()[0]!.reject('Judge', 'not this one');
         return undefined;
       },
     });
@@ -224,7 +226,7 @@ describe('Permit', () => {
     fixed.picture.pods(3, { group: 'red', cpu: 1 });
     expect(refused(fixed.attempt('red')).verdict.message).toBe('PodGroup default/red cannot start: not this one.');
     expect(fixed.picture.cluster.assumedCount).toBe(0);
-    expect(fixed.picture.handle.waitingPods.size).toBe(0);
+    expect(fixed.picture.waitingPods.size).toBe(0);
   });
 });
 
@@ -262,7 +264,7 @@ describe('PostFilter', () => {
       postFilter: (candidate, diagnosis) => {
         asked.push(fixed.picture.cluster.assumedCount);
         expect(candidate.kind).toBe('gang');
-        expect(diagnosis.resolvable).toBe(true);
+        expect(isResolvable(diagnosis)).toBe(true);
         return { message: 'Nothing can be preempted.' };
       },
     });

@@ -1,11 +1,10 @@
 import type { Pod } from '../api/pod.ts';
-import type { Verdict } from '../api/verdict.ts';
+import type { Verdict, WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Gang } from '../cluster/gang.ts';
 import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
-import { describeDiagnosis } from '../framework/diagnosis.ts';
+import { describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Candidate } from '../framework/plugin.ts';
 import type { Profile } from '../framework/profile.ts';
@@ -14,7 +13,11 @@ import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Failure } from '../queue/scheduling-queue.ts';
 import type { BindingPlan } from './binding-plan.ts';
+import type { Outlook } from './outlook.ts';
+import { demandOf } from './placement/demand.ts';
+import type { Demand } from './placement/demand.ts';
 import type { Placement, Plan, Planner } from './placement/planner.ts';
+import type { Preemption, Preemptions } from './preemptions.ts';
 
 /** How one attempt ended. */
 export type CycleResult =
@@ -30,7 +33,13 @@ export type CycleResult =
       readonly pods: readonly Pod[];
       readonly verdict: Verdict;
       readonly failure: Failure;
+      /** Room that PostFilter found a way to make. */
+      readonly preemption: Preemption | undefined;
     };
+
+const neverFits = 'It would not fit even if all other pods were gone.';
+
+type Refused = Extract<CycleResult, { kind: 'refused' }>;
 
 /** How far Permit went. */
 type PermitOutcome =
@@ -43,17 +52,23 @@ type PermitOutcome =
 export class SchedulingCycle {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
+  readonly #outlook: Outlook;
+  readonly #preemptions: Preemptions;
   readonly #waitingPods: WaitingPods;
   readonly #clock: Clock;
 
   constructor(options: {
     readonly cluster: Cluster;
     readonly planner: Planner;
+    readonly outlook: Outlook;
+    readonly preemptions: Preemptions;
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
   }) {
     this.#cluster = options.cluster;
     this.#planner = options.planner;
+    this.#outlook = options.outlook;
+    this.#preemptions = options.preemptions;
     this.#waitingPods = options.waitingPods;
     this.#clock = options.clock;
   }
@@ -62,22 +77,23 @@ export class SchedulingCycle {
     const startedAt = this.#clock.monotonic();
     const { candidate } = entity;
     if (profile.preEnqueue(candidate) !== undefined) return { kind: 'notReady' };
-    const { members, needed, gang } = this.#demand(candidate);
+    const demand = demandOf(this.#cluster, candidate);
+    const { members, needed, gang } = demand;
     if (needed === 0 || members.length === 0) return { kind: 'settled' };
 
     const transaction = this.#cluster.begin();
     try {
       const groupState = gang === undefined ? undefined : new CycleState();
-      const plan = this.#planner.plan(profile, members, needed, transaction, groupState);
+      const plan = this.#planner.plan({ profile, members, needed, groupState }, transaction);
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
-        return this.#refused(profile, candidate, members, plan, needed);
+        return this.#refused(profile, candidate, demand, plan);
       }
       const permit = this.#permit(profile, placements);
       if (permit.refused !== undefined) {
         this.#undo(profile, placements, transaction);
-        return refusedBy(profile, members, permit.refused, candidate);
+        return refusedBy(members, permit.refused, candidate);
       }
       transaction.commit();
       const { waiting } = permit;
@@ -85,20 +101,8 @@ export class SchedulingCycle {
     } catch (error) {
       transaction.abandon();
       const text = error instanceof Error ? error.message : String(error);
-      return refusedBy(profile, members, new Status('Error', `the attempt failed: ${text}`, '', error), candidate);
+      return refusedBy(members, new Status('Error', `the attempt failed: ${text}`, '', error), candidate);
     }
-  }
-
-  #demand(candidate: Candidate): { members: readonly Pod[]; needed: number; gang: Gang | undefined } {
-    if (candidate.kind === 'gang') {
-      const { gang } = candidate;
-      // In order of arrival, which the gang's own list of pending members loses when a plan is rolled back.
-      const members = [...gang.members.values()].filter((member) => gang.pending.has(member.uid));
-      return { members, needed: gang.missing, gang };
-    }
-    const pod = this.#cluster.pod(candidate.pod.uid);
-    const isOpen = pod?.nodeName === '' && !pod.deleting && !this.#cluster.isAssumed(pod.uid);
-    return { members: isOpen ? [pod] : [], needed: 1, gang: undefined };
   }
 
   /** The gate before binding: all of them pass, or none does. */
@@ -120,31 +124,48 @@ export class SchedulingCycle {
     transaction.rollback();
   }
 
-  #refused(profile: Profile, candidate: Candidate, members: readonly Pod[], plan: Plan, needed: number): CycleResult {
+  #refused(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan): Refused {
+    const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
-    const postFilter = profile.postFilter(candidate, diagnosis);
-    const isError = diagnosis.preFilter?.code === 'Error';
-    const message = describeRefusal(candidate, diagnosis, plan.placements.length, needed);
+    const isError = failureIn(diagnosis) !== undefined;
+    const preemption = this.#preemptions.ask(profile, candidate, demand, diagnosis);
+    const waitsFor = isError ? 'error' : this.#waitsFor(profile, candidate, demand, plan, diagnosis);
+    const sentences = [describeRefusal(candidate, diagnosis, plan.placements.length, needed)];
+    if (waitsFor === 'never' && candidate.kind === 'gang') sentences.push(neverFits);
+    if (preemption !== undefined) sentences.push(preemption.message);
     return {
       kind: 'refused',
       pods: members,
-      verdict: {
-        reason: isError ? 'SchedulerError' : 'Unschedulable',
-        message: postFilter === undefined ? message : `${message} ${postFilter.message}`,
-      },
-      failure: failureOf(profile, candidate, plan.refusedBy, members, isError),
+      verdict: { reason: isError ? 'SchedulerError' : 'Unschedulable', message: sentences.join(' '), waitsFor },
+      failure: { refusedBy: plan.refusedBy, refusedPods: oneOfEachKind(members), error: isError },
+      preemption,
     };
+  }
+
+  #waitsFor(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, diagnosis: Diagnosis): WaitsFor {
+    if (plan.never) return 'never';
+    if (candidate.kind === 'gang') return this.#outlook.of(profile, candidate, demand);
+    return isResolvable(diagnosis) ? 'capacity' : 'unknown';
   }
 }
 
-function refusedBy(profile: Profile, members: readonly Pod[], status: Status, candidate: Candidate): CycleResult {
+function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {
   const isError = status.code === 'Error';
   const prefix = candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key} cannot start: ` : '';
   return {
     kind: 'refused',
     pods: members,
-    verdict: { reason: isError ? 'SchedulerError' : 'Unschedulable', message: `${prefix}${status.reason}.` },
-    failure: failureOf(profile, candidate, status.plugin === '' ? [] : [status.plugin], members, isError),
+    verdict: {
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message: `${prefix}${status.message}.`,
+      waitsFor: isError ? 'error' : 'permit',
+    },
+    failure: {
+      refusedBy: new Set(status.plugin === '' ? [] : [status.plugin]),
+      refusedPods: oneOfEachKind(members),
+      error: isError,
+    },
+    preemption: undefined,
   };
 }
 
@@ -152,22 +173,9 @@ function refusedBy(profile: Profile, members: readonly Pod[], status: Status, ca
 function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: number, needed: number): string {
   if (candidate.kind === 'pod') return describeDiagnosis(diagnosis);
   const cannot = `PodGroup ${candidate.gang.key} cannot start`;
-  if (diagnosis.preFilter !== undefined) return `${cannot}: ${diagnosis.preFilter.reason}.`;
+  if (diagnosis.refusal.kind === 'pod') return `${cannot}: ${diagnosis.refusal.status.message}.`;
   const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
   return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
-}
-
-/** A change of the group or its members may help a gang, whoever refused it: its policy is asked about events as well. */
-function failureOf(
-  profile: Profile,
-  { kind }: Candidate,
-  plugins: Iterable<string>,
-  members: readonly Pod[],
-  error: boolean,
-): Failure {
-  const refusedBy = new Set(plugins);
-  if (kind === 'gang' && refusedBy.size > 0 && profile.gangPolicy !== undefined) refusedBy.add(profile.gangPolicy);
-  return { refusedBy, refusedPods: oneOfEachKind(members), error };
 }
 
 /** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
@@ -179,9 +187,7 @@ function noDiagnosis(pod: Pod): Diagnosis {
   return {
     pod,
     nodeCount: 0,
-    preFilter: undefined,
-    nodeReasons: new Map(),
+    refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
     plugins: new Set(),
-    resolvable: false,
   };
 }

@@ -3,7 +3,7 @@ import { isTerminal } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Gang, GangSpec } from '../cluster/gang.ts';
+import type { GangSpec, GangView } from '../cluster/gang.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
@@ -107,7 +107,7 @@ export class WatchHandlers {
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
     this.#cluster.setGang(spec);
-    const gang: Gang = this.#cluster.gang(spec.key)!;
+    const gang: GangView = this.#cluster.gang(spec.key)!;
     if (!this.#options.hasSynced()) return;
     this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant());
     this.#tell({ resource: 'PodGroup', action, gang });

@@ -22,5 +22,8 @@ export function pluginHandle(
     cluster: options.cluster ?? new Cluster(builders.resources),
     waitingPods: new WaitingPods(clock),
     binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds nothing')) },
+    trial: () => {
+      throw new Error('this test plans nothing');
+    },
   };
 }

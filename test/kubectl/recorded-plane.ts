@@ -11,6 +11,7 @@ import { fixedEndpoint } from '../../src/client/endpoint.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
 import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import { runController } from '../../src/compose/controller.ts';
+import { defaultProfile } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
 import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
 import type { Intercept } from '../../src/embedded/embedded-api-server.ts';
@@ -51,10 +52,12 @@ export async function openRecordedPlane(): Promise<RecordedPlane> {
     random: Math.random,
     nodes: ['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } })),
   });
-  const local = { endpoint, host: '127.0.0.1', port: 0, qps: 0, burst: 1, logger: silentLogger };
+  const local = { endpoint, host: '127.0.0.1', port: 0, logger: silentLogger };
+  const unlimited = { qps: 0, burst: 1 };
+  const profiles = ['tutti', 'default-scheduler'].map(defaultProfile);
   const [controller, scheduler] = await Promise.all([
-    runController({ ...local, workers: 1 }),
-    runScheduler({ ...local, schedulerNames: ['tutti', 'default-scheduler'] }),
+    runController({ ...local, ...unlimited, workers: 1 }),
+    runScheduler({ ...local, configuration: { profiles, clientConnection: unlimited } }),
     nodes.start(),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'tutti-kubectl-'));

@@ -55,7 +55,7 @@ const gatedMember = { ...pg1, gates: ['wait'] };
 const refusal = (reason: RegExp): object => ({
   code: 'UnschedulableAndUnresolvable',
   plugin: 'Coscheduling',
-  reason: expect.stringMatching(reason) as string,
+  message: expect.stringMatching(reason) as string,
 });
 
 describe('PreFilter', () => {
@@ -179,7 +179,7 @@ describe('Permit', () => {
   it('P4 refuses a pod whose group is absent', () => {
     const answer = new Case(groups).pods({ group: 'absent' }).permit();
     expect(answer).toBeInstanceOf(Status);
-    expect(answer).toMatchObject({ code: 'Unschedulable', reason: 'PodGroup ns1/absent not found' });
+    expect(answer).toMatchObject({ code: 'Unschedulable', message: 'PodGroup ns1/absent not found' });
   });
 
   it('P5 passes a member whose sibling is on a node already', () => {

@@ -4,7 +4,7 @@ import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
 import type { PodOptions } from '../../../test/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
-import type { Gang } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { gangSpecOf } from '../../scheduler/pod-group-adapter.ts';
@@ -20,7 +20,7 @@ class Fixture {
     this.plugin = new Coscheduling(args, this.handle);
   }
 
-  group(options: PodGroupOptions): Gang {
+  group(options: PodGroupOptions): GangView {
     const spec = gangSpecOf(this.build.projectedPodGroup(options), this.build.resources);
     this.handle.cluster.setGang(spec);
     return this.handle.cluster.gang(spec.key)!;
@@ -46,11 +46,11 @@ describe('a gang', () => {
     const fixture = new Fixture();
     fixture.pods(2, { group: 'red' });
     const gang = fixture.handle.cluster.gang('default/red')!;
-    expect(readiness(gang, 'default-scheduler')!.reason).toBe(
+    expect(readiness(gang, 'default-scheduler')!.message).toBe(
       'PodGroup default/red does not exist; the pod starts when it is created',
     );
     fixture.group({ name: 'red', minMember: 3 });
-    expect(readiness(gang, 'default-scheduler')!.reason).toBe(
+    expect(readiness(gang, 'default-scheduler')!.message).toBe(
       'PodGroup default/red has 2 of the 3 members it needs to start',
     );
     fixture.pods(1, { name: 'bound', group: 'red', nodeName: 'a' });
@@ -63,7 +63,7 @@ describe('a gang', () => {
     fixture.pods(1, { group: 'red' });
     fixture.pods(1, { name: 'failed', group: 'red', nodeName: 'a', phase: 'Failed' });
     fixture.pods(1, { name: 'leaving', group: 'red', deleting: true });
-    expect(readiness(gang, 'default-scheduler')!.reason).toMatch(/has 1 of the 2 members/);
+    expect(readiness(gang, 'default-scheduler')!.message).toMatch(/has 1 of the 2 members/);
   });
 
   it('counts succeeded members only once it has started', () => {
@@ -71,7 +71,7 @@ describe('a gang', () => {
     const gang = fixture.group({ name: 'red', minMember: 2 });
     fixture.pods(1, { group: 'red' });
     const [done] = fixture.pods(1, { name: 'done', group: 'red', nodeName: 'a', phase: 'Succeeded' });
-    expect(readiness(gang, 'default-scheduler')!.reason).toMatch(/has 1 of the 2 members/);
+    expect(readiness(gang, 'default-scheduler')!.message).toMatch(/has 1 of the 2 members/);
     fixture.handle.cluster.setPod({ ...done!, phase: 'Running' });
     fixture.pods(1, { name: 'other', group: 'red', nodeName: 'a' });
     expect(gang.started).toBe(true);
@@ -84,7 +84,7 @@ describe('a gang', () => {
     const gang = fixture.group({ name: 'red', minMember: 2 });
     fixture.pods(2, { group: 'red' });
     fixture.pods(1, { name: 'foreign', group: 'red', schedulerName: 'other' });
-    expect(readiness(gang, 'default-scheduler')!.reason).toBe(
+    expect(readiness(gang, 'default-scheduler')!.message).toBe(
       'members of PodGroup default/red name different schedulers (default-scheduler, other); ' +
         'give them all the same spec.schedulerName',
     );
@@ -146,16 +146,30 @@ describe('Unreserve', () => {
     const fixture = new Fixture();
     const [fallen, sibling] = fixture.pods(2, { group: 'red' });
     const [other] = fixture.pods(1, { group: 'blue' });
+    fixture.group({ name: 'red', minMember: 2 });
     const { waitingPods } = fixture.handle;
     const waits = new Map([['Coscheduling', 60_000]]);
+    const group = new CycleState();
+    expect(fixture.plugin.permit(new CycleState(group), sibling!)).toEqual({ waitMs: 60_000 });
     const waiting = waitingPods.add(sibling!, 'n', waits);
     waitingPods.add(other!, 'n', waits);
-    fixture.plugin.unreserve(new CycleState(new CycleState()), fallen!);
+    fixture.plugin.unreserve(new CycleState(group), fallen!);
     expect(await waiting.outcome).toMatchObject({
       plugin: 'Coscheduling',
-      reason: 'member red-0 of PodGroup default/red could not start',
+      message: 'member red-0 of PodGroup default/red could not start',
     });
     expect(waitingPods.all().map(({ pod }) => pod.name)).toEqual(['blue-0']);
+  });
+
+  it('leaves those alone that an earlier plan left waiting, when this one did not get as far as Permit', () => {
+    const fixture = new Fixture();
+    fixture.group({ name: 'red', minMember: 3 });
+    const [planned, earlier] = fixture.pods(2, { group: 'red' });
+    fixture.handle.waitingPods.add(earlier!, 'n', new Map([['Gate', 1000]]));
+    const state = new CycleState(new CycleState());
+    fixture.plugin.preFilter(state, planned!);
+    fixture.plugin.unreserve(state, planned!);
+    expect(fixture.handle.waitingPods.size).toBe(1);
   });
 
   it('leaves the siblings alone when the member was scheduled on its own, beyond the quorum', () => {
@@ -189,17 +203,22 @@ describe('the events that may help a refused group', () => {
     expect(fixture.mayHelp(pod!, { resource: 'UnscheduledPod', action: 'Add', pod: stranger! })).toBe(false);
   });
 
-  it('are changes of room only while minResources are not free', () => {
+  it('are changes of room once minResources are free, if it was this plugin that missed them', () => {
     const fixture = new Fixture();
     fixture.group({ name: 'red', minMember: 1, minResources: { cpu: 4 } });
     const [pod] = fixture.pods(1, { group: 'red' });
-    const node = fixture.build.projectedNode({ name: 'a', cpu: 4 });
-    const added: ClusterEvent = { resource: 'Node', action: 'Add', old: undefined, new: node };
-    expect(fixture.mayHelp(pod!, added)).toBe(false);
+    const show = (name: string): ClusterEvent => {
+      const node = fixture.build.projectedNode({ name, cpu: 2 });
+      fixture.handle.cluster.setNode(node);
+      return { resource: 'Node', action: 'Add', old: undefined, new: node };
+    };
     expect(fixture.plugin.preFilter(new CycleState(), pod!)).toBeDefined();
-    expect(fixture.mayHelp(pod!, added)).toBe(true);
-    fixture.handle.cluster.setNode(node);
+    expect(fixture.mayHelp(pod!, show('a'))).toBe(false);
+    expect(fixture.mayHelp(pod!, show('b'))).toBe(true);
     expect(fixture.plugin.preFilter(new CycleState(), pod!)).toBeUndefined();
-    expect(fixture.mayHelp(pod!, added)).toBe(false);
+    const ofRoom = fixture.plugin
+      .eventsToRegister()
+      .filter(({ resource }) => ['Node', 'AssignedPod'].includes(resource));
+    expect(ofRoom.map(({ concernsGangs = false }) => concernsGangs)).toEqual([false, false]);
   });
 });

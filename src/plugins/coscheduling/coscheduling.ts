@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import { podsId } from '../../api/resource-names.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
-import type { Gang, GangSpec } from '../../cluster/gang.ts';
+import type { GangSpec, GangView } from '../../cluster/gang.ts';
 import type { EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Candidate, Plugin, Wait } from '../../framework/plugin.ts';
@@ -36,8 +36,6 @@ export class Coscheduling implements Plugin {
   readonly decidesGangs = true;
   readonly #args: CoschedulingArgs;
   readonly #handle: PluginHandle;
-  /** The groups whose minResources were not free at their last attempt. */
-  readonly #lackingRoom = new WeakSet<Gang>();
 
   constructor(args: unknown, handle: PluginHandle) {
     this.#args = readCoschedulingArgs(args);
@@ -75,37 +73,40 @@ export class Coscheduling implements Plugin {
   }
 
   unreserve(state: CycleState, pod: Pod): void {
-    // A member beyond the quorum was scheduled on its own, and falls alone.
-    if (state.group === undefined) return;
+    // A member beyond the quorum was scheduled on its own, and falls alone. Before Permit there is nobody who waits.
+    const wave = state.group?.read<Wave>(waveKey);
+    if (wave === undefined || wave.passed === 0) return;
     for (const sibling of this.#waitingSiblings(pod)) {
       sibling.reject(pluginName, `member ${pod.name} of PodGroup ${pod.podGroupKey} could not start`);
     }
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    const lacksRoom = (pod: Pod): boolean => {
+    const hasRoom = (pod: Pod): boolean => {
       const gang = this.#handle.cluster.gang(pod.podGroupKey ?? '');
-      return gang !== undefined && this.#lackingRoom.has(gang);
+      return gang?.spec === undefined || this.#checkRoom(gang, gang.spec) === undefined;
     };
     const sameGroup = (pod: Pod, key: string | undefined): boolean => pod.podGroupKey === key;
     return [
-      { resource: 'Node', actions: ['Add', 'Update'], hint: lacksRoom },
-      { resource: 'AssignedPod', actions: ['Delete'], hint: lacksRoom },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: hasRoom },
+      { resource: 'AssignedPod', actions: ['Delete'], hint: hasRoom },
       {
         resource: 'UnscheduledPod',
         actions: ['Add', 'Update'],
+        concernsGangs: true,
         hint: (pod, event) => event.resource === 'UnscheduledPod' && sameGroup(pod, event.pod.podGroupKey),
       },
       {
         resource: 'PodGroup',
         actions: ['Add', 'Update'],
+        concernsGangs: true,
         hint: (pod, event) => event.resource === 'PodGroup' && sameGroup(pod, event.gang.key),
       },
     ];
   }
 
   /** Of the cycle in a gang cycle; made anew for a pod that is scheduled on its own. */
-  #wave(state: CycleState, gang: Gang, spec: GangSpec): Wave {
+  #wave(state: CycleState, gang: GangView, spec: GangSpec): Wave {
     const shared = state.group ?? state;
     let wave = shared.read<Wave>(waveKey);
     if (wave === undefined) {
@@ -115,19 +116,12 @@ export class Coscheduling implements Plugin {
     return wave;
   }
 
-  #checkRoom(gang: Gang, { minResources, minMember, key }: GangSpec): Status | undefined {
-    if (minResources === undefined || gang.missing === 0) {
-      this.#lackingRoom.delete(gang);
-      return undefined;
-    }
+  #checkRoom(gang: GangView, { minResources, minMember, key }: GangSpec): Status | undefined {
+    if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
     const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member)?.pods.has(member.uid));
     const shortfall = roomShortfall(cluster.nodes, withSlots(minResources, minMember), own);
-    if (shortfall === undefined) {
-      this.#lackingRoom.delete(gang);
-      return undefined;
-    }
-    this.#lackingRoom.add(gang);
+    if (shortfall === undefined) return undefined;
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
       'UnschedulableAndUnresolvable',

@@ -13,11 +13,10 @@ const t = Date.UTC(2026, 0, 1, 12);
  * attempt and creation times are creation times here.
  */
 function queueOf(groups: readonly PodGroupOptions[], pods: readonly PodOptions[]): string[] {
-  const queueing = new Queueing({ plugins: defaultPlugins });
-  queueing.start(() => {
-    for (const group of groups) queueing.group({ minMember: 1, uid: `${group.namespace}/${group.name}`, ...group });
-    for (const pod of pods) queueing.pod(pod);
-  });
+  const queueing = new Queueing({ plugins: defaultPlugins }, 'listing');
+  for (const group of groups) queueing.group({ minMember: 1, uid: `${group.namespace}/${group.name}`, ...group });
+  for (const pod of pods) queueing.pod(pod);
+  queueing.start();
   return queueing.popAll();
 }
 
@@ -111,13 +110,12 @@ describe('the order of two entities', () => {
   it('Q15 a group that failed lets the younger one go first, and is first again when something may help it', () => {
     // Upstream moves a failed group behind others by a failure time. Here it keeps its rank but leaves the active store, so
     // that nobody waits behind it, and nothing is left of the failure once an event may help.
-    const queueing = new Queueing({ plugins: defaultPlugins });
-    queueing.start(() => {
-      queueing.group({ name: 'pg1', minMember: 3, createdAt: t - 10 * seconds });
-      queueing.group({ name: 'pg2', minMember: 3, createdAt: t - 5 * seconds });
-      queueing.members(3, { group: 'pg1', priority: 100, createdAt: t - 10 * seconds });
-      queueing.members(3, { group: 'pg2', priority: 100, createdAt: t - 5 * seconds });
-    });
+    const queueing = new Queueing({ plugins: defaultPlugins }, 'listing');
+    queueing.group({ name: 'pg1', minMember: 3, createdAt: t - 10 * seconds });
+    queueing.group({ name: 'pg2', minMember: 3, createdAt: t - 5 * seconds });
+    queueing.members(3, { group: 'pg1', priority: 100, createdAt: t - 10 * seconds });
+    queueing.members(3, { group: 'pg2', priority: 100, createdAt: t - 5 * seconds });
+    queueing.start();
     expect(queueing.refuseNext('NodeUnschedulable').key).toBe('gang/default/pg1');
     expect(queueing.states()).toEqual({ 'gang/default/pg1': 'unschedulable', 'gang/default/pg2': 'active' });
     expect(queueing.refuseNext('NodeUnschedulable').key).toBe('gang/default/pg2');

@@ -1,4 +1,4 @@
-import type { Gang } from '../../cluster/gang.ts';
+import type { GangView } from '../../cluster/gang.ts';
 import { Status } from '../../framework/status.ts';
 
 export const pluginName = 'Coscheduling';
@@ -8,7 +8,7 @@ export const pluginName = 'Coscheduling';
  * now name this scheduler, and they are enough, with those that count already, to reach the quorum. Otherwise the reason,
  * as users see it. Constant time; the only place that decides it.
  */
-export function readiness(gang: Gang, schedulerName: string): Status | undefined {
+export function readiness(gang: GangView, schedulerName: string): Status | undefined {
   if (gang.spec === undefined) {
     return notReady(`PodGroup ${gang.key} does not exist; the pod starts when it is created`);
   }

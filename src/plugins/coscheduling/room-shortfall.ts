@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
 import type { ResourceId } from '../../api/resource-names.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 
 /** One resource of which the whole cluster has too little for a group. */
 export interface Shortfall {
@@ -16,7 +16,7 @@ export interface Shortfall {
  * necessary condition only: taints, affinity and fragmentation are not looked at.
  */
 export function roomShortfall(
-  nodes: readonly NodeInfo[],
+  nodes: readonly NodeView[],
   needed: ResourceList,
   own: readonly Pod[],
 ): Shortfall | undefined {

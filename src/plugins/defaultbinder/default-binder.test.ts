@@ -36,7 +36,7 @@ it("a Binding names the pod by uid and carries the cycle's annotations", async (
 it('a refused Binding is an Error status that keeps what the client said', async () => {
   const conflict = new ConflictError('pod red-0 is already assigned to node "b"', {
     status: 409,
-    reason: 'Conflict',
+    message: 'Conflict',
     request: 'POST /api/v1/namespaces/team/pods/red-0/binding',
     causes: [],
   });
@@ -45,7 +45,7 @@ it('a refused Binding is an Error status that keeps what the client said', async
   expect(status).toMatchObject({
     code: 'Error',
     plugin: 'DefaultBinder',
-    reason: 'binding rejected: pod red-0 is already assigned to node "b"',
+    message: 'binding rejected: pod red-0 is already assigned to node "b"',
   });
   expect(status?.cause).toBe(conflict);
 });

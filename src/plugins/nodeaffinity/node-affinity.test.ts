@@ -27,7 +27,7 @@ const preferred = (...terms: [weight: number, preference: NodeSelectorTerm][]): 
   },
 });
 const reasonFor = (pod: PodOptions, labels: Record<string, string>, asked: Plugin = plugin): string | undefined =>
-  asked.filter!(state, build.projectedPod(pod), build.nodeInfo({ name: 'a', labels }))?.reason;
+  asked.filter!(state, build.projectedPod(pod), build.nodeInfo({ name: 'a', labels }))?.message;
 
 const mismatch = "node(s) didn't match Pod's node affinity/selector";
 
@@ -73,7 +73,7 @@ describe('PreFilter', () => {
     const twice = { matchFields: [...named('a').matchFields!, ...named('b').matchFields!] };
     expect(preFilter(required(twice))).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
-      reason: 'pod affinity terms conflict',
+      message: 'pod affinity terms conflict',
     });
   });
 
@@ -81,7 +81,7 @@ describe('PreFilter', () => {
     const pod = required(zone('x'), { matchExpressions: [{ key: 'zone', operator: 'Near', values: ['x'] }] });
     expect(preFilter(pod)).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
-      reason: expect.stringMatching(
+      message: expect.stringMatching(
         /^spec\.affinity\.nodeAffinity\.requiredDuring.*\.nodeSelectorTerms\[1\]\.matchExpressions\[0\]\.operator must be/,
       ),
     });

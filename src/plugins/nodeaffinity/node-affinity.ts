@@ -1,7 +1,7 @@
 import { SelectorError } from '../../api/label-selector.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { NodeNames, Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -61,7 +61,7 @@ class NodeAffinity implements Plugin {
     return this.#wish(pod.template).preFilter;
   }
 
-  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return this.#check(pod, node.node);
   }
 
@@ -71,7 +71,7 @@ class NodeAffinity implements Plugin {
   }
 
   /** The sum of the weights of the preferred terms that match. */
-  score(_state: CycleState, pod: Pod, node: NodeInfo): number {
+  score(_state: CycleState, pod: Pod, node: NodeView): number {
     return (
       matchingWeight(this.#wish(pod.template).affinity.preferred, node.node) +
       matchingWeight(this.#added.preferred, node.node)

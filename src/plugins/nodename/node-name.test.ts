@@ -13,7 +13,7 @@ it('a pod that names a node goes to no other', () => {
   expect(plugin.filter!(state, bound, build.nodeInfo({ name: 'a' }))).toBeUndefined();
   expect(plugin.filter!(state, bound, build.nodeInfo({ name: 'b' }))).toMatchObject({
     code: 'UnschedulableAndUnresolvable',
-    reason: "node(s) didn't match the requested node name",
+    message: "node(s) didn't match the requested node name",
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -17,7 +17,7 @@ class NodeName implements Plugin {
     return pod.nodeName;
   }
 
-  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return pod.nodeName === '' || pod.nodeName === node.name ? undefined : otherNode;
   }
 

@@ -21,7 +21,7 @@ describe('host ports', () => {
     const node = build.nodeInfo({}, [{ hostPorts: [80] }]);
     expect(plugin.filter!(state, build.projectedPod({ hostPorts: [8080, 80] }), node)).toMatchObject({
       code: 'Unschedulable',
-      reason: "node(s) didn't have free ports for the requested pod ports",
+      message: "node(s) didn't have free ports for the requested pod ports",
     });
   });
 

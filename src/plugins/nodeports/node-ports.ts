@@ -1,5 +1,5 @@
 import type { HostPort, Pod } from '../../api/pod.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -23,7 +23,7 @@ class NodePorts implements Plugin {
     return pod.template.hostPorts.length === 0 ? skip : undefined;
   }
 
-  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return someConflict(pod.template.hostPorts, node.hostPorts) ? portTaken : undefined;
   }
 

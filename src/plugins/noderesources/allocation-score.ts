@@ -1,7 +1,7 @@
 import type { PodTemplate } from '../../api/pod.ts';
 import { cpuId, memoryId, podsId } from '../../api/resource-names.ts';
 import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import { maxNodeScore } from '../node-score.ts';
 import type { AllocationStrategy, ScoredResource } from './fit-arguments.ts';
 
@@ -30,7 +30,7 @@ export class AllocationScore {
   }
 
   /** A whole number from 0 to 100. */
-  of(template: PodTemplate, node: NodeInfo): number {
+  of(template: PodTemplate, node: NodeView): number {
     if (this.#template !== template) this.#remember(template);
     const { allocatable, requested } = node;
     let sum = 0;

@@ -44,7 +44,11 @@ describe('a node has room', () => {
       [{ cpu: 1, memory: 1 }],
     ],
   ])('or not: %s, and preemption may help', (reason, pod, node, running) => {
-    expect(check(pod, node, running)).toMatchObject({ code: 'Unschedulable', reason, plugin: 'NodeResourcesFit' });
+    expect(check(pod, node, running)).toMatchObject({
+      code: 'Unschedulable',
+      message: reason,
+      plugin: 'NodeResourcesFit',
+    });
   });
 
   it.each<[string, PodOptions, NodeOptions]>([
@@ -52,13 +56,13 @@ describe('a node has room', () => {
     ['Insufficient example.com/gpu', { requests: { 'example.com/gpu': 1 } }, {}],
     ['Too many pods', {}, { pods: 0 }],
   ])('or never will: %s of the empty node', (reason, pod, node) => {
-    expect(check(pod, node)).toMatchObject({ code: 'UnschedulableAndUnresolvable', reason });
+    expect(check(pod, node)).toMatchObject({ code: 'UnschedulableAndUnresolvable', message: reason });
   });
 
   it('never for a pod that is too large in one of the resources that are short', () => {
     expect(check({ cpu: 1, memory: '32Gi' }, { cpu: 1, memory: '16Gi' }, [{ cpu: 1 }])).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
-      reason: 'Insufficient cpu, Insufficient memory',
+      message: 'Insufficient cpu, Insufficient memory',
     });
   });
 
@@ -86,7 +90,7 @@ describe('a node has room', () => {
           running.length + 1 > pods && 'Too many pods',
           short((of) => of.requests['example.com/gpu']) && 'Insufficient example.com/gpu',
         ].filter((reason) => reason !== false);
-        expect(status?.reason).toBe(expected.length === 0 ? undefined : expected.join(', '));
+        expect(status?.message).toBe(expected.length === 0 ? undefined : expected.join(', '));
       }),
     );
   });
@@ -102,13 +106,13 @@ describe('ignored resources', () => {
     const pod = { requests: { 'example.com/slot': 1, 'fpga.example/x': 1, 'fpga.example/y': 1 } };
     expect(check(pod, {}, [], ignoring)).toBeUndefined();
     expect(check({ requests: { ...pod.requests, 'example.com/other': 1 } }, {}, [], ignoring)).toMatchObject({
-      reason: 'Insufficient example.com/other',
+      message: 'Insufficient example.com/other',
     });
   });
 
   it('are never those of Kubernetes itself', () => {
     expect(check({ cpu: 5, requests: { 'kubernetes.io/batch-cpu': 1 } }, { cpu: 4 }, [], ignoring)).toMatchObject({
-      reason: 'Insufficient cpu, Insufficient kubernetes.io/batch-cpu',
+      message: 'Insufficient cpu, Insufficient kubernetes.io/batch-cpu',
     });
   });
 });

@@ -2,7 +2,7 @@ import type { Node } from '../../api/node.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
 import type { ResourceId } from '../../api/resource-names.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
@@ -38,11 +38,11 @@ class NodeResourcesFit implements Plugin {
     return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
   }
 
-  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return this.#shortOf(pod.template, node);
   }
 
-  score(_state: CycleState, pod: Pod, node: NodeInfo): number {
+  score(_state: CycleState, pod: Pod, node: NodeView): number {
     return this.#score.of(pod.template, node);
   }
 
@@ -53,7 +53,7 @@ class NodeResourcesFit implements Plugin {
     ];
   }
 
-  #shortOf(template: PodTemplate, node: NodeInfo): Status | undefined {
+  #shortOf(template: PodTemplate, node: NodeView): Status | undefined {
     const { ids, amounts } = this.#isIgnored === undefined ? template.requests : this.#checkedOf(template);
     const { allocatable, requested } = node;
     let shortage = this.#enough;

@@ -9,7 +9,7 @@ import { Status } from '../../framework/status.ts';
 export class Shortage {
   readonly #plugin: string;
   readonly #names: ResourceNames;
-  readonly #reason: string;
+  readonly #reasons: readonly string[];
   /** id -> this shortage and one resource more */
   readonly #more = new Map<ResourceId, Shortage>();
   /** Preemption may help. */
@@ -17,20 +17,19 @@ export class Shortage {
   /** Even the empty node is too small. */
   readonly unresolvable: Status;
 
-  constructor(plugin: string, names: ResourceNames, reason = '') {
+  constructor(plugin: string, names: ResourceNames, reasons: readonly string[] = []) {
     this.#plugin = plugin;
     this.#names = names;
-    this.#reason = reason;
-    this.unschedulable = new Status('Unschedulable', reason, plugin);
-    this.unresolvable = new Status('UnschedulableAndUnresolvable', reason, plugin);
+    this.#reasons = reasons;
+    this.unschedulable = new Status('Unschedulable', reasons, plugin);
+    this.unresolvable = new Status('UnschedulableAndUnresolvable', reasons, plugin);
   }
 
   and(id: ResourceId): Shortage {
     let more = this.#more.get(id);
     if (more === undefined) {
       const reason = id === podsId ? 'Too many pods' : `Insufficient ${this.#names.nameOf(id)}`;
-      const reasons = this.#reason === '' ? reason : `${this.#reason}, ${reason}`;
-      more = new Shortage(this.#plugin, this.#names, reasons);
+      more = new Shortage(this.#plugin, this.#names, [...this.#reasons, reason]);
       this.#more.set(id, more);
     }
     return more;

@@ -18,7 +18,7 @@ describe('a cordoned node', () => {
   it('is refused, and preemption cannot help', () => {
     expect(plugin.filter!(state, plain, cordoned)).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
-      reason: 'node(s) were unschedulable',
+      message: 'node(s) were unschedulable',
     });
   });
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -20,7 +20,7 @@ class NodeUnschedulable implements Plugin {
     return isTolerated(cordonTaint, pod.template.tolerations) ? 'tolerates' : '';
   }
 
-  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     if (!node.node.unschedulable || isTolerated(cordonTaint, pod.template.tolerations)) return undefined;
     return unschedulable;
   }

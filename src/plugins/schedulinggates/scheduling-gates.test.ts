@@ -12,7 +12,7 @@ describe('scheduling gates', () => {
     const pod = build.projectedPod({ gates: ['example.com/quota', 'example.com/image'] });
     expect(plugin.preEnqueue!({ kind: 'pod', pod })).toMatchObject({
       code: 'UnschedulableAndUnresolvable',
-      reason: 'waiting for scheduling gates: [example.com/quota example.com/image]',
+      message: 'waiting for scheduling gates: [example.com/quota example.com/image]',
       plugin: 'SchedulingGates',
     });
   });

@@ -19,7 +19,7 @@ describe('taints', () => {
     for (const taint of ['dedicated=ml:NoSchedule', 'broken:NoExecute']) {
       expect(plugin.filter!(state, pod, build.nodeInfo({ taints: [taint] }))).toMatchObject({
         code: 'UnschedulableAndUnresolvable',
-        reason: 'node(s) had untolerated taint(s)',
+        message: 'node(s) had untolerated taint(s)',
         plugin: 'TaintToleration',
       });
     }

@@ -1,6 +1,6 @@
 import type { Taint } from '../../api/node.ts';
 import type { Pod, Toleration } from '../../api/pod.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -21,13 +21,13 @@ class TaintToleration implements Plugin {
     return tolerations.length === 0 ? '' : JSON.stringify(tolerations);
   }
 
-  filter(_state: CycleState, pod: Pod, node: NodeInfo): Status | undefined {
+  filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const { taints } = node.node;
     return taints.length === 0 || toleratesAll(taints, pod.template.tolerations) ? undefined : untolerated;
   }
 
   /** The number of PreferNoSchedule taints that the pod does not tolerate. */
-  score(_state: CycleState, pod: Pod, node: NodeInfo): number {
+  score(_state: CycleState, pod: Pod, node: NodeView): number {
     const { taints } = node.node;
     let count = 0;
     for (let i = 0; i < taints.length; i++) {

@@ -22,7 +22,7 @@ function plane(): { build: Builders; cluster: Cluster; place: (pod: Pod) => stri
   const place = (pod: Pod): string | undefined => {
     cluster.setPod(pod);
     const transaction = cluster.begin();
-    const plan = planner.plan(profile, [pod], 1, transaction, undefined);
+    const plan = planner.plan({ profile, members: [pod], needed: 1, groupState: undefined }, transaction);
     transaction.rollback();
     return plan.placements[0]?.nodeName;
   };
@@ -69,7 +69,7 @@ describe('room claimed to repair a gang', () => {
     cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
     const claimant = build.projectedPod({ name: 'claimant', cpu: 1 });
     cluster.setPod(claimant);
-    cluster.claim({ kind: 'repair', claimant, nodeName: 'a' });
+    cluster.claim({ kind: 'repair', claimant, nodeName: 'a', isKept: true });
     const rival = build.projectedPod({ name: 'rival', cpu: 1, priority: 1000 });
     expect(place(rival)).toBeUndefined();
     expect(place(claimant)).toBe('a');

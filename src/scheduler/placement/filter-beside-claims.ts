@@ -16,15 +16,25 @@ export function filterBesideClaims(
   state: CycleState,
   pod: Pod,
   node: NodeInfo,
-  isAssumed: (uid: string) => boolean,
+  hasNoClaim: (uid: string) => boolean,
 ): Status | undefined {
+  const status = profile.filter(filters, state, pod, node);
+  if (status !== undefined || node.claims.size === 0) return status;
   const claimants = [...node.claims.values()]
-    .filter((claim) => mustRespect(pod, claim) && !isAssumed(claim.claimant.uid))
+    .filter((claim) => mustRespect(pod, claim) && !hasNoClaim(claim.claimant.uid))
     .map(({ claimant }) => claimant);
-  for (const claimant of claimants) node.addPod(claimant);
+  if (claimants.length === 0) return undefined;
+  let failure: Status | undefined;
+  for (const claimant of claimants) {
+    node.addPod(claimant);
+    failure ??= profile.addPod(state, pod, claimant, node);
+  }
   try {
-    return claimants.length === 0 ? undefined : profile.filter(filters, state, pod, node);
+    return failure ?? profile.filter(filters, state, pod, node);
   } finally {
-    for (const claimant of claimants.toReversed()) node.removePod(claimant);
+    for (const claimant of claimants.toReversed()) {
+      node.removePod(claimant);
+      profile.removePod(state, pod, claimant, node);
+    }
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeDiagnosis } from '../../framework/diagnosis.ts';
+import { describeDiagnosis, failureIn } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
@@ -18,7 +18,10 @@ function pictureWith(...extra: NonNullable<PictureOptions['extra']>): Picture {
 function trial(picture: Picture, members: readonly Pod[], needed = members.length): Plan {
   const before = picture.rooms();
   const transaction = picture.cluster.begin();
-  const plan = picture.planner.plan(picture.profile, members, needed, transaction, new CycleState());
+  const plan = picture.planner.plan(
+    { profile: picture.profile, members, needed, groupState: new CycleState() },
+    transaction,
+  );
   expect(plan.placements.length).toBe(picture.cluster.assumedCount);
   picture.planner.unreserve(picture.profile, plan.placements);
   transaction.rollback();
@@ -205,7 +208,7 @@ describe('a plan', () => {
 });
 
 describe('Reserve', () => {
-  const refusing = (refuses: (node: NodeInfo) => Status | undefined, unreserved: string[] = []): Plugin => ({
+  const refusing = (refuses: (node: NodeView) => Status | undefined, unreserved: string[] = []): Plugin => ({
     name: 'Picky',
     reserve: (_state, _pod, node) => refuses(node),
     unreserve: (_state, pod, nodeName) => unreserved.push(`${pod.name} ${nodeName}`),
@@ -219,7 +222,10 @@ describe('Reserve', () => {
     for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: name === 'c' ? 2 : 8 });
     const [member] = picture.pods(1, { name: 'w', cpu: 1 });
     const transaction = picture.cluster.begin();
-    const plan = picture.planner.plan(picture.profile, [member!], 1, transaction, undefined);
+    const plan = picture.planner.plan(
+      { profile: picture.profile, members: [member!], needed: 1, groupState: undefined },
+      transaction,
+    );
     expect(nodesByPod(plan)).toEqual({ 'w-0': 'c' });
     expect(unreserved.sort()).toEqual(['w-0 a', 'w-0 b']);
     expect(picture.cluster.nodes.map((node) => node.pods.size)).toEqual([0, 0, 1]);
@@ -251,7 +257,12 @@ describe('Reserve', () => {
     const plan = trial(picture, picture.pods(6, { name: 'w', cpu: 1 }));
     expect(Object.values(nodesByPod(plan))).toEqual(['c', 'c', 'b', 'b', 'd']);
     expect(asked).toBe(6);
-    expect(plan.blocked!.nodeReasons.get('no disk left')).toBe(1);
+    expect(plan.blocked!.refusal).toMatchObject({
+      reasons: new Map([
+        ['no disk left', 1],
+        ['Insufficient cpu', 3],
+      ]),
+    });
   });
 });
 
@@ -277,10 +288,10 @@ describe('a plugin that fails', () => {
     const picture = pictureWith({ ...broken, ...(point === 'preScore' && { score: () => 1 }) });
     for (const node of ['a', 'b']) picture.node({ name: node, cpu: 4 });
     const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
-    expect(plan.blocked!.preFilter).toMatchObject({
+    expect(failureIn(plan.blocked!)).toMatchObject({
       code: 'Error',
       plugin: 'Broken',
-      reason: `Broken failed in ${name}: a bug`,
+      reasons: [`Broken failed in ${name}: a bug`],
     });
     expect([...plan.refusedBy]).toContain('Broken');
   });
@@ -296,7 +307,7 @@ describe('a plugin that fails', () => {
     });
     picture.node({ name: 'a', cpu: 4 });
     const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
-    expect(plan.blocked!.preFilter?.reason).toBe('Broken failed in Score: a bug');
+    expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in Score: a bug');
   });
 
   it('is not got round by placing the others', () => {
@@ -314,14 +325,14 @@ describe('a plugin that fails', () => {
       [picture.pod({ name: 'odd', cpu: 1 }), ...picture.pods(2, { name: 'w', cpu: '1m' })],
       2,
     );
-    expect(plan.blocked!.preFilter?.reason).toBe('Broken failed in Filter: a bug');
+    expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in Filter: a bug');
   });
 
   it('counts one that scores with something that is no number', () => {
     const picture = pictureWith({ name: 'Broken', sign: () => '', score: () => NaN });
     picture.node({ name: 'a', cpu: 4 });
     const plan = trial(picture, picture.pods(1, { name: 'w', cpu: 1 }));
-    expect(plan.blocked!.preFilter?.reason).toBe('Broken failed in Score: a score must be a finite number, not NaN');
+    expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in Score: a score must be a finite number, not NaN');
   });
 });
 
@@ -344,7 +355,7 @@ describe('a PreFilter', () => {
     picture.node({ name: 'a', cpu: 4 });
     const plan = trial(picture, picture.pods(3, { name: 'w', cpu: 1 }));
     expect(Object.keys(nodesByPod(plan))).toEqual(['w-0', 'w-2']);
-    expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, preFilter: { reason: 'not this one' } });
+    expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, refusal: { status: { reasons: ['not this one'] } } });
     expect([...plan.refusedBy]).toEqual(['Choosy']);
   });
 });

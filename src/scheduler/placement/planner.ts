@@ -4,9 +4,10 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
+import { failureIn } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import type { Profile } from '../../framework/profile.ts';
-import type { Status } from '../../framework/status.ts';
+import type { PodSignatures, PreFilterAnswer, Profile } from '../../framework/profile.ts';
+import { Status } from '../../framework/status.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';
@@ -28,6 +29,25 @@ export interface Plan {
    * compete for room, so what helps one member may help another.
    */
   readonly refusedBy: ReadonlySet<string>;
+  /**
+   * So many members are refused by every node in a way that taking other pods away cannot change that the plan can never be
+   * complete on these nodes. False proves nothing.
+   */
+  readonly never: boolean;
+}
+
+/** What is to be placed. */
+export interface PlanRequest {
+  readonly profile: Profile;
+  readonly members: readonly Pod[];
+  /** How many of them. */
+  readonly needed: number;
+  /** Shared by all members of a gang; undefined for a lone pod. */
+  readonly groupState: CycleState | undefined;
+  /** Names of the only nodes to look at; absent: all. */
+  readonly within?: ReadonlySet<string> | undefined;
+  /** Pods that count as gone: room kept for them is free. Absent: none. */
+  readonly isGone?: ((uid: string) => boolean) | undefined;
 }
 
 /** The members of a batch that were not placed; `diagnosis` is of the first of them. */
@@ -36,14 +56,33 @@ interface Leftover {
   readonly diagnosis: Diagnosis;
   /** More placements may change that. */
   readonly mayChange: boolean;
+  /** Not even taking other pods away may. */
+  readonly never: boolean;
 }
 
 /** Members that are alike to every node-local plugin. */
 interface Batch {
   readonly pods: readonly Pod[];
+  /**
+   * They are alike to all plugins that sign, so one PreFilter speaks for all of them; it is kept up to date along the plan. Else
+   * PreFilter is asked about each.
+   */
+  readonly isUniform: boolean;
+  /** PreFilter has run on it for the first pod. */
+  readonly state: CycleState;
   readonly ranking: Ranking | undefined;
-  /** Set when PreFilter refused the batch's first pod. */
-  readonly refused: Diagnosis | undefined;
+  /** PreFilter's answer for the first pod. */
+  readonly answer: PreFilterAnswer;
+}
+
+/** What the steps of one plan have in common. */
+interface Planning extends PlanRequest {
+  readonly transaction: Transaction;
+  /** Indexes of the only nodes to look at, in order; undefined: all. */
+  readonly indexes: readonly number[] | undefined;
+  readonly placements: Placement[];
+  /** All batches, hardest first. */
+  readonly batches: readonly Batch[];
 }
 
 /**
@@ -57,8 +96,8 @@ export class Planner {
   #ties = new Float64Array(0);
   /** profile -> its node tables */
   readonly #caches = new WeakMap<Profile, SignatureCache>();
-  /** pod -> its signature by the profile that asked last */
-  readonly #signatures = new WeakMap<Pod, { readonly profile: Profile; readonly signature: string | undefined }>();
+  /** pod -> its signatures by the profile that asked last */
+  readonly #signatures = new WeakMap<Pod, { readonly profile: Profile; readonly signatures: PodSignatures }>();
 
   constructor(cluster: Cluster, random: Random) {
     this.#cluster = cluster;
@@ -66,30 +105,29 @@ export class Planner {
   }
 
   /**
-   * Places `needed` of the members, hardest first (those that fit on the fewest nodes), identical ones together, and stops
-   * as soon as that many are placed or can no longer be reached. A member that was refused because of where its siblings
-   * are not yet is tried again after others have landed, until a round places nobody. A plugin that fails ends the plan.
+   * Places as many of the members as are needed, hardest first (those that fit on the fewest nodes), identical ones together, and
+   * stops as soon as that many are placed or can no longer be reached. A member that was refused because of where its
+   * siblings are not yet is tried again after others have landed, until a round places nobody. A plugin that fails ends the
+   * plan.
    *
    * On return the placed members are assumed in the transaction and reserved; undoing both is the caller's (`unreserve`,
    * then rollback).
    */
-  plan(
-    profile: Profile,
-    members: readonly Pod[],
-    needed: number,
-    transaction: Transaction,
-    groupState: CycleState | undefined,
-  ): Plan {
+  plan(request: PlanRequest, transaction: Transaction): Plan {
+    const { members, needed } = request;
+    const indexes = request.within && this.#indexesOf(request.within);
+    const batches = this.#batches(request, indexes);
     const placements: Placement[] = [];
-    const batches = this.#batches(profile, members, groupState);
+    const planning: Planning = { ...request, transaction, indexes, placements, batches };
     /** Of the hardest batch that more placements cannot help. */
     let hopeless: Diagnosis | undefined;
     /** Of the hardest batch that this round did not place. */
     let blocked: Diagnosis | undefined;
+    let neverPlaced = 0;
     const incomplete = (): Plan => {
       const explained = hopeless ?? blocked;
       const refusedBy = new Set([...refusingPlugins(batches), ...(explained?.plugins ?? [])]);
-      return { placements, blocked: explained, refusedBy };
+      return { placements, blocked: explained, refusedBy, never: members.length - neverPlaced < needed };
     };
     let waiting = batches;
     let candidates = members.length;
@@ -98,15 +136,15 @@ export class Planner {
       blocked = undefined;
       const refused: Batch[] = [];
       for (const batch of waiting) {
-        if (batches.length > 1 && !profile.readsOtherNodes) batch.ranking?.refresh();
         const before = placements.length;
-        const left = this.#placeBatch(profile, batch, needed, transaction, groupState, placements);
+        const left = this.#placeBatch(planning, batch);
         progress ||= placements.length > before;
-        if (placements.length >= needed) return { placements, blocked: undefined, refusedBy: new Set() };
+        if (placements.length >= needed) return { placements, blocked: undefined, refusedBy: new Set(), never: false };
         if (left === undefined) continue;
-        const { pods, diagnosis, mayChange } = left;
-        if (diagnosis.preFilter?.code === 'Error')
-          return { placements, blocked: diagnosis, refusedBy: diagnosis.plugins };
+        const { pods, diagnosis, mayChange, never } = left;
+        if (failureIn(diagnosis) !== undefined) {
+          return { placements, blocked: diagnosis, refusedBy: diagnosis.plugins, never: false };
+        }
         blocked ??= diagnosis;
         if (mayChange) {
           refused.push({ ...batch, pods });
@@ -114,6 +152,7 @@ export class Planner {
         }
         hopeless ??= diagnosis;
         candidates -= pods.length;
+        if (never) neverPlaced += pods.length;
         if (candidates < needed) return incomplete();
       }
       waiting = refused;
@@ -121,96 +160,149 @@ export class Planner {
     return incomplete();
   }
 
+  /**
+   * Does an assumed placement still pass Filter, its own room left aside? Undefined: yes. Otherwise why not, also when the pod
+   * is no longer assumed or the node gone.
+   */
+  check(profile: Profile, { pod, nodeName, state }: Placement): Status | undefined {
+    if (!this.#cluster.isAssumed(pod.uid)) {
+      return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
+    }
+    const node = this.#cluster.node(nodeName);
+    if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is gone`);
+    const contents = node.takeOff(new Set([pod.uid]));
+    try {
+      const { localFilters, otherFilters } = profile;
+      return profile.filter(localFilters, state, pod, node) ?? profile.filter(otherFilters, state, pod, node);
+    } finally {
+      node.restore(contents);
+    }
+  }
+
   /** Undoes Reserve for placements, in reverse order. */
   unreserve(profile: Profile, placements: readonly Placement[]): void {
     for (const { state, pod, nodeName } of placements.toReversed()) profile.unreserve(state, pod, nodeName);
   }
 
-  #batches(profile: Profile, members: readonly Pod[], groupState: CycleState | undefined): Batch[] {
-    /** signature -> its pods */
-    const bySignature = new Map<string, Pod[]>();
-    const podLists: Pod[][] = [];
+  #batches(request: PlanRequest, indexes: readonly number[] | undefined): Batch[] {
+    const { profile, members } = request;
+    /** what makes them alike -> pods */
+    const byKind = new Map<string, Pod[]>();
+    const kinds: { readonly pods: Pod[]; readonly isUniform: boolean }[] = [];
     for (const pod of members) {
-      const signature = this.#signatureOf(profile, pod);
-      const alike = signature === undefined ? undefined : bySignature.get(signature);
+      const { local, others } = this.signaturesOf(profile, pod);
+      const kind = local === undefined ? undefined : `${others ?? '\u0001'}${local}`;
+      const alike = kind === undefined ? undefined : byKind.get(kind);
       if (alike !== undefined) {
         alike.push(pod);
         continue;
       }
       const pods = [pod];
-      podLists.push(pods);
-      if (signature !== undefined) bySignature.set(signature, pods);
+      kinds.push({ pods, isUniform: local !== undefined && others !== undefined });
+      if (kind !== undefined) byKind.set(kind, pods);
     }
-    const batches = podLists.map((pods) => this.#batch(profile, pods, groupState));
+    const batches = kinds.map(({ pods, isUniform }) => this.#batch(request, indexes, pods, isUniform));
     return batches.length === 1 ? batches : batches.sort((a, b) => compareHardness(a, b));
   }
 
-  #batch(profile: Profile, pods: Pod[], groupState: CycleState | undefined): Batch {
-    const pod = pods[0]!;
-    const state = new CycleState(groupState);
-    const answer = profile.preFilter(state, pod);
-    if (answer.status !== undefined) {
-      return { pods, ranking: undefined, refused: this.#refusal(pod, answer.status) };
+  #batch(
+    { profile, groupState, isGone }: PlanRequest,
+    indexes: readonly number[] | undefined,
+    pods: readonly Pod[],
+    isUniform: boolean,
+  ): Batch {
+    let pod = pods[0]!;
+    let state = new CycleState(groupState);
+    let answer = isUniform ? profile.preFilterKind(state, pod) : profile.preFilter(state, pod);
+    // One that is turned away says nothing of the next, unless they are alike to PreFilter.
+    for (let i = 1; !isUniform && answer.status !== undefined && i < pods.length; i++) {
+      pod = pods[i]!;
+      state = new CycleState(groupState);
+      answer = profile.preFilter(state, pod);
     }
+    if (answer.status !== undefined) return { pods, isUniform, state, ranking: undefined, answer };
     let cache = this.#caches.get(profile);
     if (cache === undefined) {
       cache = new SignatureCache(profile.scorers.length);
       this.#caches.set(profile, cache);
     }
-    const signature = this.#signatureOf(profile, pod);
     const ranking = new Ranking({
       profile,
       pod,
       state,
       nodes: this.#cluster.nodes,
-      table: signatureTable(cache, signature),
+      table: signatureTable(cache, this.signaturesOf(profile, pod).local),
       ties: this.#tiesFor(this.#cluster.nodes.length),
       nodeNames: answer.nodeNames,
+      within: indexes,
       random: this.#random,
-      isAssumed: (uid) => this.#cluster.isAssumed(uid),
+      hasNoClaim: (uid) => this.#cluster.isAssumed(uid) || isGone?.(uid) === true,
     });
-    return { pods, ranking, refused: undefined };
+    return { pods, isUniform, state, ranking, answer };
   }
 
   /** Places what it can; undefined when no member is left. */
-  #placeBatch(
-    profile: Profile,
-    batch: Batch,
-    needed: number,
-    transaction: Transaction,
-    groupState: CycleState | undefined,
-    placements: Placement[],
-  ): Leftover | undefined {
-    const { pods, ranking } = batch;
-    if (ranking === undefined) return { pods, diagnosis: batch.refused!, mayChange: false };
+  #placeBatch(planning: Planning, batch: Batch): Leftover | undefined {
+    const { profile, needed, placements, groupState } = planning;
+    const { pods, ranking, isUniform, answer: shared } = batch;
+    if (ranking === undefined || shared.status !== undefined) {
+      return { pods, diagnosis: this.#refusal(planning, pods[0]!, shared.status!), mayChange: false, never: false };
+    }
     const left: Pod[] = [];
     let diagnosis: Diagnosis | undefined;
     let mayChange = false;
+    // The ranking follows its own placements; others have been made since, or other rankings may have used its table.
+    let isStale = planning.batches.length > 1 || placements.length > 0;
     for (let i = 0; i < pods.length && placements.length < needed; i++) {
       const pod = pods[i]!;
-      const state = new CycleState(groupState);
-      const answer = profile.preFilter(state, pod);
+      const state = isUniform ? batch.state.fork() : new CycleState(groupState);
+      const answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
       if (answer.status !== undefined) {
-        diagnosis ??= this.#refusal(pod, answer.status);
+        diagnosis ??= this.#refusal(planning, pod, answer.status);
         left.push(pod);
         continue;
       }
-      // Members of a batch may differ to plugins that read other nodes, and each placement may change what those say.
-      if (profile.readsOtherNodes) ranking.refreshFor(pod, state);
-      const node = this.#reserveBest(profile, ranking, state, pod, transaction);
+      const { nodeNames } = answer;
+      const isRight = !isStale && (isUniform ? ranking.isAmong(nodeNames) : ranking.serves(pod, state, nodeNames));
+      if (!isRight) ranking.refreshFor(pod, isUniform ? batch.state : state, nodeNames);
+      isStale = false;
+      const node = this.#reserveBest(profile, ranking, state, pod, planning.transaction);
       if (node === undefined) {
-        diagnosis ??= ranking.diagnose(pod);
+        // A failure ends the plan, whatever refused the members before.
+        if (diagnosis === undefined || ranking.error !== undefined) diagnosis = ranking.diagnose(pod);
         mayChange ||= ranking.dependsOnOthers;
         left.push(pod);
-        if (profile.readsOtherNodes && ranking.error === undefined) continue;
+        const isLastHope = isUniform && nodeNames === shared.nodeNames;
+        if (!isLastHope && ranking.error === undefined) continue;
         // The next identical pod would fare no better.
         left.push(...pods.slice(i + 1));
         break;
       }
       placements.push({ pod, nodeName: node.name, state });
       ranking.placedOnBest();
+      const failure = this.#follow(planning, pod, node);
+      if (failure !== undefined) {
+        return {
+          pods: pods.slice(i),
+          diagnosis: this.#refusal(planning, pod, failure),
+          mayChange: false,
+          never: false,
+        };
+      }
+      isStale = ranking.readsOthers;
     }
-    return diagnosis && { pods: left, diagnosis, mayChange };
+    return diagnosis && { pods: left, diagnosis, mayChange, never: !mayChange && ranking.isRefusedForGood };
+  }
+
+  /** Tells what PreFilter computed for each kind of member that this one has landed. Answers a failure. */
+  #follow({ profile, batches }: Planning, pod: Pod, node: NodeInfo): Status | undefined {
+    if (!profile.followsPlacements) return undefined;
+    for (const { isUniform, ranking, state, pods } of batches) {
+      if (!isUniform || ranking === undefined) continue;
+      const failure = profile.addPod(state, pods[0]!, pod, node);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
   }
 
   #reserveBest(
@@ -239,33 +331,44 @@ export class Planner {
     return this.#ties;
   }
 
-  #refusal(pod: Pod, status: Status): Diagnosis {
+  #indexesOf(names: ReadonlySet<string>): readonly number[] {
+    const indexes: number[] = [];
+    for (const name of names) {
+      const node = this.#cluster.node(name);
+      if (node !== undefined) indexes.push(node.index);
+    }
+    return indexes.sort((a, b) => a - b);
+  }
+
+  #refusal({ indexes }: Planning, pod: Pod, status: Status): Diagnosis {
     return {
       pod,
-      nodeCount: this.#cluster.nodes.length,
-      preFilter: status,
-      nodeReasons: new Map(),
+      nodeCount: indexes?.length ?? this.#cluster.nodes.length,
+      refusal: { kind: 'pod', status },
       plugins: new Set(status.plugin === '' ? [] : [status.plugin]),
-      resolvable: status.code === 'Unschedulable',
     };
   }
 
-  #signatureOf(profile: Profile, pod: Pod): string | undefined {
+  /** What makes pods alike to the profile's plugins; each pod is asked about once. */
+  signaturesOf(profile: Profile, pod: Pod): PodSignatures {
     const known = this.#signatures.get(pod);
-    if (known?.profile === profile) return known.signature;
-    const signature = profile.signatureOf(pod);
-    this.#signatures.set(pod, { profile, signature });
-    return signature;
+    if (known?.profile === profile) return known.signatures;
+    const signatures = profile.signaturesOf(pod);
+    this.#signatures.set(pod, { profile, signatures });
+    return signatures;
   }
 }
 
 function refusingPlugins(batches: readonly Batch[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { pods, ranking, refused } of batches) {
+  for (const { pods, ranking, answer } of batches) {
+    if (ranking === undefined) {
+      if (answer.status !== undefined && answer.status.plugin !== '') names.add(answer.status.plugin);
+      continue;
+    }
     // The batches placed since may have used its table.
-    if (batches.length > 1) ranking?.refresh();
-    const diagnosis = refused ?? ranking?.diagnose(pods[0]!);
-    for (const name of diagnosis?.plugins ?? []) names.add(name);
+    if (batches.length > 1) ranking.refresh();
+    for (const name of ranking.diagnose(pods[0]!).plugins) names.add(name);
   }
   return names;
 }

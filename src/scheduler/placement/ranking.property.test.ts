@@ -102,7 +102,7 @@ function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable
     nodeNames: undefined,
     random,
     ties: Float64Array.from({ length: cluster.nodes.length }, random),
-    isAssumed: (uid) => cluster.isAssumed(uid),
+    hasNoClaim: (uid) => cluster.isAssumed(uid),
   });
   let placed = 0;
   for (const pod of pods) {
@@ -166,7 +166,7 @@ describe('a ranking', () => {
             if (gone !== null) picture.cluster.removeNode(gone);
             if (change !== null) picture.node({ ...change.node, name: change.name });
             const pods = picture.pods(count, kinds[kind]);
-            const signature = picture.profile.signatureOf(pods[0]!)!;
+            const signature = picture.profile.signaturesOf(pods[0]!).local!;
             placeAll(picture, pods, () => cache.table(signature), undo);
           }
         },
@@ -189,7 +189,10 @@ describe('a plan for identical pods', () => {
           const pods = picture.pods(count, kind);
           const room = roomFor(picture, count, kind);
           const transaction = picture.cluster.begin();
-          const plan = picture.planner.plan(picture.profile, pods, count, transaction, undefined);
+          const plan = picture.planner.plan(
+            { profile: picture.profile, members: pods, needed: count, groupState: undefined },
+            transaction,
+          );
           transaction.rollback();
           expect(plan.placements).toHaveLength(Math.min(count, room));
           expect(plan.blocked === undefined).toBe(room >= count);
@@ -212,7 +215,10 @@ describe('a plan for identical pods', () => {
             picture.pod({ name: `m${i}`, cpu: `${1 + i + Math.floor(random() * 3) * 100}m` }),
           );
           const transaction = picture.cluster.begin();
-          const plan = picture.planner.plan(picture.profile, members, members.length, transaction, undefined);
+          const plan = picture.planner.plan(
+            { profile: picture.profile, members, needed: members.length, groupState: undefined },
+            transaction,
+          );
           for (const node of picture.cluster.nodes) {
             expect(Math.min(node.free(0), node.free(3)), node.name).toBeGreaterThanOrEqual(0);
           }

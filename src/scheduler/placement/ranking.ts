@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
-import type { Diagnosis } from '../../framework/diagnosis.ts';
+import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
@@ -33,13 +33,17 @@ export class Ranking {
   readonly #ties: Float64Array;
   #tieOffset = 0;
   #table: NodeTable;
-  readonly #nodeNames: ReadonlySet<string> | undefined;
+  #nodeNames: ReadonlySet<string> | undefined;
+  /** Indexes of the only nodes that are looked at; undefined: all. */
+  readonly #within: readonly number[] | undefined;
   readonly #random: Random;
-  readonly #isAssumed: (uid: string) => boolean;
+  readonly #hasNoClaim: (uid: string) => boolean;
   #size = 0;
+  #readsOthers = false;
   #extremes: readonly (Extremes | undefined)[] = [];
   /** node index -> refusal by PreFilter's choice of nodes or by a plugin that reads other nodes */
-  #globalStatuses = new Map<number, Status>();
+  readonly #otherStatuses = new Map<number, Status>();
+  #dependsOnOthers = false;
   /** node index -> refusal by Reserve; stands for as long as the ranking */
   readonly #reserveStatuses = new Map<number, Status>();
   #error: Status | undefined;
@@ -53,11 +57,13 @@ export class Ranking {
     /** Gives the signature's table; it is this ranking's until somebody else asks for one of another signature. */
     readonly table: () => NodeTable;
     readonly nodeNames: ReadonlySet<string> | undefined;
+    /** Indexes of the only nodes to look at; absent: all. */
+    readonly within?: readonly number[] | undefined;
     readonly random: Random;
     /** At least as many different numbers as there are nodes: the order among equals. */
     readonly ties: Float64Array;
-    /** Whether a claimant is on a node already, so that its claim no longer counts. */
-    readonly isAssumed: (uid: string) => boolean;
+    /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
+    readonly hasNoClaim: (uid: string) => boolean;
   }) {
     this.#profile = options.profile;
     this.#pod = options.pod;
@@ -67,8 +73,9 @@ export class Ranking {
     this.#table = options.table();
     this.#ties = options.ties;
     this.#nodeNames = options.nodeNames;
+    this.#within = options.within;
     this.#random = options.random;
-    this.#isAssumed = options.isAssumed;
+    this.#hasNoClaim = options.hasNoClaim;
     this.#build();
   }
 
@@ -89,7 +96,42 @@ export class Ranking {
 
   /** Some node was refused in a way that may change when other pods are placed. */
   get dependsOnOthers(): boolean {
-    return this.#globalStatuses.size > 0;
+    return this.#dependsOnOthers;
+  }
+
+  /** A plugin that did not skip the pod reads other nodes, so the ranking is out of date after every placement. */
+  get readsOthers(): boolean {
+    return this.#readsOthers;
+  }
+
+  /** Whether these are the nodes that PreFilter left to choose from; undefined: all. */
+  isAmong(nodeNames: ReadonlySet<string> | undefined): boolean {
+    return sameNames(nodeNames, this.#nodeNames);
+  }
+
+  /**
+   * Whether every node refuses the pod in a way that has nothing to do with other pods: neither taking some away nor placing
+   * more can help.
+   */
+  get isRefusedForGood(): boolean {
+    if (this.#error !== undefined || this.#otherStatuses.size > 0 || this.#reserveStatuses.size > 0) return false;
+    const nodeCount = this.#nodeCount;
+    for (let place = 0; place < nodeCount; place++) {
+      if (this.#table.statuses[this.#indexAt(place)]?.code !== 'UnschedulableAndUnresolvable') return false;
+    }
+    return true;
+  }
+
+  /**
+   * Whether the ranking, up to date for one pod, is right for another too that is alike to the node-local plugins. `state`
+   * and `nodeNames` are what PreFilter says of that one.
+   */
+  serves(pod: Pod, state: CycleState, nodeNames: ReadonlySet<string> | undefined): boolean {
+    if (!this.isAmong(nodeNames)) return false;
+    if (pod === this.#pod) return true;
+    if (this.#readsOthers) return false;
+    const failure = this.#profile.preScoreOthers(state, pod, () => this.#feasible());
+    return failure === undefined && !this.#profile.readsOthers(state);
   }
 
   /** Takes the best node out for good, because Reserve refused it. An Error ends the ranking until the next refresh. */
@@ -103,11 +145,11 @@ export class Ranking {
   }
 
   /**
-   * An identical pod was just assumed on the best node: looks at that node again. Where plugins read other nodes, `refreshFor`
-   * the next pod has to follow instead.
+   * An identical pod was just assumed on the best node: looks at that node again. Does nothing where plugins read other
+   * nodes: `refreshFor` the next pod has to follow.
    */
   placedOnBest(): void {
-    if (this.#profile.readsOtherNodes) return;
+    if (this.#readsOthers) return;
     const table = this.#table;
     const index = table.order[0]!;
     const before = this.#extremes.map((extremes, column) => extremes && table.scores[column]![index]!);
@@ -132,9 +174,10 @@ export class Ranking {
   }
 
   /** As `refresh`, for a pod that is alike to the node-local plugins only, and with what PreFilter says of it now. */
-  refreshFor(pod: Pod, state: CycleState): void {
+  refreshFor(pod: Pod, state: CycleState, nodeNames: ReadonlySet<string> | undefined): void {
     this.#pod = pod;
     this.#state = state;
+    this.#nodeNames = nodeNames;
     this.#build();
   }
 
@@ -143,24 +186,35 @@ export class Ranking {
     const reasons = new Map<string, number>();
     const plugins = new Set<string>();
     let resolvable = false;
-    for (const node of this.#nodes) {
-      const { index } = node;
-      const status = this.#table.statuses[index] ?? this.#globalStatuses.get(index) ?? this.#reserveStatuses.get(index);
+    const nodeCount = this.#nodeCount;
+    for (let i = 0; i < nodeCount; i++) {
+      const status = this.#statusOf(this.#indexAt(i));
       if (status === undefined) continue;
-      // A node that lacks several things says so in one list; each counts for itself, as in kube-scheduler.
-      for (const reason of status.reason.split(', ')) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
       if (status.plugin !== '') plugins.add(status.plugin);
       resolvable ||= status.code === 'Unschedulable';
     }
     if (this.#error !== undefined && this.#error.plugin !== '') plugins.add(this.#error.plugin);
-    return {
-      pod,
-      nodeCount: this.#nodes.length,
-      preFilter: this.#error,
-      nodeReasons: reasons,
-      plugins,
-      resolvable,
-    };
+    const refusal: Refusal =
+      this.#error === undefined ? { kind: 'nodes', reasons, resolvable } : { kind: 'pod', status: this.#error };
+    return { pod, nodeCount, refusal, plugins };
+  }
+
+  get #nodeCount(): number {
+    return this.#within === undefined ? this.#nodes.length : this.#within.length;
+  }
+
+  /** Index of the node that is looked at in this place. */
+  #indexAt(place: number): number {
+    return this.#within === undefined ? place : this.#within[place]!;
+  }
+
+  #statusOf(index: number): Status | undefined {
+    return this.#table.statuses[index] ?? this.#otherStatuses.get(index) ?? this.#reserveStatuses.get(index);
+  }
+
+  #feasible(): readonly NodeInfo[] {
+    return Array.from(this.#table.order.subarray(0, this.#size), (index) => this.#nodes[index]!);
   }
 
   #build(): void {
@@ -169,13 +223,19 @@ export class Ranking {
     this.#table = table;
     table.reserve(nodes.length);
     this.#error = undefined;
-    this.#globalStatuses.clear();
+    this.#otherStatuses.clear();
+    this.#dependsOnOthers = false;
+    this.#readsOthers = true;
     this.#tieOffset = Math.floor(this.#random() * nodes.length);
     this.#size = this.#findFeasible(table);
-    if (this.#error !== undefined || this.#size === 0) return;
-    const listFeasible = (): readonly NodeInfo[] => Array.from(table.order.subarray(0, this.#size), (i) => nodes[i]!);
-    this.#error = this.#profile.preScore(this.#state, this.#pod, listFeasible);
     if (this.#error !== undefined) return;
+    if (this.#size === 0) {
+      this.#readsOthers = this.#profile.filtersByOthers(this.#state);
+      return;
+    }
+    this.#error = this.#profile.preScore(this.#state, this.#pod, () => this.#feasible());
+    if (this.#error !== undefined) return;
+    this.#readsOthers = this.#profile.readsOthers(this.#state);
     this.#scoreFeasible(table);
     for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#siftDown(i, table.order[i]!);
   }
@@ -188,12 +248,14 @@ export class Ranking {
     const nodes = this.#nodes;
     const { generations, statuses, order } = table;
     const isNarrowed =
-      this.#nodeNames !== undefined || this.#profile.globalFilters.length > 0 || this.#reserveStatuses.size > 0;
+      this.#nodeNames !== undefined || this.#reserveStatuses.size > 0 || this.#profile.filtersByOthers(this.#state);
+    const nodeCount = this.#nodeCount;
     let size = 0;
-    for (let i = 0; i < nodes.length; i++) {
-      const node = nodes[i]!;
-      if (generations[i] !== node.generation) this.#filterRow(node);
-      if (statuses[i] === undefined && !(isNarrowed && this.#isNarrowedOut(node))) order[size++] = i;
+    for (let place = 0; place < nodeCount; place++) {
+      const index = this.#indexAt(place);
+      const node = nodes[index]!;
+      if (generations[index] !== node.generation) this.#filterRow(node);
+      if (statuses[index] === undefined && !(isNarrowed && this.#isNarrowedOut(node))) order[size++] = index;
     }
     return size;
   }
@@ -201,12 +263,14 @@ export class Ranking {
   /** Reserve's refusals, PreFilter's choice of nodes, and the plugins that read other nodes: never reused. */
   #isNarrowedOut(node: NodeInfo): boolean {
     if (this.#reserveStatuses.has(node.index)) return true;
-    const refusal =
-      this.#nodeNames?.has(node.name) === false
-        ? notPreselected
-        : this.#profile.filter(this.#profile.globalFilters, this.#state, this.#pod, node);
+    if (this.#nodeNames?.has(node.name) === false) {
+      this.#otherStatuses.set(node.index, notPreselected);
+      return true;
+    }
+    const refusal = this.#filter(this.#profile.otherFilters, node);
     if (refusal === undefined) return false;
-    this.#globalStatuses.set(node.index, refusal);
+    this.#otherStatuses.set(node.index, refusal);
+    this.#dependsOnOthers = true;
     if (refusal.code === 'Error') this.#error ??= refusal;
     return true;
   }
@@ -254,18 +318,16 @@ export class Ranking {
 
   #filterRow(node: NodeInfo): void {
     const table = this.#table;
-    const status = this.#filterLocally(node);
+    const status = this.#filter(this.#profile.localFilters, node);
     table.statuses[node.index] = status;
     if (status === undefined) return;
     if (status.code === 'Error') this.#error ??= status;
     else table.markCurrent(node);
   }
 
-  #filterLocally(node: NodeInfo): Status | undefined {
-    const { localFilters } = this.#profile;
-    const status = this.#profile.filter(localFilters, this.#state, this.#pod, node);
-    if (status !== undefined || node.claims.size === 0) return status;
-    return filterBesideClaims(this.#profile, localFilters, this.#state, this.#pod, node, this.#isAssumed);
+  #filter(filters: readonly Plugin[], node: NodeInfo): Status | undefined {
+    if (node.claims.size === 0) return this.#profile.filter(filters, this.#state, this.#pod, node);
+    return filterBesideClaims(this.#profile, filters, this.#state, this.#pod, node, this.#hasNoClaim);
   }
 
   #scoreRow(node: NodeInfo): void {
@@ -336,6 +398,13 @@ export class Ranking {
   #tieOf(index: number): number {
     return this.#ties[(index + this.#tieOffset) % this.#nodes.length]!;
   }
+}
+
+function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<string> | undefined): boolean {
+  if (a === b) return true;
+  if (a?.size !== b?.size) return false;
+  for (const name of a!) if (!b!.has(name)) return false;
+  return true;
 }
 
 function finite(score: number): number {

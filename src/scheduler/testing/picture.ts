@@ -1,51 +1,85 @@
 import { Builders } from '../../../test/builders/builders.ts';
 import type { NodeOptions } from '../../../test/builders/node.ts';
-import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
 import type { PodOptions } from '../../../test/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
+import type { Verdict } from '../../api/verdict.ts';
 import { seededRandom } from '../../base/random.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
-import { Cluster } from '../../cluster/cluster.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
-import type { PluginHandle, PodBinder } from '../../framework/plugin-handle.ts';
-import { Profile } from '../../framework/profile.ts';
+import type { PodBinder } from '../../framework/plugin-handle.ts';
+import type { EnabledPlugin, Profile } from '../../framework/profile.ts';
+import type { WaitingPods } from '../../framework/waiting-pods.ts';
+import { createMetricRegistry } from '../../observability/metric-registry.ts';
+import { silentLogger } from '../../observability/silent-logger.ts';
 import { Planner } from '../placement/planner.ts';
 import { gangSpecOf } from '../pod-group-adapter.ts';
+import type { SchedulerPorts } from '../ports.ts';
+import { SchedulerCore } from '../scheduler-core.ts';
 
 export interface PictureOptions {
   /** The plugins to enable, before those of the test. */
   readonly plugins: readonly { readonly name: string; readonly factory: PluginFactory; readonly weight?: number }[];
   /** Plugins made up by the test; a weight for those that score. */
   readonly extra?: readonly (Plugin & { readonly weight?: number })[];
+  /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
+  readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
   readonly binder?: PodBinder;
   readonly seed?: number;
 }
 
-/** A cluster picture with a profile and a planner over it, and short ways to say what is in the cluster. */
-export class Picture {
-  readonly build = new Builders();
-  readonly clock = new VirtualClock();
-  readonly cluster = new Cluster(this.build.resources);
-  readonly handle: PluginHandle;
-  readonly profile: Profile;
-  readonly planner: Planner;
+/** A verdict on a pod; `since` is the virtual clock's time of the report. */
+export interface Written {
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly since: number;
+}
 
-  constructor({ plugins, extra = [], binder, seed = 1 }: PictureOptions) {
-    this.handle = pluginHandle(this.build, {
-      cluster: this.cluster,
-      clock: this.clock,
-      ...(binder !== undefined && { binder }),
-    });
+/**
+ * A scheduler's core that has not begun, over a virtual clock, and short ways to say what is in its cluster. What it writes is
+ * kept for the test to look at.
+ */
+export class Picture {
+  readonly clock = new VirtualClock();
+  readonly core: SchedulerCore;
+  readonly build: Builders;
+  readonly cluster: Cluster;
+  readonly waitingPods: WaitingPods;
+  /** The first one. */
+  readonly profile: Profile;
+  /** Like the core's own, with random numbers of its own. */
+  readonly planner: Planner;
+  /** What was written on pods, in order. */
+  readonly written: Written[] = [];
+  /** `reason name`, in order. */
+  readonly events: string[] = [];
+  /** `name for beneficiary`, in order. */
+  readonly evicted: string[] = [];
+  /** How often the core asked for an attempt. */
+  asked = 0;
+
+  constructor({ plugins, extra = [], profiles, binder = noBinder, seed = 1 }: PictureOptions) {
     const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
-    this.profile = new Profile({
-      schedulerName: this.handle.schedulerName,
-      enabled: all.map(({ name, weight = 1 }) => ({ name, weight })),
-      registry: new Map(all.map(({ name, factory }) => [name, factory])),
-      handle: this.handle,
+    const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
+    const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
+    this.core = new SchedulerCore({
+      profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
+      plugins: new Map(all.map(({ name, factory }) => [name, factory])),
+      ports: { ...this.#ports(), binder },
+      clock: this.clock,
+      random: seededRandom(seed),
+      logger: silentLogger,
+      registry: createMetricRegistry({ processMetrics: false }),
+      identity: 'test',
+      onReady: () => this.asked++,
     });
+    this.cluster = this.core.cluster;
+    this.waitingPods = this.core.waitingPods;
+    this.profile = this.core.profiles.first;
+    this.build = new Builders({ resources: this.cluster.resources });
     this.planner = new Planner(this.cluster, seededRandom(seed));
   }
 
@@ -73,13 +107,38 @@ export class Picture {
     return this.cluster.gang(spec.key)!;
   }
 
+  /** `name message`, in the order in which verdicts were written. */
+  get verdicts(): readonly string[] {
+    return this.written.map(({ name, verdict }) => `${name} ${verdict.message}`);
+  }
+
   /** What is on each node and how much of it is requested, to compare before and after. */
   rooms(): unknown {
     return this.cluster.nodes.map(({ name, generation, pods, requested }) => {
       return { name, generation, pods: [...pods.keys()], requested: requested.filter((amount) => amount !== 0) };
     });
   }
+
+  #ports(): Omit<SchedulerPorts, 'binder'> {
+    return {
+      verdicts: {
+        write: (pod, verdict, { since }) => {
+          this.written.push({ name: pod.name, verdict, since });
+          return Promise.resolve('written');
+        },
+      },
+      events: { record: ({ reason, regarding }) => void this.events.push(`${reason} ${regarding.name}`) },
+      evictor: {
+        evict: (pod, beneficiary) => {
+          this.evicted.push(`${pod.name} for ${beneficiary}`);
+          return Promise.resolve();
+        },
+      },
+    };
+  }
 }
+
+const noBinder: PodBinder = { bind: () => Promise.reject(new Error('this test binds nothing')) };
 
 function factoryOf(plugin: Plugin): { readonly name: string; readonly factory: PluginFactory } {
   return { name: plugin.name, factory: () => plugin };

@@ -4,88 +4,47 @@ import type { PodOptions } from '../../../test/builders/pod.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { GangSpec } from '../../cluster/gang.ts';
-import { EventHints } from '../../framework/event-hints.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import type { QueueObserver } from '../../queue/scheduling-queue.ts';
-import { EntityRouter } from '../entity-router.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { EntityRouter } from '../entity-router.ts';
 import { gangSpecOf } from '../pod-group-adapter.ts';
-import { sortKeyOf } from '../sort-key.ts';
-import { WatchHandlers } from '../watch-handlers.ts';
 import { Picture } from './picture.ts';
 import type { PictureOptions } from './picture.ts';
 
-/** Everything from the watch handlers to the queue, told what the API says as informers would. */
+/** A core that is told what the API says as informers would, and whose queue the test looks at. */
 export class Queueing {
   readonly picture: Picture;
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
-  readonly handlers: WatchHandlers;
-  /** `uid` of each pod that the handlers reported as seen, in order; `-uid` when it is gone. */
-  readonly seen: string[] = [];
   readonly #nodes = new Map<string, Node>();
   readonly #pods = new Map<string, Pod>();
   readonly #groups = new Map<string, GangSpec>();
-  #synced = true;
 
-  constructor(
-    options: PictureOptions & {
-      readonly schedulerNames?: readonly string[];
-      readonly decidesGangs?: boolean;
-      readonly gated?: QueueObserver['gated'];
-    },
-  ) {
+  /** `listing`: has not begun; what is said until `start` is the first list. */
+  constructor(options: PictureOptions, phase: 'listing' | 'running' = 'running') {
     this.picture = new Picture(options);
-    const { cluster, clock, profile } = this.picture;
-    const hints = new EventHints(profile);
-    this.queue = new SchedulingQueue({
-      clock,
-      policy: {
-        compare: (a, b) => profile.compare(a, b),
-        preEnqueue: (candidate) => profile.preEnqueue(candidate),
-        hints: () => hints,
-        ignores: (event) => hints.ignores(event),
-        sortKey: sortKeyOf,
-      },
-      observer: { ready: () => undefined, gated: options.gated ?? (() => undefined), moved: () => undefined },
-    });
-    const names = new Set(options.schedulerNames ?? [profile.schedulerName]);
-    this.router = new EntityRouter({
-      cluster,
-      queue: this.queue,
-      isOurs: (name) => names.has(name),
-      decidesGangs: options.decidesGangs ?? true,
-    });
-    this.handlers = new WatchHandlers({
-      cluster,
-      queue: this.queue,
-      router: this.router,
-      clock,
-      hasSynced: () => this.#synced,
-      podSeen: (uid, pod) => this.seen.push(pod === undefined ? `-${uid}` : uid),
-    });
+    this.queue = this.picture.core.queue;
+    this.router = this.picture.core.router;
+    if (phase === 'running') this.start();
   }
 
-  /** What is said inside is the first list; the queue is then filled from it. */
-  start(list: () => void): void {
-    this.#synced = false;
-    list();
-    this.#synced = true;
-    this.router.routeAll();
+  start(): void {
+    this.picture.core.begin();
   }
 
   node(options: NodeOptions): void {
-    const node = this.picture.build.projectedNode(options);
+    const { build, core } = this.picture;
+    const node = build.projectedNode(options);
     const old = this.#nodes.get(node.name);
     this.#nodes.set(node.name, node);
-    if (old === undefined) this.handlers.nodes.onAdd(node);
-    else this.handlers.nodes.onUpdate(old, node);
+    if (old === undefined) core.handlers.nodes.onAdd(node);
+    else core.handlers.nodes.onUpdate(old, node);
   }
 
   removeNode(name: string): void {
     const node = this.#nodes.get(name)!;
     this.#nodes.delete(name);
-    this.handlers.nodes.onDelete(node, false);
+    this.picture.core.handlers.nodes.onDelete(node, false);
   }
 
   pod(options: PodOptions): Pod {
@@ -99,10 +58,11 @@ export class Queueing {
 
   /** The API shows the pod like this. */
   show(pod: Pod): Pod {
+    const { pods } = this.picture.core.handlers;
     const old = this.#pods.get(pod.uid);
     this.#pods.set(pod.uid, pod);
-    if (old === undefined) this.handlers.pods.onAdd(pod);
-    else this.handlers.pods.onUpdate(old, pod);
+    if (old === undefined) pods.onAdd(pod);
+    else pods.onUpdate(old, pod);
     return pod;
   }
 
@@ -113,22 +73,22 @@ export class Queueing {
   removePod(name: string): void {
     const pod = this.#pods.get(name)!;
     this.#pods.delete(name);
-    this.handlers.pods.onDelete(pod, false);
+    this.picture.core.handlers.pods.onDelete(pod, false);
   }
 
   group(options: PodGroupOptions): void {
-    const { build } = this.picture;
+    const { build, core } = this.picture;
     const spec = gangSpecOf(build.projectedPodGroup({ uid: options.name ?? 'group', ...options }), build.resources);
     const old = this.#groups.get(spec.key);
     this.#groups.set(spec.key, spec);
-    if (old === undefined) this.handlers.podGroups.onAdd(spec);
-    else this.handlers.podGroups.onUpdate(old, spec);
+    if (old === undefined) core.handlers.podGroups.onAdd(spec);
+    else core.handlers.podGroups.onUpdate(old, spec);
   }
 
   removeGroup(key: string): void {
     const spec = this.#groups.get(key)!;
     this.#groups.delete(key);
-    this.handlers.podGroups.onDelete(spec, false);
+    this.picture.core.handlers.podGroups.onDelete(spec, false);
   }
 
   /** entity -> where it is: `pod/<uid>` or `gang/<namespace>/<name>`. */

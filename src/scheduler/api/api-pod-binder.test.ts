@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../base/random.ts';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import { seededRandom } from '../../base/random.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import {
   ConflictError,
   ConnectionError,
@@ -11,10 +11,10 @@ import {
   ServerError,
   TimeoutError,
   TooManyRequestsError,
-} from '../client/api-errors.ts';
-import { KubeClient } from '../client/kube-client.ts';
-import type { Transport, TransportRequest, TransportResponse } from '../client/transport.ts';
-import type { PodBinding } from '../framework/plugin-handle.ts';
+} from '../../client/api-errors.ts';
+import { KubeClient } from '../../client/kube-client.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts';
+import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { ApiPodBinder, BoundElsewhereError } from './api-pod-binder.ts';
 
 /**

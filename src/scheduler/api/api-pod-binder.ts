@@ -1,10 +1,10 @@
-import { podPath } from '../api/pod-path.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Random } from '../base/random.ts';
-import { ConflictError, MalformedAnswerError, ServerError, isAmbiguous } from '../client/api-errors.ts';
-import type { KubeClient } from '../client/kube-client.ts';
-import { retry } from '../client/retry.ts';
-import type { PodBinder, PodBinding } from '../framework/plugin-handle.ts';
+import { podPath } from '../../api/pod-path.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { ConflictError, MalformedAnswerError, ServerError, isAmbiguous } from '../../client/api-errors.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import { retry } from '../../client/retry.ts';
+import type { PodBinder, PodBinding } from '../../framework/plugin-handle.ts';
 
 /** A Binding failed although the pod exists: it runs elsewhere, or another pod has its name by now. */
 export class BoundElsewhereError extends Error {

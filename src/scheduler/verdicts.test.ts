@@ -7,7 +7,8 @@ import { ConflictError, ForbiddenError, NotFoundError } from '../client/api-erro
 import type { EventToRecord } from '../client/event-recorder.ts';
 import type { CallOptions, KubeClient } from '../client/kube-client.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
-import { VerdictWriter } from './verdict-writer.ts';
+import { ApiVerdictSink } from './api/api-verdict-sink.ts';
+import { Verdicts } from './verdicts.ts';
 
 interface Call {
   readonly pod: string;
@@ -21,7 +22,7 @@ interface Call {
   readonly fail: (error: Error) => void;
 }
 
-const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'no room' };
+const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'no room', waitsFor: 'capacity' };
 const details = { status: 0, reason: '', request: '', causes: [] };
 
 let clock: VirtualClock;
@@ -31,7 +32,7 @@ let calls: Call[];
 let events: EventToRecord[];
 let warnings: string[];
 let stop: AbortController;
-let writer: VerdictWriter;
+let writer: Verdicts;
 
 beforeEach(() => {
   clock = new VirtualClock();
@@ -49,13 +50,12 @@ beforeEach(() => {
       calls.push({ pod, body: body as Call['body'], lane, heldSince, answer: resolve, fail: reject });
     });
   };
-  writer = new VerdictWriter({
-    client: { patch } as Pick<KubeClient, 'patch'>,
+  writer = new Verdicts({
+    sink: new ApiVerdictSink({ client: { patch } as Pick<KubeClient, 'patch'>, clock, random: () => 0 }),
     events: { record: (event) => void events.push(event) },
     clock,
-    random: () => 0,
     logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
-    openPod: (uid) => pods.get(uid),
+    cluster: { openPod: (uid) => pods.get(uid) },
     signal: stop.signal,
   });
 });
@@ -71,7 +71,9 @@ function shown(pod: Pod, verdict?: Verdict): Pod {
   const next: Pod = {
     ...pod,
     resourceVersion: `${pod.resourceVersion}+`,
-    ...(verdict !== undefined && { podScheduled: { status: 'False', ...verdict } }),
+    ...(verdict !== undefined && {
+      podScheduled: { status: 'False', reason: verdict.reason, message: verdict.message },
+    }),
   };
   pods.set(pod.uid, next);
   writer.podSeen(pod.uid);
@@ -117,7 +119,7 @@ describe('a verdict', () => {
 
   it('that replaces another is no transition', async () => {
     const [pod] = openPods(1);
-    const told = shown(pod!, { reason: 'WaitingForGang', message: 'too few' });
+    const told = shown(pod!, { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
     writer.report([told], doesNotFit);
     await settle();
     expect(calls[0]!.body.status.conditions[0]).not.toHaveProperty('lastTransitionTime');
@@ -144,7 +146,7 @@ describe('a verdict', () => {
   it('that changes while it is being written follows when the watch shows the pod', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
-    writer.report([pod!], { reason: 'Unschedulable', message: 'still no room' });
+    writer.report([pod!], { reason: 'Unschedulable', message: 'still no room', waitsFor: 'capacity' });
     expect(calls).toHaveLength(1);
     calls[0]!.answer();
     await settle();
@@ -228,7 +230,7 @@ describe('a verdict', () => {
 
   it('of a group that is not ready is an Event of its own kind', () => {
     const [pod] = openPods(1);
-    writer.report([pod!], { reason: 'WaitingForGang', message: 'too few' });
+    writer.report([pod!], { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
     expect(events[0]).toMatchObject({ type: 'Warning', reason: 'WaitingForGang', note: 'too few' });
   });
 });

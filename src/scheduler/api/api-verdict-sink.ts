@@ -1,0 +1,67 @@
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import { podPath } from '../../api/pod-path.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict } from '../../api/verdict.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import { retry } from '../../client/retry.ts';
+import type { VerdictOutcome, VerdictSink, VerdictUrgency } from '../ports.ts';
+
+export interface ApiVerdictSinkOptions {
+  readonly client: Pick<KubeClient, 'patch'>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Patches `pods/NAME/status`, conditional on the pod's resourceVersion, so that a verdict can never follow a Binding. */
+export class ApiVerdictSink implements VerdictSink {
+  readonly #options: ApiVerdictSinkOptions;
+
+  constructor(options: ApiVerdictSinkOptions) {
+    this.#options = options;
+  }
+
+  async write(
+    pod: Pod,
+    verdict: Verdict,
+    { isFirst, since }: VerdictUrgency,
+    signal: AbortSignal,
+  ): Promise<VerdictOutcome> {
+    const { client, clock, random } = this.#options;
+    const path = `${podPath(pod)}/status`;
+    const patch = this.#patchOf(pod, verdict);
+    const rateLane = isFirst ? 'verdict' : 'condition';
+    const call = { rateLane, heldSince: since, discardAnswer: true, signal } as const;
+    try {
+      // Repeating does no harm: the patch is conditional.
+      await retry(() => client.patch(path, 'strategic-merge', patch, call), {
+        clock,
+        random,
+        idempotent: true,
+        signal,
+      });
+      return 'written';
+    } catch (error) {
+      if (error instanceof ConflictError) return 'outdated';
+      if (error instanceof NotFoundError) return 'gone';
+      throw error;
+    }
+  }
+
+  #patchOf(pod: Pod, { reason, message }: Verdict): object {
+    const now = toKubernetesTime(this.#options.clock.now());
+    const condition = {
+      type: 'PodScheduled',
+      status: 'False',
+      reason,
+      message,
+      ...(pod.podScheduled?.status === 'False' ? {} : { lastTransitionTime: now }),
+    };
+    return {
+      metadata: { uid: pod.uid, resourceVersion: pod.resourceVersion },
+      status: { conditions: [condition] },
+    };
+  }
+}

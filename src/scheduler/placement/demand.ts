@@ -1,0 +1,24 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { Candidate } from '../../framework/plugin.ts';
+
+/** What an entity asks for. */
+export interface Demand {
+  /** The members that may be placed now, in order of arrival. */
+  readonly members: readonly Pod[];
+  /** How many of them have to be, together. */
+  readonly needed: number;
+  /** Undefined for a lone pod. */
+  readonly gang: GangView | undefined;
+}
+
+export function demandOf(cluster: Cluster, candidate: Candidate): Demand {
+  if (candidate.kind === 'gang') {
+    const { gang } = candidate;
+    const members = [...gang.members.values()].filter((member) => gang.pending.has(member.uid));
+    return { members, needed: gang.missing, gang };
+  }
+  const pod = cluster.openPod(candidate.pod.uid);
+  return { members: pod === undefined ? [] : [pod], needed: 1, gang: undefined };
+}

@@ -1,0 +1,112 @@
+import type { Pod } from '../api/pod.ts';
+import type { Claim } from '../cluster/claim.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Diagnosis } from '../framework/diagnosis.ts';
+import type { Candidate, PostFilterResult } from '../framework/plugin.ts';
+import type { Profile } from '../framework/profile.ts';
+import type { Nomination } from '../framework/trial.ts';
+import type { Logger } from '../observability/logger.ts';
+import { preempted } from './events.ts';
+import type { KeptClaims } from './kept-claims.ts';
+import type { Demand } from './placement/demand.ts';
+import type { Trials } from './placement/trials.ts';
+import type { EventSink, PodEvictor } from './ports.ts';
+
+export interface PreemptionsOptions {
+  readonly cluster: Cluster;
+  readonly trials: Trials;
+  readonly claims: KeptClaims;
+  readonly evictor: PodEvictor;
+  readonly events: EventSink;
+  readonly logger: Logger;
+  /** Once aborted failures mean nothing. */
+  readonly signal: AbortSignal;
+}
+
+/** What PostFilter came to for an entity that does not fit. */
+export interface Preemption {
+  /** For users; a sentence of the verdict. */
+  readonly message: string;
+  /** Room to keep, for all that the entity is short of; empty when none is to be made. */
+  readonly nominations: readonly Nomination[];
+  readonly victims: readonly Pod[];
+}
+
+/** How long room is kept while the victims go. */
+const keptMs = 60_000;
+
+/**
+ * Makes room the way PostFilter says, but only for an entity that then fits whole: all its room is kept first, and only then
+ * have the victims to go. While room is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
+ */
+export class Preemptions {
+  readonly #options: PreemptionsOptions;
+  /** claim -> what the entity that it is part of is told while it stands */
+  readonly #messages = new WeakMap<Claim, string>();
+
+  constructor(options: PreemptionsOptions) {
+    this.#options = options;
+  }
+
+  /** Decides only; `carryOut` has to follow. Undefined: no PostFilter had anything to say. */
+  ask(profile: Profile, candidate: Candidate, demand: Demand, diagnosis: Diagnosis): Preemption | undefined {
+    const awaited = this.#awaited(demand);
+    if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
+    const result = profile.postFilter(candidate, diagnosis);
+    if (result === undefined) return undefined;
+    const { message, nominations = [], victims = [] } = result;
+    if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
+    const answer = this.#verified(profile, candidate, demand, result);
+    if (typeof answer !== 'string') return { message, nominations: answer, victims };
+    this.#options.logger.warn('PostFilter asks for what would not help', {
+      entity: nameOf(candidate),
+      problem: answer,
+    });
+    return { message: `Nobody is preempted: ${answer}.`, nominations: [], victims: [] };
+  }
+
+  carryOut(candidate: Candidate, { message, nominations, victims }: Preemption): void {
+    const { cluster, claims, evictor, events, logger, signal } = this.#options;
+    if (nominations.length === 0) return;
+    const wanted = nominations.map(({ pod, nodeName }) => ({ kind: 'nomination', claimant: pod, nodeName }) as const);
+    claims.keep(wanted, keptMs);
+    for (const { pod } of nominations) this.#messages.set(cluster.claimOf(pod.uid)!, message);
+    const beneficiary = nameOf(candidate);
+    for (const victim of victims) {
+      events.record(preempted(victim, beneficiary));
+      evictor.evict(victim, beneficiary, signal).catch((error: unknown) => {
+        if (!signal.aborted) logger.warn('could not evict a pod', { pod: victim.key, for: beneficiary, error });
+      });
+    }
+  }
+
+  /** What the entity was told when room was kept for it, if that still stands. */
+  #awaited({ members }: Demand): string | undefined {
+    for (const { uid } of members) {
+      const claim = this.#options.cluster.claimOf(uid);
+      const message = claim && this.#messages.get(claim);
+      if (message !== undefined) return message;
+    }
+    return undefined;
+  }
+
+  /** Where every member goes that is needed once the victims have gone; else why that will not do. */
+  #verified(
+    profile: Profile,
+    candidate: Candidate,
+    { members, needed }: Demand,
+    { nominations = [], victims = [] }: PostFilterResult,
+  ): readonly Nomination[] | string {
+    const nominated = new Set(nominations.map(({ pod }) => pod.uid));
+    if (nominated.size < needed) return `${nominated.size} of the ${needed} members that are needed are nominated`;
+    const own = victims.find(({ uid }) => members.some((member) => member.uid === uid));
+    if (own !== undefined) return `${own.key} would have to go for itself`;
+    const within = new Set(nominations.map(({ nodeName }) => nodeName));
+    const { fits, plan } = this.#options.trials.run(profile, candidate, { without: victims, within });
+    return fits ? plan : 'it would not fit on the nominated nodes without the victims';
+  }
+}
+
+function nameOf(candidate: Candidate): string {
+  return candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key}` : `pod ${candidate.pod.key}`;
+}

@@ -1,0 +1,121 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { GangView } from '../cluster/gang.ts';
+import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import type { ClusterEvent } from '../framework/cluster-event.ts';
+import { EventHints } from '../framework/event-hints.ts';
+import type { PluginHandle } from '../framework/plugin-handle.ts';
+import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import { Profile, ProfileError } from '../framework/profile.ts';
+import type { PluginRegistry } from '../framework/profile.ts';
+import type { Status } from '../framework/status.ts';
+import type { QueuePolicy } from '../queue/scheduling-queue.ts';
+import { sortKeyOf } from './sort-key.ts';
+
+/**
+ * The profiles of one scheduler, and the policy of the one queue that they share: every question goes to the profile of the
+ * entity that it is about.
+ */
+export class Profiles implements QueuePolicy {
+  readonly all: readonly Profile[];
+  /** schedulerName -> its profile */
+  readonly #byName = new Map<string, Profile>();
+  /** profile -> its plugins' registrations */
+  readonly #hints = new Map<Profile, EventHints>();
+
+  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  constructor(options: {
+    readonly configurations: readonly ProfileConfiguration[];
+    readonly registry: PluginRegistry;
+    /** What the plugins of this profile may use. */
+    readonly handle: (profile: () => Profile, schedulerName: string) => PluginHandle;
+  }) {
+    for (const { schedulerName, plugins } of options.configurations) {
+      if (this.#byName.has(schedulerName)) throw new ProfileError(`two profiles are called ${schedulerName}`);
+      const handle = options.handle(() => profile, schedulerName);
+      const profile: Profile = new Profile({ schedulerName, enabled: plugins, registry: options.registry, handle });
+      this.#byName.set(schedulerName, profile);
+      this.#hints.set(profile, new EventHints(profile));
+    }
+    this.all = [...this.#byName.values()];
+    if (this.all.length === 0) throw new ProfileError('there is no profile; at least one is needed');
+    this.#mustSortAlike(options.configurations);
+  }
+
+  get schedulerNames(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+
+  /** The first profile: its name is the process's own. */
+  get first(): Profile {
+    return this.all[0]!;
+  }
+
+  /** Whether pods with this schedulerName are ours to place. */
+  isOurs(schedulerName: string): boolean {
+    return this.#byName.has(schedulerName);
+  }
+
+  /** Whether groups mean something to the profile of this name; false for names that are not ours. */
+  decidesGangs(schedulerName: string): boolean {
+    return this.#byName.get(schedulerName)?.gangPolicy !== undefined;
+  }
+
+  /** The profile that schedules the candidate. */
+  of(candidate: Candidate): Profile {
+    const name = candidate.kind === 'pod' ? candidate.pod.schedulerName : this.schedulerNameOf(candidate.gang);
+    return (name === undefined ? undefined : this.#byName.get(name)) ?? this.first;
+  }
+
+  /**
+   * The name by which the group's unbound members call a profile of ours that decides gangs, the first if several; undefined
+   * when none does, so that the group is not ours to schedule.
+   */
+  schedulerNameOf(gang: GangView): string | undefined {
+    for (const name of gang.pendingBySchedulerName.keys()) if (this.decidesGangs(name)) return name;
+    if (gang.count('gated') === 0) return undefined;
+    for (const pod of gang.members.values()) {
+      if (pod.schedulingGates.length > 0 && pod.nodeName === '' && this.decidesGangs(pod.schedulerName)) {
+        return pod.schedulerName;
+      }
+    }
+    return undefined;
+  }
+
+  compare(a: QueueKey, b: QueueKey): number {
+    return this.first.compare(a, b);
+  }
+
+  preEnqueue(candidate: Candidate): Status | undefined {
+    return this.of(candidate).preEnqueue(candidate);
+  }
+
+  hints(candidate: Candidate): EventHints {
+    return this.#hints.get(this.of(candidate))!;
+  }
+
+  ignores(event: ClusterEvent): boolean {
+    for (const hints of this.#hints.values()) if (!hints.ignores(event)) return false;
+    return true;
+  }
+
+  sortKey(candidate: Candidate, readySince: number): QueueKey {
+    return sortKeyOf(candidate, readySince);
+  }
+
+  /** There is one queue, so there is one order. */
+  #mustSortAlike(configurations: readonly ProfileConfiguration[]): void {
+    const sorts = configurations.map(({ schedulerName, plugins }) => {
+      const name = this.#byName.get(schedulerName)!.queueSort;
+      return { schedulerName, name, args: plugins.find((plugin) => plugin.name === name)?.args };
+    });
+    const first = sorts[0]!;
+    for (const other of sorts) {
+      if (other.name === first.name && isDeepStrictEqual(other.args, first.args)) continue;
+      const how = other.name === first.name ? `${first.name} with other arguments` : `${other.name}`;
+      throw new ProfileError(
+        `profile ${other.schedulerName} sorts the queue by ${how}, profile ${first.schedulerName} by ${first.name}: ` +
+          `there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments`,
+      );
+    }
+  }
+}

@@ -1,0 +1,261 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { Pod } from '../api/pod.ts';
+import { ResourceNames } from '../api/resource-names.ts';
+import { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
+import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import type { Candidate } from '../framework/plugin.ts';
+import type { PluginRegistry, Profile } from '../framework/profile.ts';
+import type { TrialOptions, TrialResult } from '../framework/trial.ts';
+import { WaitingPods } from '../framework/waiting-pods.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
+import type { QueuedEntity } from '../queue/queued-entity.ts';
+import { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import { BindingCycle } from './binding-cycle.ts';
+import { BindingOutcomes } from './binding-outcomes.ts';
+import { EntityRouter } from './entity-router.ts';
+import { KeptClaims } from './kept-claims.ts';
+import { MembershipWarnings } from './membership-warnings.ts';
+import { NotReadyVerdicts } from './not-ready-verdicts.ts';
+import { Outlook } from './outlook.ts';
+import { Planner } from './placement/planner.ts';
+import { Trials } from './placement/trials.ts';
+import type { SchedulerPorts } from './ports.ts';
+import { Preemptions } from './preemptions.ts';
+import { Profiles } from './profiles.ts';
+import { SchedulerMetrics } from './scheduler-metrics.ts';
+import { SchedulingCycle } from './scheduling-cycle.ts';
+import type { CycleResult } from './scheduling-cycle.ts';
+import { Verdicts } from './verdicts.ts';
+import { WatchHandlers } from './watch-handlers.ts';
+
+export interface SchedulerCoreOptions {
+  readonly profiles: readonly ProfileConfiguration[];
+  readonly plugins: PluginRegistry;
+  readonly ports: SchedulerPorts;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly registry: MetricRegistry;
+  /** Tells the plans of this process from those of others. */
+  readonly identity: string;
+  /** `attempt` has something to do. Told again and again until it has none. */
+  readonly onReady: () => void;
+}
+
+/**
+ * All of a scheduler that is neither network nor loop: the picture of the cluster, the queue, and what becomes of an entity from
+ * its first watch change to its Bindings or its verdict. It is told what the API says through `handlers`, acts through its
+ * ports, and reads no clock and no random source but those that it is given; so a process, a test and a simulation drive the
+ * same thing.
+ *
+ * Life: fill the picture through `handlers`, `begin`, then `attempt` whenever `onReady` was called; in the end `stop`.
+ */
+export class SchedulerCore {
+  readonly cluster: Cluster;
+  readonly profiles: Profiles;
+  readonly queue: SchedulingQueue;
+  readonly router: EntityRouter;
+  /** What the informers tell: the only way in. */
+  readonly handlers: WatchHandlers;
+  readonly waitingPods: WaitingPods;
+  readonly cycle: SchedulingCycle;
+  readonly binding: BindingCycle;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #trials: Trials;
+  readonly #preemptions: Preemptions;
+  readonly #verdicts: Verdicts;
+  readonly #notReady: NotReadyVerdicts;
+  readonly #membershipWarnings: MembershipWarnings;
+  readonly #metrics: SchedulerMetrics;
+  readonly #stop = new AbortController();
+  #hasBegun = false;
+  #plans = 0;
+
+  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  constructor(options: SchedulerCoreOptions) {
+    const { clock, logger, ports, random } = options;
+    const { signal } = this.#stop;
+    this.#clock = clock;
+    this.#logger = logger;
+    const cluster = new Cluster(new ResourceNames());
+    this.cluster = cluster;
+    const waitingPods = new WaitingPods(clock);
+    this.waitingPods = waitingPods;
+    const planner = new Planner(cluster, random);
+    const trials = new Trials(cluster, planner);
+    this.#trials = trials;
+    const profiles = new Profiles({
+      configurations: options.profiles,
+      registry: options.plugins,
+      handle: (profile, schedulerName) => ({
+        schedulerName,
+        clock,
+        cluster,
+        waitingPods,
+        binder: ports.binder,
+        trial: (candidate, trialOptions) => trials.run(profile(), candidate, trialOptions),
+      }),
+    });
+    this.profiles = profiles;
+    const queue = new SchedulingQueue({
+      clock,
+      policy: profiles,
+      observer: {
+        ready: () => {
+          if (this.isRunning) options.onReady();
+        },
+        gated: (entity, status) => this.#notReady.gated(entity, status),
+        moved: (store, event) => this.#metrics.incoming.inc({ queue: store, event }),
+      },
+    });
+    this.queue = queue;
+    this.#metrics = new SchedulerMetrics(options.registry, {
+      queue: () => this.#pendingPods(),
+      flushed: () => queue.flushed,
+      nodes: () => cluster.nodes.length,
+      pods: () => cluster.podCount,
+      assumed: () => cluster.assumedCount,
+    });
+    this.#verdicts = new Verdicts({ sink: ports.verdicts, events: ports.events, cluster, clock, logger, signal });
+    this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
+    this.#membershipWarnings = new MembershipWarnings(ports.events);
+    this.router = new EntityRouter({ cluster, queue, profiles });
+    const claims = new KeptClaims({ cluster, queue, clock });
+    const { evictor, events } = ports;
+    this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, logger, signal });
+    const outlook = new Outlook({ cluster, planner, trials });
+    this.cycle = new SchedulingCycle({ cluster, planner, outlook, preemptions: this.#preemptions, waitingPods, clock });
+    const outcomes = new BindingOutcomes({
+      cluster,
+      queue,
+      router: this.router,
+      claims,
+      verdicts: this.#verdicts,
+      events,
+      metrics: this.#metrics,
+      clock,
+      logger,
+      signal,
+    });
+    this.binding = new BindingCycle({
+      report: (result) => outcomes.handle(result),
+      stillFits: ({ profile }, placement) => planner.check(profile, placement),
+      planId: () => `${options.identity}-${++this.#plans}`,
+      signal,
+    });
+    this.handlers = new WatchHandlers({
+      cluster,
+      queue,
+      router: this.router,
+      clock,
+      hasSynced: () => this.#hasBegun,
+      podSeen: (uid, pod) => this.#podSeen(uid, pod),
+    });
+  }
+
+  /** The picture is complete and the core has not been stopped. */
+  get isRunning(): boolean {
+    return this.#hasBegun && !this.#stop.signal.aborted;
+  }
+
+  /** The picture is complete: fills the queue from it, once. */
+  begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.router.routeAll();
+    for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
+    this.queue.start();
+  }
+
+  /**
+   * One attempt for what comes next, decided in this call; a plan is then bound in the background. Undefined when nothing comes
+   * next, or the core does not run.
+   */
+  attempt(): CycleResult | undefined {
+    const entity = this.isRunning ? this.queue.pop() : undefined;
+    if (entity === undefined) return undefined;
+    const profile = this.profiles.of(entity.candidate);
+    const startedAt = this.#clock.monotonic();
+    const result = this.cycle.run(entity, profile);
+    this.#metrics.algorithmDuration.observe((this.#clock.monotonic() - startedAt) / 1000);
+    this.#conclude(entity, profile, result, startedAt);
+    return result;
+  }
+
+  /** Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was. */
+  trial(candidate: Candidate, options?: TrialOptions): TrialResult {
+    return this.#trials.run(this.profiles.of(candidate), candidate, options);
+  }
+
+  /** Gives up what is under way, bindings included; resolves when nothing runs any more. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the scheduler is stopping'));
+    this.queue.stop();
+    this.#notReady.stop();
+    await this.binding.idle();
+  }
+
+  #conclude(entity: QueuedEntity, profile: Profile, result: CycleResult, startedAt: number): void {
+    switch (result.kind) {
+      case 'settled':
+        this.queue.done(entity);
+        this.#route(entity.candidate, 'Settled');
+        return;
+      case 'notReady':
+        this.queue.notReady(entity);
+        return;
+      case 'planned':
+        this.queue.done(entity);
+        this.#route(entity.candidate, 'Planned');
+        this.binding.start(result.plan);
+        return;
+      case 'refused':
+        this.#metrics.attempted({
+          candidate: entity.candidate,
+          profile: profile.schedulerName,
+          result: result.failure.error ? 'error' : 'unschedulable',
+          pods: result.pods.length,
+          seconds: (this.#clock.monotonic() - startedAt) / 1000,
+        });
+        if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
+        this.queue.failed(entity, result.failure);
+        this.#verdicts.report(result.pods, result.verdict);
+        this.#logger.debug('unschedulable', {
+          entity: entity.key,
+          message: result.verdict.message,
+          waitsFor: result.verdict.waitsFor,
+        });
+        return;
+    }
+  }
+
+  #podSeen(uid: string, pod: Pod | undefined): void {
+    this.#verdicts.podSeen(uid);
+    if (!this.cluster.isAssumed(uid)) this.waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
+    if (pod === undefined) this.#membershipWarnings.podGone(uid);
+    else if (this.profiles.isOurs(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
+  }
+
+  #route(candidate: Candidate, event: string): void {
+    const now = this.#clock.now();
+    if (candidate.kind === 'gang') this.router.groupChanged(candidate.gang.key, event, now);
+    else this.router.podChanged(candidate.pod, event, now);
+  }
+
+  #pendingPods(): Record<'active' | 'backoff' | 'unschedulable' | 'gated', number> {
+    const counts = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
+    for (const { state, candidate } of this.queue.entities()) {
+      if (state.kind === 'inFlight') continue;
+      counts[state.kind] += candidate.kind === 'pod' ? 1 : unboundMembers(candidate.gang);
+    }
+    return counts;
+  }
+}
+
+function unboundMembers(gang: GangView): number {
+  return gang.count('pending') + gang.count('gated');
+}
