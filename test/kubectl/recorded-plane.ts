@@ -15,7 +15,7 @@ import { runScheduler } from '../../src/compose/scheduler.ts';
 import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
 import type { Intercept } from '../../src/embedded/embedded-api-server.ts';
 import { listenHttp } from '../../src/embedded/listen-http.ts';
-import { SimulatedNodes } from '../../src/embedded/nodes/simulated-nodes.ts';
+import { SimulatedNodes } from '../../src/simulated/simulated-nodes.ts';
 import { silentLogger } from '../../src/observability/silent-logger.ts';
 import { Recorder } from './recorder.ts';
 import type { Transcript } from './exchange.ts';

@@ -1,4 +1,4 @@
-import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import { toKubernetesTime } from '../api/kubernetes-time.ts';
 
 /** One simulated node. */
 export interface SimulatedNodeSpec {

@@ -1,7 +1,7 @@
-import type { ResourceSum } from '../../api/resource-list.ts';
-import { readResources } from '../../api/resource-list.ts';
-import { cpuId, ephemeralStorageId, memoryId, podsId } from '../../api/resource-names.ts';
-import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
+import type { ResourceSum } from '../api/resource-list.ts';
+import { readResources } from '../api/resource-list.ts';
+import { cpuId, ephemeralStorageId, memoryId, podsId } from '../api/resource-names.ts';
+import type { ResourceId, ResourceNames } from '../api/resource-names.ts';
 
 /** Why a node refuses a pod, in the kubelet's words. */
 export interface Refusal {

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
-import { ResourceNames } from '../../api/resource-names.ts';
-import { KubeClient } from '../../client/kube-client.ts';
-import { retry } from '../../client/retry.ts';
-import type { Transport } from '../../client/transport.ts';
-import { Reflector } from '../../informer/reflector.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { ResourceNames } from '../api/resource-names.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { retry } from '../client/retry.ts';
+import type { Transport } from '../client/transport.ts';
+import { Reflector } from '../informer/reflector.ts';
 import { isTerminalPhase, readKubeletPod } from './kubelet-pod.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import { NodeLeases } from './node-leases.ts';

@@ -1,10 +1,10 @@
-import { seededRandom } from '../../../base/random.ts';
-import { VirtualClock } from '../../../base/virtual-clock.ts';
-import { KubeClient } from '../../../client/kube-client.ts';
-import type { TransportRequest, TransportResponse } from '../../../client/transport.ts';
-import { EmbeddedApiServer } from '../../embedded-api-server.ts';
-import type { Intercept, RequestObservation } from '../../embedded-api-server.ts';
-import { InProcessTransport } from '../../in-process-transport.ts';
+import { seededRandom } from '../../base/random.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { KubeClient } from '../../client/kube-client.ts';
+import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
+import { EmbeddedApiServer } from '../../embedded/embedded-api-server.ts';
+import type { Intercept, RequestObservation } from '../../embedded/embedded-api-server.ts';
+import { InProcessTransport } from '../../embedded/in-process-transport.ts';
 import type { SimulatedNodeSpec } from '../node-object.ts';
 import { SimulatedNodes } from '../simulated-nodes.ts';
 import { simulationAnnotations } from '../simulation-annotations.ts';

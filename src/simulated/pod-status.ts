@@ -1,5 +1,5 @@
 import type { KubeletContainer, KubeletPod } from './kubelet-pod.ts';
-import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import { toKubernetesTime } from '../api/kubernetes-time.ts';
 
 /** Where a pod's containers are. Times are milliseconds since the epoch. */
 export type ContainerProgress =

@@ -1,9 +1,9 @@
-import { backoffDelay } from '../../base/backoff.ts';
-import type { BackoffPolicy } from '../../base/backoff.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
-import { podPath } from '../../api/pod-path.ts';
+import { backoffDelay } from '../base/backoff.ts';
+import type { BackoffPolicy } from '../base/backoff.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import { podPath } from '../api/pod-path.ts';
 import { isTerminalPhase } from './kubelet-pod.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import type { Refusal } from './node-room.ts';

@@ -1,5 +1,5 @@
-import { compileNodeSelectorTerm, SelectorError } from '../../api/label-selector.ts';
-import type { SelectableNode } from '../../api/label-selector.ts';
+import { compileNodeSelectorTerm, SelectorError } from '../api/label-selector.ts';
+import type { SelectableNode } from '../api/label-selector.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import type { Refusal } from './node-room.ts';
 

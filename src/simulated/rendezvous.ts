@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.ts';
-import { podGroupPath, projectPodGroup } from '../../api/pod-group.ts';
-import { NotFoundError } from '../../client/api-errors.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
-import { wait } from '../../client/wait.ts';
+import type { Clock } from '../base/clock.ts';
+import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
+import { NotFoundError } from '../client/api-errors.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import { wait } from '../client/wait.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
 
 export interface RendezvousOptions {

@@ -1,10 +1,10 @@
-import { jitteredBackoff } from '../../base/backoff.ts';
-import type { BackoffPolicy } from '../../base/backoff.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
-import { ApiError, ConflictError, NotFoundError } from '../../client/api-errors.ts';
-import { isRetryable } from '../../client/retry.ts';
-import { wait } from '../../client/wait.ts';
+import { jitteredBackoff } from '../base/backoff.ts';
+import type { BackoffPolicy } from '../base/backoff.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import { ApiError, ConflictError, NotFoundError } from '../client/api-errors.ts';
+import { isRetryable } from '../client/retry.ts';
+import { wait } from '../client/wait.ts';
 
 const backoff: BackoffPolicy = { initialMs: 100, maxMs: 5_000 };
 /** Conflicts in a row after which the object is taken to be another one than was meant. */

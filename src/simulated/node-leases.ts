@@ -1,8 +1,8 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import { AlreadyExistsError, NotFoundError } from '../../client/api-errors.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { AlreadyExistsError, NotFoundError } from '../client/api-errors.ts';
+import type { KubeClient } from '../client/kube-client.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
-import { toKubernetesMicroTime } from '../../api/kubernetes-time.ts';
+import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 
 export interface NodeLeasesOptions {
   readonly client: Pick<KubeClient, 'create' | 'patch' | 'delete'>;

@@ -1,9 +1,9 @@
-import { podGroupNameOf } from '../../api/pod-group-membership.ts';
-import { podRequests } from '../../api/pod-requests.ts';
-import type { NodeSelectorTerm, RawPod } from '../../api/pod.ts';
-import type { ResourceSum } from '../../api/resource-list.ts';
-import { podsId } from '../../api/resource-names.ts';
-import type { ResourceNames } from '../../api/resource-names.ts';
+import { podGroupNameOf } from '../api/pod-group-membership.ts';
+import { podRequests } from '../api/pod-requests.ts';
+import type { NodeSelectorTerm, RawPod } from '../api/pod.ts';
+import type { ResourceSum } from '../api/resource-list.ts';
+import { podsId } from '../api/resource-names.ts';
+import type { ResourceNames } from '../api/resource-names.ts';
 
 /** A container as its status needs it. */
 export interface KubeletContainer {

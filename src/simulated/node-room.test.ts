@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readResources } from '../../api/resource-list.ts';
-import type { ResourceSum } from '../../api/resource-list.ts';
-import { ResourceNames } from '../../api/resource-names.ts';
+import { readResources } from '../api/resource-list.ts';
+import type { ResourceSum } from '../api/resource-list.ts';
+import { ResourceNames } from '../api/resource-names.ts';
 import { NodeRoom } from './node-room.ts';
 
 const names = new ResourceNames();

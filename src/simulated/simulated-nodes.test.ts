@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TransportResponse } from '../../client/transport.ts';
+import type { TransportResponse } from '../client/transport.ts';
 import { small, startPlane } from './testing/simulated-plane.ts';
 
 describe('a simulated node', () => {

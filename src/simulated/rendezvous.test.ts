@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { podGroupPath, podGroupResource } from '../../api/pod-group.ts';
+import { podGroupPath, podGroupResource } from '../api/pod-group.ts';
 import { startPlane } from './testing/simulated-plane.ts';
 
 describe('a rendezvous', () => {

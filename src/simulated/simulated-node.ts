@@ -1,7 +1,7 @@
-import type { SelectableNode } from '../../api/label-selector.ts';
-import type { ResourceNames } from '../../api/resource-names.ts';
-import { AlreadyExistsError, NotFoundError } from '../../client/api-errors.ts';
-import type { KubeClient } from '../../client/kube-client.ts';
+import type { SelectableNode } from '../api/label-selector.ts';
+import type { ResourceNames } from '../api/resource-names.ts';
+import { AlreadyExistsError, NotFoundError } from '../client/api-errors.ts';
+import type { KubeClient } from '../client/kube-client.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import { affinityRefusal, allowsNode } from './node-affinity.ts';
 import { allocatableOf, labelsOf, nodeObject } from './node-object.ts';
