@@ -8,7 +8,7 @@ import {
 } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
 import { expect, it } from 'vitest';
-import { poll } from '../planes/poll.ts';
+import { poll } from '../../planes/poll.ts';
 import { podGroup, worker } from './manifests.ts';
 import { describeSession } from './recorded-session.ts';
 

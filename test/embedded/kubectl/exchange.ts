@@ -1,4 +1,4 @@
-import type { TransportRequest } from '../../src/client/transport.ts';
+import type { TransportRequest } from '../../../src/client/transport.ts';
 
 /** What of an answer's body is compared when the request is replayed: enough to tell what the client was told. */
 export type Answer = Readonly<Record<string, unknown>>;

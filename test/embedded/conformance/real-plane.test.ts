@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { provideForSuite } from '../planes/real/provide-real-plane.ts';
-import { openRealPlane } from '../planes/real/real-plane.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
+import { provideForSuite } from '../../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../../planes/real/real-plane.ts';
+import type { RealPlane } from '../../planes/real/real-plane.ts';
 import { caseGroups } from './cases.ts';
 import { caseNamespace, readGolden } from './golden-answers.ts';
 import { playCase } from './play.ts';

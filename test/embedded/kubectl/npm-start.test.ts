@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kubectlPath } from '../planes/kubectl.ts';
+import { kubectlPath } from '../../planes/kubectl.ts';
 import { followProcess } from './following.ts';
 import type { Following } from './following.ts';
 import { Kubectl, section, table } from './kubectl-command.ts';
 import { hasKubectl } from './recorded-session.ts';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 
 describe.runIf(hasKubectl)('kubectl against what npm start runs', () => {
   let folder: string;

@@ -6,7 +6,7 @@ import { readTranscript, writeTranscript } from './exchange.ts';
 import type { Transcript } from './exchange.ts';
 import { writePatterns } from './request-pattern.ts';
 
-const folder = join(import.meta.dirname, '..', 'fixtures', 'transcripts');
+const folder = join(import.meta.dirname, '..', '..', 'fixtures', 'transcripts');
 const sessionSuffix = '.session.jsonl';
 
 /** `NAME.session.jsonl`: every request in order, with bodies. `NAME.requests.jsonl`: the kinds of requests in it. */

@@ -1,4 +1,4 @@
-import type { TestPlane } from '../planes/plane.ts';
+import type { TestPlane } from '../../planes/plane.ts';
 import type { ConformanceCase } from './conformance-case.ts';
 import { Conversation } from './conversation.ts';
 import type { Exchange } from './exchange.ts';

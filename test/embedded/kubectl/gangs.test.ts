@@ -5,7 +5,7 @@ import { section, table } from './kubectl-command.ts';
 import { listOf, podGroup, worker } from './manifests.ts';
 import { describeSession } from './recorded-session.ts';
 
-const examples = join(import.meta.dirname, '..', '..', 'examples');
+const examples = join(import.meta.dirname, '..', '..', '..', 'examples');
 const blueVerdict =
   /^PodGroup default\/blue cannot start: with 1 of 3 members placed, blue-\d finds no node: 0\/2 nodes are available: 2 Insufficient cpu\.$/;
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { deferred } from '../../src/base/deferred.ts';
+import { deferred } from '../../../src/base/deferred.ts';
 
 /** A process that goes on until it is ended. */
 export interface Following {

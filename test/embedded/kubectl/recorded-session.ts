@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { kubectlPath } from '../planes/kubectl.ts';
+import { kubectlPath } from '../../planes/kubectl.ts';
 import { Kubectl } from './kubectl-command.ts';
 import { openRecordedPlane } from './recorded-plane.ts';
 import type { RecordedPlane } from './recorded-plane.ts';

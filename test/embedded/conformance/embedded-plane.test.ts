@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEmbeddedPlane } from '../planes/embedded.ts';
-import type { TestPlane } from '../planes/plane.ts';
+import { openEmbeddedPlane } from '../../planes/embedded.ts';
+import type { TestPlane } from '../../planes/plane.ts';
 import { caseGroups } from './cases.ts';
 import { differences, unstated } from './differences.ts';
 import { caseNamespace, readGolden } from './golden-answers.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TestPlane } from '../planes/plane.ts';
+import type { TestPlane } from '../../planes/plane.ts';
 import { caseGroups } from './cases.ts';
 import type { Exchange } from './exchange.ts';
 import { playCase } from './play.ts';
