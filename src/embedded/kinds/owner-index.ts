@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import { metadataOf, objectsAt, textAt } from '../kinds/access.ts';
+import { metadataOf, objectsAt, textAt } from './access.ts';
 import type { Collection } from '../store/collection.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredObject } from '../store/stored-object.ts';
