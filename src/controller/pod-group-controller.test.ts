@@ -9,7 +9,7 @@ import type { MemberPod } from './member-pod.ts';
 import { PodGroupControllerMetrics } from './pod-group-controller-metrics.ts';
 import { PodGroupController } from './pod-group-controller.ts';
 import type { StatusPatch } from './status-patch.ts';
-import { creation, memberPod, memberPods, podGroup } from './test-objects.ts';
+import { creation, memberPod, memberPods, podGroup } from './testing/objects.ts';
 
 const settleMs = 100;
 

@@ -1,6 +1,6 @@
-import type { ObservedGroup, ObservedPod } from './observed.ts';
+import type { ObservedGroup, ObservedPod } from '../observed.ts';
 
-/** A pod of the group its name begins with: `red-0` is a member of default/red. For tests. */
+/** A pod of the group its name begins with: `red-0` is a member of default/red. */
 export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedPod {
   return {
     key: `default/${name}`,
@@ -17,7 +17,7 @@ export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedP
   };
 }
 
-/** For tests. */
+/** A group `default/NAME`. */
 export function groupOf(name: string, minMember: number): ObservedGroup {
   return { key: `default/${name}`, uid: `uid-of-${name}`, minMember };
 }

@@ -1,9 +1,9 @@
-import { projectPodGroup } from '../api/pod-group.ts';
-import type { PodGroup, PodGroupStatus } from '../api/pod-group.ts';
-import { podGroupLabel } from '../api/pod-group-membership.ts';
-import { planAnnotations } from '../api/pod.ts';
-import { projectMemberPod } from './member-pod.ts';
-import type { MemberPod } from './member-pod.ts';
+import { projectPodGroup } from '../../api/pod-group.ts';
+import type { PodGroup, PodGroupStatus } from '../../api/pod-group.ts';
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
+import { planAnnotations } from '../../api/pod.ts';
+import { projectMemberPod } from '../member-pod.ts';
+import type { MemberPod } from '../member-pod.ts';
 
 /** When test groups are created, in milliseconds since the epoch. */
 export const creation = Date.UTC(2026, 0, 1);

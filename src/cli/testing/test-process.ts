@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import process from 'node:process';
-import { deferred } from '../base/deferred.ts';
-import { packageFile } from './package-files.ts';
+import { deferred } from '../../base/deferred.ts';
+import { packageFile } from '../package-files.ts';
 
 export interface Ended {
   /** Undefined: a signal killed it. */
@@ -12,7 +12,7 @@ export interface Ended {
   readonly tookAfterSignalMs: number;
 }
 
-/** `tutti` as a process of its own, from the sources. For tests. */
+/** `tutti` as a process of its own, from the sources. */
 export class TestProcess {
   readonly #child: ChildProcess;
   readonly #ended = deferred<Ended>();
