@@ -1,6 +1,6 @@
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { createMetricRegistry } from '../../observability/metric-registry.ts';
-import { silentLogger } from '../../observability/silent-logger.ts';
+import { silentLogger } from '../../observability/testing/silent-logger.ts';
 import type { Pod } from '../../api/pod.ts';
 import { isTerminal } from '../../api/pod.ts';
 import { BindingCycle } from '../binding-cycle.ts';

@@ -5,7 +5,7 @@ import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
 import type { PodOptions } from '../../../test/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { seededRandom } from '../../base/random.ts';
-import { VirtualClock } from '../../base/virtual-clock.ts';
+import { VirtualClock } from '../../base/testing/virtual-clock.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';

@@ -1,10 +1,10 @@
-import type { Logger } from './logger.ts';
+import type { Logger } from '../logger.ts';
 
 function nothing(): void {
   // Says nothing, on purpose.
 }
 
-/** A logger that writes nothing: for tests, and for libraries whose user gave none. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = {
   debug: nothing,
   info: nothing,
