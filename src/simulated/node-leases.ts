@@ -5,7 +5,7 @@ import type { OnSimulationProblem } from './simulation-problem.ts';
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 
 export interface NodeLeasesOptions {
-  readonly client: Pick<KubeClient, 'create' | 'patch' | 'delete'>;
+  readonly client: Pick<KubeClient, 'create' | 'patch'>;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly onProblem: OnSimulationProblem;
@@ -50,15 +50,6 @@ export class NodeLeases {
     this.#slots[this.#nextToFill]!.set(name, uid);
     this.#nextToFill = (this.#nextToFill + 1) % renewEverySlots;
     await this.#renew(name, uid);
-  }
-
-  async remove(name: string): Promise<void> {
-    for (const slot of this.#slots) slot.delete(name);
-    try {
-      await this.#options.client.delete(`${leasesPath}/${encodeURIComponent(name)}`);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) this.#report(name, error);
-    }
   }
 
   #turn(): void {

@@ -1,6 +1,6 @@
 import type { SelectableNode } from '../api/label-selector.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
-import { AlreadyExistsError, NotFoundError } from '../client/api-errors.ts';
+import { AlreadyExistsError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import { affinityRefusal, allowsNode } from './node-affinity.ts';
@@ -11,7 +11,7 @@ import type { Refusal } from './node-room.ts';
 import type { PodHost } from './pod-worker.ts';
 
 export interface SimulatedNodeOptions {
-  readonly client: Pick<KubeClient, 'get' | 'create' | 'patch' | 'delete'>;
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'patch'>;
   readonly spec: SimulatedNodeSpec;
   readonly names: ResourceNames;
   readonly hostIP: string;
@@ -52,12 +52,6 @@ export class SimulatedNode implements PodHost {
     await client.patch(this.#path, 'strategic-merge', { metadata: object.metadata, spec: object.spec }, { signal });
     const patch = { status: object.status };
     return this.#learn(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
-  }
-
-  async unregister(): Promise<void> {
-    await this.#options.client.delete(this.#path).catch((error: unknown) => {
-      if (!(error instanceof NotFoundError)) throw error;
-    });
   }
 
   async admit(pod: KubeletPod): Promise<Refusal | undefined> {

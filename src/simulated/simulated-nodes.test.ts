@@ -39,18 +39,6 @@ describe('a simulated node', () => {
     }
     expect(here.problems).toEqual([]);
   });
-
-  test('that is removed leaves neither Node nor Lease, and its pods as they were', async () => {
-    await using here = await startPlane();
-    await here.createPod('p', { node: 'a', annotations: { runDuration: '1m' } });
-    await here.pass(1_000);
-    await here.nodes.removeNode('a');
-    await here.pass(120_000);
-    await expect(here.client.get('/api/v1/nodes/a')).rejects.toThrow('not found');
-    const leases = await here.client.list('/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
-    expect(leases.items).toEqual([]);
-    expect(await here.phase('p')).toBe('Running');
-  });
 });
 
 describe('admission', () => {

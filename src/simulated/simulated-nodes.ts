@@ -90,7 +90,7 @@ export class SimulatedNodes {
   async start(): Promise<void> {
     const { nodes } = this.#options;
     for (let first = 0; first < nodes.length; first += registrationBatch) {
-      await Promise.all(nodes.slice(first, first + registrationBatch).map((spec) => this.addNode(spec)));
+      await Promise.all(nodes.slice(first, first + registrationBatch).map((spec) => this.#addNode(spec)));
     }
     this.#leases.start();
     this.#reflector.start();
@@ -108,8 +108,7 @@ export class SimulatedNodes {
     this.#workers.clear();
   }
 
-  /** Registers one more node; it takes over the pods that are bound to its name already. Rejects as `start` does. */
-  async addNode(spec: SimulatedNodeSpec): Promise<void> {
+  async #addNode(spec: SimulatedNodeSpec): Promise<void> {
     if (this.#nodes.has(spec.name)) throw new Error(`there is a simulated node ${JSON.stringify(spec.name)} already`);
     const { clock, random } = this.#options;
     const { signal } = this.#stop;
@@ -124,26 +123,12 @@ export class SimulatedNodes {
       this.#nodes.delete(spec.name);
       throw error;
     }
-    if (this.#isSynced) this.#takeOver(spec.name);
-  }
-
-  /** Deletes the node and its Lease. Its pods are left as they are, as when a machine is taken away. */
-  async removeNode(name: string): Promise<void> {
-    const node = this.#nodes.get(name);
-    if (node === undefined) throw new Error(`there is no simulated node ${JSON.stringify(name)}`);
-    this.#nodes.delete(name);
-    const lost = [...this.#reflector.store.values()].filter((pod) => pod.nodeName === name);
-    await Promise.all(lost.map((pod) => this.#drop(pod.uid)));
-    await node.unregister();
-    await this.#leases.remove(name);
   }
 
   /** Pods that run already come first, as they have their room; then the others in the order of their creation. */
-  #takeOver(nodeName?: string): void {
+  #takeOver(): void {
     this.#isSynced = true;
-    const pods = [...this.#reflector.store.values()].filter(
-      (pod) => (nodeName === undefined || pod.nodeName === nodeName) && !this.#workers.has(pod.uid),
-    );
+    const pods = [...this.#reflector.store.values()].filter((pod) => !this.#workers.has(pod.uid));
     const rank = (pod: KubeletPod): number => (pod.phase === 'Running' ? 0 : 1);
     pods.sort((a, b) => rank(a) - rank(b) || a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1));
     for (const pod of pods) this.#changed(pod);
