@@ -15,6 +15,7 @@ const layers = [
   'scheduler',
   'controller',
   'embedded',
+  'simulated',
   'serving',
   'compose',
   'cli',
@@ -23,8 +24,44 @@ const layers = [
 /** Files directly in src/: the process entry and what the package exports. They may import any folder. */
 const entries = ['main', 'index', 'testing'];
 
-// Tests stand beside what they test, and may reach for whatever they need.
-const test = '\\.test\\.ts$';
+// Tests stand beside what they test, what several of them share in a folder testing/; both may reach for whatever they need.
+const test = '\\.test\\.ts$|/testing/';
+
+/**
+ * folder under src/ -> its rooms in order: a room may import from itself and from the rooms before it. `http/` is a folder,
+ * `json.ts` a file; `files` and `folders` are those that are not named.
+ */
+const rooms = {
+  client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
+  plugins: ['files', 'folders', 'registry.ts'],
+  scheduler: ['placement/', 'files', 'api/'],
+  embedded: [
+    ...['json.ts', 'deep-equal.ts', 'schema/', 'patch/', 'store/', 'http/', 'kinds/', 'verbs/', 'discovery/'],
+    ...['background/', 'files'],
+  ],
+  'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
+  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'files'],
+};
+
+/** The pattern of what a room holds. */
+function roomPath(folder, room) {
+  const literal = (name) => name.replaceAll('.', '\\.');
+  const named = rooms[folder].filter((name) => name !== 'files' && name !== 'folders');
+  if (room === 'files') return `^src/${folder}/(?!(${named.map(literal).join('|')})$)[^/]+\\.ts$`;
+  if (room === 'folders') return `^src/${folder}/(?!${named.map(literal).join('|')})[^/]+/`;
+  return `^src/${folder}/${literal(room)}`;
+}
+
+/** One rule for each room of a folder but the last, which may import from all. */
+function roomRules(folder) {
+  return rooms[folder].slice(0, -1).map((room, index) => ({
+    name: `room-${folder}/${room}`,
+    comment: `In src/${folder} it imports only from the rooms before it: ${rooms[folder].slice(0, index).join(', ') || 'none'}.`,
+    severity: 'error',
+    from: { path: roomPath(folder, room), pathNot: test },
+    to: { path: rooms[folder].slice(index + 1).map((later) => roomPath(folder, later)), pathNot: test },
+  }));
+}
 
 module.exports = {
   forbidden: [
@@ -48,6 +85,24 @@ module.exports = {
       severity: 'error',
       from: {},
       to: { path: '^src/', pathNot: `^src/((${layers.join('|')})/|(${entries.join('|')})\\.ts$)` },
+    },
+    ...Object.keys(rooms).flatMap(roomRules),
+    {
+      name: 'room-unknown',
+      comment: 'A new folder inside a layer takes its place in the table of rooms.',
+      severity: 'error',
+      from: {},
+      to: {
+        path: '^src/[^/]+/[^/]+/',
+        pathNot: [test, ...Object.keys(rooms).flatMap((folder) => rooms[folder].map((room) => roomPath(folder, room)))],
+      },
+    },
+    {
+      name: 'no-cycle',
+      comment: 'Modules that need each other, if only as types, are one module or lack a third below them.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { circular: true },
     },
     {
       name: 'scheduler-without-plugins',
@@ -74,8 +129,8 @@ module.exports = {
       name: 'sources-without-tests',
       comment: 'What is published does not import tests, benchmarks or scripts.',
       severity: 'error',
-      from: { path: '^src/', pathNot: `/testing/|${test}` },
-      to: { path: `^(test|bench|scripts)/|^src/.+/testing/|${test}` },
+      from: { path: '^src/', pathNot: test },
+      to: { path: `^(test|bench|scripts)/|${test}` },
     },
     {
       name: 'one-http-stack',

@@ -1,7 +1,7 @@
-// Records what a real kube-apiserver answers to the cases of test/conformance, into test/conformance/golden. Look at the
-// difference before committing it: it is what the embedded plane is held against.
+// Records what a real kube-apiserver answers to the cases of test/embedded/conformance, into the folder golden/ there. Look
+// at the difference before committing it: it is what the embedded plane is held against.
 import process from 'node:process';
-import { recordGolden } from '../test/conformance/golden-answers.ts';
+import { recordGolden } from '../test/embedded/conformance/golden-answers.ts';
 import { provideBinaries } from '../test/planes/real/build.ts';
 import { openRealPlane } from '../test/planes/real/real-plane.ts';
 

@@ -26,15 +26,8 @@ export type { NodeInfo } from './cluster/node-info.ts';
 export type { ClusterEvent, EventRegistration, QueueingHint } from './framework/cluster-event.ts';
 export type { CycleState } from './framework/cycle-state.ts';
 export type { Diagnosis } from './framework/diagnosis.ts';
-export type {
-  Candidate,
-  NodeNames,
-  Plugin,
-  PluginFactory,
-  PostFilterResult,
-  QueueKey,
-  Wait,
-} from './framework/plugin.ts';
+export type { Candidate, QueueKey } from './framework/candidate.ts';
+export type { NodeNames, Plugin, PluginFactory, PostFilterResult, Wait } from './framework/plugin.ts';
 export type { ClusterLister, PluginHandle, PodBinder, PodBinding } from './framework/plugin-handle.ts';
 export { Status } from './framework/status.ts';
 export type { StatusCode } from './framework/status.ts';

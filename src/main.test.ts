@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { packageVersion } from './cli/package-files.ts';
-import { TestProcess } from './cli/test-process.ts';
+import { TestProcess } from './cli/testing/test-process.ts';
 
 /** Runs `tutti --version` as if the process were of this version of Node. */
 async function onNode(version: string): Promise<{ stdout: string; stderr: string; exitCode: number | undefined }> {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../base/system-clock.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
-import { TestProcess } from './test-process.ts';
+import { TestProcess } from './testing/test-process.ts';
 
 const running: TestProcess[] = [];
 let folder: string;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { TestProcess } from './test-process.ts';
+import { TestProcess } from './testing/test-process.ts';
 
 const running: TestProcess[] = [];
 const folders: string[] = [];

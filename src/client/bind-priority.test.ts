@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import { VirtualClock } from '../base/testing/virtual-clock.ts';
 import { BindPriority } from './bind-priority.ts';
 import type { RateLane } from './rate-limiter.ts';
 

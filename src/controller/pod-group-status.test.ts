@@ -9,8 +9,8 @@ import type { MemberPod } from './member-pod.ts';
 import { derivePodGroupStatus } from './pod-group-status.ts';
 import type { DerivedStatus } from './pod-group-status.ts';
 import { statusPatch } from './status-patch.ts';
-import { creation, memberPod, memberPods, podGroup } from './test-objects.ts';
-import type { TestMember } from './test-objects.ts';
+import { creation, memberPod, memberPods, podGroup } from './testing/objects.ts';
+import type { TestMember } from './testing/objects.ts';
 
 const now = creation + 60_000;
 

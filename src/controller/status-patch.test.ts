@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { PodGroupStatus } from '../api/pod-group.ts';
 import { derivePodGroupStatus } from './pod-group-status.ts';
 import { statusPatch } from './status-patch.ts';
-import { creation, memberPods, podGroup } from './test-objects.ts';
+import { creation, memberPods, podGroup } from './testing/objects.ts';
 
 const derived = derivePodGroupStatus(podGroup({ minMember: 2 }), memberPods(2, { phase: 'Running' }), creation);
 

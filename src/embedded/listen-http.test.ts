@@ -6,7 +6,7 @@ import { seededRandom } from '../base/random.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { EmbeddedApiServer } from './embedded-api-server.ts';
 import type { Intercept, RequestObservation } from './embedded-api-server.ts';
-import { tooManyRequests } from './http/api-error.ts';
+import { ApiError } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
 import { PortTakenError, listenHttp } from './listen-http.ts';
 import type { HttpListener } from './listen-http.ts';
@@ -92,8 +92,9 @@ describe('over HTTP', () => {
   });
 
   it('answers with an injected fault, then goes on', async () => {
-    const refusal = tooManyRequests('slow down', 7);
-    intercept = () => jsonResponse(refusal.toStatus(), { status: 429, headers: refusal.headers });
+    const details = { retryAfterSeconds: 7 };
+    const refusal = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow down', details });
+    intercept = () => jsonResponse(refusal.toStatus(), { status: 429, headers: { 'retry-after': '7' } });
     const refused = await post('a');
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('7');

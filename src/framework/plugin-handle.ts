@@ -3,7 +3,7 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { NodeView } from '../cluster/node-info.ts';
-import type { Candidate } from './plugin.ts';
+import type { Candidate } from './candidate.ts';
 import type { TrialOptions, TrialResult } from './trial.ts';
 import type { WaitingPods } from './waiting-pods.ts';
 

@@ -1,27 +1,12 @@
 import type { Pod } from '../api/pod.ts';
-import type { GangView } from '../cluster/gang.ts';
 import type { NodeView } from '../cluster/node-info.ts';
+import type { Candidate, QueueKey } from './candidate.ts';
 import type { EventRegistration } from './cluster-event.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
 import type { Nomination } from './trial.ts';
-
-/** What QueueSort compares. Frozen while the entity is queued. */
-export interface QueueKey {
-  readonly priority: number;
-  /** Milliseconds since the epoch at which the entity became ready. */
-  readonly readySince: number;
-  /** uid of the pod or of the group object; makes the order total. */
-  readonly uid: string;
-  /** A group that never started but has members bound: completed before anything new begins. */
-  readonly incomplete: boolean;
-}
-
-/** What PreEnqueue is asked about: a lone pod, or a whole gang. */
-export type Candidate =
-  { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'gang'; readonly gang: GangView };
 
 /** PreFilter's way to say that only these nodes are worth looking at. */
 export interface NodeNames {

@@ -3,7 +3,8 @@ import type { NodeView } from '../cluster/node-info.ts';
 import { UserError } from '../base/user-error.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import type { Candidate, Plugin, PluginFactory, PostFilterResult, QueueKey } from './plugin.ts';
+import type { Candidate, QueueKey } from './candidate.ts';
+import type { Plugin, PluginFactory, PostFilterResult } from './plugin.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import { Status } from './status.ts';
 

@@ -1,5 +1,5 @@
 import type { Pod } from '../api/pod.ts';
-import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
 
 /** `pod/<uid>` or `gang/<namespace>/<name>`. */

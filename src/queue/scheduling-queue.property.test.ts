@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
-import type { QueueKey } from '../framework/plugin.ts';
+import type { QueueKey } from '../framework/candidate.ts';
 import { Status } from '../framework/status.ts';
 import { byPriority, nameOf, QueueFixture } from './testing/queue-fixture.ts';
 

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { EventHints } from '../framework/event-hints.ts';
-import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
 import { entityKeyOf } from './queued-entity.ts';
 import type { BackoffState, EntityKey, QueuedEntity } from './queued-entity.ts';

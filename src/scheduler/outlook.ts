@@ -1,6 +1,6 @@
 import type { WaitsFor } from '../api/verdict.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Candidate } from '../framework/plugin.ts';
+import type { Candidate } from '../framework/candidate.ts';
 import type { Profile } from '../framework/profile.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Planner } from './placement/planner.ts';

@@ -4,7 +4,7 @@ import type { ProfileConfiguration } from '../config/scheduler-configuration.ts'
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import { EventHints } from '../framework/event-hints.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
-import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import { Profile, ProfileError } from '../framework/profile.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
 import type { Status } from '../framework/status.ts';

@@ -5,7 +5,7 @@ import { ResourceNames } from '../api/resource-names.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
-import type { Candidate } from '../framework/plugin.ts';
+import type { Candidate } from '../framework/candidate.ts';
 import type { PluginRegistry, Profile } from '../framework/profile.ts';
 import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import { WaitingPods } from '../framework/waiting-pods.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Candidate } from '../framework/plugin.ts';
+import type { Candidate } from '../framework/candidate.ts';
 import { exponentialBounds } from '../observability/metric-registry.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 

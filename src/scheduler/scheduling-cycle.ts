@@ -6,7 +6,7 @@ import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
 import { describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
-import type { Candidate } from '../framework/plugin.ts';
+import type { Candidate } from '../framework/candidate.ts';
 import type { Profile } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';

@@ -1,4 +1,4 @@
-import type { Candidate, QueueKey } from '../framework/plugin.ts';
+import type { Candidate, QueueKey } from '../framework/candidate.ts';
 
 /** What QueueSort compares of a candidate. A gang ranks by the lowest priority of its unbound members. */
 export function sortKeyOf(candidate: Candidate, readySince: number): QueueKey {

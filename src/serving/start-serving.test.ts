@@ -2,7 +2,7 @@ import { Counter } from 'prom-client';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
-import { silentLogger } from '../observability/silent-logger.ts';
+import { silentLogger } from '../observability/testing/silent-logger.ts';
 import type { ReadinessCheck } from './readiness-check.ts';
 import { startServing } from './start-serving.ts';
 import type { Serving } from './start-serving.ts';

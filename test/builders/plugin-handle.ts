@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { VirtualClock } from '../../src/base/testing/virtual-clock.ts';
 import { Cluster } from '../../src/cluster/cluster.ts';
 import type { PluginHandle, PodBinder } from '../../src/framework/plugin-handle.ts';
 import { WaitingPods } from '../../src/framework/waiting-pods.ts';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { TestProcess } from '../../src/cli/test-process.ts';
+import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import type { ApiProxy } from '../planes/api-proxy.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 

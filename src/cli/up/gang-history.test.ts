@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GangHistory } from './gang-history.ts';
 import type { ObservedPod } from './observed.ts';
-import { groupOf, podOf } from './test-changes.ts';
+import { groupOf, podOf } from './testing/observed-objects.ts';
 
 /** A history of groups that need three members each. */
 function historyOf(...groups: readonly string[]): GangHistory {

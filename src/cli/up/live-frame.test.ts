@@ -4,7 +4,7 @@ import type { FrameInput } from './live-frame.ts';
 import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
-import { groupOf, podOf } from './test-changes.ts';
+import { groupOf, podOf } from './testing/observed-objects.ts';
 
 const verdict = 'PodGroup default/blue cannot start: with 1 of 3 members placed, blue-1 finds no node';
 

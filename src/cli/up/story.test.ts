@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
-import { groupOf, podOf } from './test-changes.ts';
+import { groupOf, podOf } from './testing/observed-objects.ts';
 
 function kindsOf(events: readonly StoryEvent[]): string[] {
   return events.map(({ kind }) => kind);

@@ -3,7 +3,7 @@ import { scenarioEnd } from './scenario.ts';
 import type { ScenarioEnd } from './scenario.ts';
 import { Story } from './story.ts';
 import { summarize } from './summary.ts';
-import { groupOf, podOf } from './test-changes.ts';
+import { groupOf, podOf } from './testing/observed-objects.ts';
 
 function storyOf(...groups: readonly string[]): Story {
   const story = new Story();

@@ -1,7 +1,7 @@
+import { ownerUids } from '../kinds/owner-index.ts';
 import { deleteObject } from '../verbs/delete.ts';
 import { backgroundDeletion } from '../verbs/delete-options.ts';
 import type { ApiContext } from '../verbs/api-context.ts';
-import { ownerUids } from './owner-index.ts';
 
 /**
  * Deletes, a moment after an owner is gone, what it owned and no one else does. An owner that never existed here is no

@@ -164,16 +164,6 @@ export function invalid(kind: string, group: string, name: string, causes: reado
   });
 }
 
-export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
-  return new ApiError({
-    code: 429,
-    reason: 'TooManyRequests',
-    message,
-    details: { retryAfterSeconds },
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
-}
-
 export function internalError(message: string): ApiError {
   return new ApiError({ code: 500, reason: 'InternalError', message: `Internal error occurred: ${message}` });
 }

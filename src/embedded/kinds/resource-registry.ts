@@ -37,10 +37,6 @@ export class ResourceRegistry {
     return undefined;
   }
 
-  all(): Iterable<ResourceType> {
-    return this.#resources.values();
-  }
-
   /** Puts these resources in place of all that are stored as `storage`. */
   replace(storage: string, types: readonly ResourceType[]): void {
     for (const [key, type] of this.#resources) if (type.storage === storage) this.#resources.delete(key);

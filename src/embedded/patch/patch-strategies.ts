@@ -15,7 +15,7 @@ export interface PatchField {
  * Lists that are merged: `Model.field` -> merge key, null for lists of scalars. The values of the `patchStrategy` and
  * `patchMergeKey` tags in k8s.io/api and k8s.io/apimachinery; every list not named here is replaced whole.
  */
-const mergedLists: ReadonlyMap<string, string | null> = new Map([
+export const mergedLists: ReadonlyMap<string, string | null> = new Map([
   ['V1Container.env', 'name'],
   ['V1Container.ports', 'containerPort'],
   ['V1Container.volumeDevices', 'devicePath'],
@@ -48,11 +48,6 @@ const mergedLists: ReadonlyMap<string, string | null> = new Map([
   ['V1PodStatus.resourceClaimStatuses', 'name'],
   ['V1ServiceAccount.secrets', 'name'],
 ]);
-
-/** The names of the table above, for the test that looks each up in the models. */
-export function mergedListNames(): readonly string[] {
-  return [...mergedLists.keys()];
-}
 
 /** How a patch treats the field `name` of a value of type `owner`. */
 export function patchField(owner: ValueType | undefined, name: string): PatchField {

@@ -6,7 +6,7 @@ import { applyJsonPatch } from './apply-json-patch.ts';
 import { applyMergePatch } from './apply-merge-patch.ts';
 import { applyStrategicMergePatch } from './apply-strategic-merge-patch.ts';
 import { PatchError } from './patch-error.ts';
-import { mergedListNames } from './patch-strategies.ts';
+import { mergedLists } from './patch-strategies.ts';
 
 const kindOf = (act: () => unknown): string => {
   try {
@@ -22,7 +22,7 @@ const json = fc.jsonValue() as fc.Arbitrary<JsonValue>;
 const hostile = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": {"a": 1}}') as JsonObject;
 
 test('every list that is merged is a list of the model that it is named after', () => {
-  for (const name of mergedListNames()) {
+  for (const name of mergedLists.keys()) {
     const [model = '', ...field] = name.split('.');
     expect(modelFields(model)?.get(field.join('.'))?.kind, name).toBe('list');
   }

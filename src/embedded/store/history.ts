@@ -9,16 +9,12 @@ export class History {
   #changes: Change[] = [];
   /** Index in #changes of the oldest change still kept; what is before it is freed in bulk. */
   #start = 0;
+  /** Changes after this resource version are complete; older ones may be missing. */
   #floor: number;
 
   constructor(limit: number, floor: number) {
     this.#limit = limit;
     this.#floor = floor;
-  }
-
-  /** Changes after this resource version are complete; older ones may be missing. */
-  get floor(): number {
-    return this.#floor;
   }
 
   push(change: Change): void {

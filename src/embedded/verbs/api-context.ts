@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { OwnerIndex } from '../kinds/owner-index.ts';
 import type { KindContext } from '../kinds/resource-type.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
 import type { ListSnapshots } from '../store/list-snapshots.ts';
-import type { OwnerIndex } from '../background/owner-index.ts';
 import type { WatchStreams } from './watch-streams.ts';
 
 /** What the verbs work with. */

@@ -36,7 +36,7 @@ it("a Binding names the pod by uid and carries the cycle's annotations", async (
 it('a refused Binding is an Error status that keeps what the client said', async () => {
   const conflict = new ConflictError('pod red-0 is already assigned to node "b"', {
     status: 409,
-    message: 'Conflict',
+    reason: 'Conflict',
     request: 'POST /api/v1/namespaces/team/pods/red-0/binding',
     causes: [],
   });

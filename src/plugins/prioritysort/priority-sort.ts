@@ -1,4 +1,5 @@
-import type { Plugin, PluginFactory, QueueKey } from '../../framework/plugin.ts';
+import type { QueueKey } from '../../framework/candidate.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { readArguments } from '../plugin-arguments.ts';
 
 const name = 'PrioritySort';

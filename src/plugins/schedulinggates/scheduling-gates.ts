@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
-import type { Candidate, Plugin, PluginFactory } from '../../framework/plugin.ts';
+import type { Candidate } from '../../framework/candidate.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { readArguments } from '../plugin-arguments.ts';
 

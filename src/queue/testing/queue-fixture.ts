@@ -1,9 +1,10 @@
 import { Builders } from '../../../test/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import { VirtualClock } from '../../base/virtual-clock.ts';
+import { VirtualClock } from '../../base/testing/virtual-clock.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { EventHints } from '../../framework/event-hints.ts';
-import type { Candidate, Plugin, QueueKey } from '../../framework/plugin.ts';
+import type { Candidate, QueueKey } from '../../framework/candidate.ts';
+import type { Plugin } from '../../framework/plugin.ts';
 import { Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 import type { QueuedEntity } from '../queued-entity.ts';

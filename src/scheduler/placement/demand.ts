@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
-import type { Candidate } from '../../framework/plugin.ts';
+import type { Candidate } from '../../framework/candidate.ts';
 
 /** What an entity asks for. */
 export interface Demand {

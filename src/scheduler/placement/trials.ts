@@ -1,6 +1,6 @@
 import type { Cluster } from '../../cluster/cluster.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import type { Candidate } from '../../framework/plugin.ts';
+import type { Candidate } from '../../framework/candidate.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { TrialOptions, TrialResult } from '../../framework/trial.ts';
 import { demandOf } from './demand.ts';

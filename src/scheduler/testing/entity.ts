@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Gang } from '../../cluster/gang.ts';
-import type { Candidate } from '../../framework/plugin.ts';
+import type { Candidate } from '../../framework/candidate.ts';
 import { entityKeyOf } from '../../queue/queued-entity.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 

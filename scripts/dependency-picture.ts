@@ -1,0 +1,54 @@
+import type { IModule } from 'dependency-cruiser';
+
+export interface Cruised {
+  readonly modules: readonly IModule[];
+  /** Each as `rule: from → to`; a cycle, which is found once, as `rule: from → next → … → from`. */
+  readonly violations: readonly string[];
+  /** How many imports were looked at. */
+  readonly imports: number;
+}
+
+/**
+ * What is published, in a few lines that can be compared between two states of the tree: for each layer its modules and the
+ * layers it imports, with the number of imports; then the sums, cycles and upward imports.
+ */
+export function dependencyPicture({ modules, violations }: Cruised, layers: readonly string[]): string[] {
+  const rows = [...layers, entry].map((layer) => ({ layer, modules: 0, imported: new Map<string, number>() }));
+  let imports = 0;
+  for (const { source, dependencies } of modules) {
+    const row = rows.find(({ layer }) => layer === layerOf(source));
+    if (row === undefined || /\.test\.ts$|\/testing\//.test(source)) continue;
+    row.modules++;
+    // A value import and a type import of the same module are one.
+    for (const resolved of new Set(dependencies.map((dependency) => dependency.resolved))) {
+      const layer = layerOf(resolved);
+      if (layer === undefined) continue;
+      imports++;
+      if (layer !== row.layer) row.imported.set(layer, (row.imported.get(layer) ?? 0) + 1);
+    }
+  }
+  const width = Math.max(...rows.map(({ layer }) => layer.length));
+  const lines = rows.map(({ layer, modules: count, imported }) => {
+    const cells = rows.flatMap((other) =>
+      imported.has(other.layer) ? `${other.layer} ${imported.get(other.layer)}` : [],
+    );
+    return `${layer.padEnd(width)} ${String(count).padStart(4)}  ${cells.join(', ')}`.trimEnd();
+  });
+  const total = rows.reduce((sum, row) => sum + row.modules, 0);
+  const cycles = violations.filter((text) => text.startsWith('no-cycle: ')).length;
+  const upward = violations.filter((text) => /^(layer|room)-(?!unknown)/.test(text)).length;
+  return [
+    'layer, its modules, and what it imports from other layers (without tests)',
+    ...lines,
+    `${total} modules, ${imports} imports between them, ${cycles} cycles, ${upward} upward imports`,
+  ];
+}
+
+/** The files directly in src/. */
+const entry = '(entry)';
+
+function layerOf(path: string): string | undefined {
+  const parts = path.split('/');
+  if (parts[0] !== 'src') return undefined;
+  return parts.length === 2 ? entry : parts[1];
+}

@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import process from 'node:process';
+import { deferred } from '../../base/deferred.ts';
+import { packageFile } from '../package-files.ts';
+
+export interface Ended {
+  /** Undefined: a signal killed it. */
+  readonly exitCode: number | undefined;
+  /** Milliseconds from its start, and from the last signal that it was sent. */
+  readonly tookMs: number;
+  readonly tookAfterSignalMs: number;
+}
+
+/** `tutti` as a process of its own, from the sources. */
+export class TestProcess {
+  readonly #child: ChildProcess;
+  readonly #ended = deferred<Ended>();
+  readonly #waiting = new Set<() => void>();
+  #stdout = '';
+  #stderr = '';
+  #signalledAt = 0;
+
+  constructor(parameters: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+    const startedAt = performance.now();
+    this.#child = spawn(process.execPath, [packageFile('src', 'main.ts'), ...parameters], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child.stdout!.on('data', (text: unknown) => {
+      this.#stdout += String(text);
+      for (const look of this.#waiting) look();
+    });
+    this.#child.stderr!.on('data', (text: unknown) => {
+      this.#stderr += String(text);
+      for (const look of this.#waiting) look();
+    });
+    this.#child.on('close', (code) => {
+      const now = performance.now();
+      this.#ended.resolve({
+        exitCode: code ?? undefined,
+        tookMs: now - startedAt,
+        tookAfterSignalMs: now - this.#signalledAt,
+      });
+      for (const look of this.#waiting) look();
+    });
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  ended(): Promise<Ended> {
+    return this.#ended.promise;
+  }
+
+  /** Resolves with the match once either output matches; rejects when the process ends without. */
+  said(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const match = pattern.exec(this.#stdout) ?? pattern.exec(this.#stderr);
+        if (match === null && this.#child.exitCode === null && this.#child.signalCode === null) return;
+        this.#waiting.delete(look);
+        if (match !== null) resolve(match);
+        else reject(new Error(`the process ended without saying ${String(pattern)}:\n${this.#stdout}${this.#stderr}`));
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  signal(name: 'SIGINT' | 'SIGTERM'): void {
+    this.#signalledAt = performance.now();
+    this.#child.kill(name);
+  }
+
+  /** Nobody reads its standard output any more. */
+  closeStdout(): void {
+    this.#child.stdout!.destroy();
+  }
+
+  /** For the end of a test, whatever became of it. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended();
+  }
+}

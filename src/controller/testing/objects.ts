@@ -1,0 +1,79 @@
+import { projectPodGroup } from '../../api/pod-group.ts';
+import type { PodGroup, PodGroupStatus } from '../../api/pod-group.ts';
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
+import { planAnnotations } from '../../api/pod.ts';
+import { projectMemberPod } from '../member-pod.ts';
+import type { MemberPod } from '../member-pod.ts';
+
+/** When test groups are created, in milliseconds since the epoch. */
+export const creation = Date.UTC(2026, 0, 1);
+
+export interface TestGroup {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly minMember?: number;
+  readonly status?: PodGroupStatus;
+  readonly resourceVersion?: string;
+  readonly createdAt?: number;
+}
+
+/** A PodGroup `default/group` as the API gives it, projected. */
+export function podGroup(options: TestGroup = {}): PodGroup {
+  const { name = 'group', namespace = 'default', minMember, status, resourceVersion = '1' } = options;
+  return projectPodGroup({
+    metadata: {
+      ...{ name, namespace, uid: `uid-of-${namespace}-${name}`, resourceVersion, generation: 1 },
+      creationTimestamp: new Date(options.createdAt ?? creation).toISOString(),
+    },
+    spec: minMember === undefined ? {} : { minMember },
+    status,
+  });
+}
+
+export interface TestMember {
+  readonly uid?: string;
+  readonly namespace?: string;
+  readonly group?: string;
+  readonly phase?: string;
+  /** Default: on a node unless Pending. */
+  readonly nodeName?: string;
+  readonly ready?: boolean;
+  readonly deleting?: boolean;
+  readonly gated?: boolean;
+  /** Of its PodScheduled condition, False. */
+  readonly verdict?: { readonly reason: string; readonly message: string };
+  readonly owners?: readonly string[];
+  /** uid of the PodGroup whose plan bound it. */
+  readonly plannedGroupUid?: string;
+}
+
+/** A pod of `default/group`, projected. */
+export function memberPod(options: TestMember = {}): MemberPod {
+  const { uid = 'a', namespace = 'default', group = 'group', phase = 'Pending', ready, deleting, verdict } = options;
+  return projectMemberPod({
+    metadata: {
+      ...{ uid, namespace, name: `pod-${uid}`, resourceVersion: '1', labels: { [podGroupLabel]: group } },
+      ...(options.plannedGroupUid && { annotations: { [planAnnotations.groupUid]: options.plannedGroupUid } }),
+      ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+      ownerReferences: options.owners?.map((name) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid: name })),
+    },
+    spec: {
+      nodeName: options.nodeName ?? (phase === 'Pending' ? undefined : 'node-a'),
+      schedulingGates: options.gated ? [{ name: 'example.com/wait' }] : undefined,
+    },
+    status: {
+      phase,
+      conditions: [
+        { type: 'Ready', status: ready ? 'True' : 'False' },
+        ...(verdict === undefined ? [] : [{ type: 'PodScheduled', status: 'False', ...verdict }]),
+      ],
+    },
+  });
+}
+
+/** `count` members that differ in their uid only: prefix-0, prefix-1, … */
+export function memberPods(count: number, options: TestMember = {}): MemberPod[] {
+  return Array.from({ length: count }, (_, index) =>
+    memberPod({ ...options, uid: `${options.uid ?? options.phase ?? 'Pending'}-${index}` }),
+  );
+}

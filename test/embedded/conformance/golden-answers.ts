@@ -1,0 +1,38 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestPlane } from '../../planes/plane.ts';
+import { caseGroups } from './cases.ts';
+import type { Exchange } from './exchange.ts';
+import { playCase } from './play.ts';
+
+/** What a real server has answered to one group of cases. */
+export interface GoldenAnswers {
+  /** Its gitVersion. */
+  readonly version: string;
+  /** Case -> its exchanges. */
+  readonly cases: Readonly<Record<string, readonly Exchange[]>>;
+}
+
+const folder = join(import.meta.dirname, 'golden');
+
+export async function readGolden(group: string): Promise<GoldenAnswers> {
+  return JSON.parse(await readFile(join(folder, `${group}.json`), 'utf8')) as GoldenAnswers;
+}
+
+/** Plays every case on the plane and writes down what it answers. */
+export async function recordGolden(plane: TestPlane): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [group, cases] of Object.entries(caseGroups)) {
+    const recorded: Record<string, readonly Exchange[]> = {};
+    for (const [index, [name, run]] of Object.entries(cases).entries()) {
+      recorded[name] = await playCase(plane, caseNamespace(group, index), run);
+    }
+    const golden: GoldenAnswers = { version: plane.version, cases: recorded };
+    await writeFile(join(folder, `${group}.json`), `${JSON.stringify(golden, undefined, 2)}\n`);
+  }
+}
+
+/** The namespace of a case: short, and like no other text in its answers. */
+export function caseNamespace(group: string, index: number): string {
+  return `case-${group}-${index}`;
+}

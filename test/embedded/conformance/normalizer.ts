@@ -1,0 +1,114 @@
+import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
+
+const timeText = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
+const uidText = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+/** What a Table says of a moment: `0s`, `3m20s`. */
+const ageText = /^\d+[smhdy](\d+[smhd])?$/;
+
+/**
+ * Takes out of the answers of one case what differs from server to server and from run to run without a meaning:
+ * - `managedFields`, who wrote which field, is left out;
+ * - descriptions are left out: columns and API documentation are described in each server's own prose;
+ * - the case's namespace is `<namespace>`, so that a case may be given any;
+ * - the service account of pods is left out: which one they get is decided by an admission plugin that test servers run without;
+ * - the message of an Invalid answer is left out where it only repeats the causes;
+ * - the causes of an error are sorted: servers list them in no order;
+ * - an empty continue token is none;
+ * - uids and the resource versions of objects are numbered in the order in which they appear, which shows whether two are
+ *   the same; those of lists and bookmarks, which other writers move on, are not numbered;
+ * - times keep their precision only; ages in tables, generated names, continue tokens and hashes keep their place only.
+ */
+export class Normalizer {
+  readonly #namespace: string;
+  /** uid -> what stands for it */
+  readonly #uids = new Map<string, string>();
+  /** resource version of an object -> what stands for it */
+  readonly #versions = new Map<string, string>();
+  /** generated name -> what stands for it */
+  readonly #names = new Map<string, string>();
+
+  constructor(namespace: string) {
+    this.#namespace = namespace;
+  }
+
+  value(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.text(value);
+    if (Array.isArray(value)) return value.map((each) => this.value(each));
+    if (value === null || typeof value !== 'object') return value;
+    const normal: JsonObject = {};
+    for (const [key, field] of Object.entries(value)) {
+      if (leftOut.has(key)) continue;
+      if (key === 'metadata' && isObject(field)) normal[key] = this.#metadata(field);
+      else if (key === 'cells' && Array.isArray(field)) normal[key] = field.map((cell) => this.#cell(cell));
+      else if (key === 'causes' && Array.isArray(field)) normal[key] = inOrder(this.value(field) as JsonValue[]);
+      else if (isServiceAccount(key, field)) continue;
+      else if (key === 'message' && repeatsCauses(value)) continue;
+      else normal[this.text(key)] = this.value(field);
+    }
+    return sorted(normal);
+  }
+
+  text(text: string): string {
+    let normal = text.replaceAll(this.#namespace, '<namespace>');
+    normal = normal.replace(uidText, (uid) => numbered(this.#uids, uid, 'uid'));
+    normal = normal.replace(timeText, (_, fraction?: string) =>
+      fraction === undefined ? '<time>' : '<time with fraction>',
+    );
+    for (const [name, placeholder] of this.#names) normal = normal.replaceAll(name, placeholder);
+    return normal
+      .replace(/([?&](?:continue)=)[^&]+/g, '$1<token>')
+      .replace(/((?:resourceVersion|hash)=)[^&0][^&]*/g, '$1<…>');
+  }
+
+  #metadata(metadata: JsonObject): JsonObject {
+    const { name, generateName, resourceVersion, ...rest } = metadata;
+    if (typeof name === 'string' && typeof generateName === 'string' && name.startsWith(generateName)) {
+      this.#names.set(name, `${generateName}<${name.length - generateName.length} generated>`);
+    }
+    if (rest.continue === '') delete rest.continue;
+    else if (rest.continue !== undefined) rest.continue = '<token>';
+    // A list or a bookmark.
+    const isUnnamed = name === undefined || name === '';
+    return sorted({
+      ...(this.value(rest) as JsonObject),
+      ...(generateName !== undefined && { generateName }),
+      ...(name !== undefined && { name: this.value(name) }),
+      ...(resourceVersion !== undefined && {
+        resourceVersion: isUnnamed ? '<version>' : numbered(this.#versions, resourceVersion as string, 'version'),
+      }),
+    });
+  }
+
+  #cell(cell: JsonValue): JsonValue {
+    if (Array.isArray(cell)) return cell.map((each) => this.#cell(each));
+    return typeof cell === 'string' && ageText.test(cell) ? '<age>' : this.value(cell);
+  }
+}
+
+const leftOut: ReadonlySet<string> = new Set(['managedFields', 'description', 'storageVersionHash']);
+
+function inOrder(values: readonly JsonValue[]): JsonValue[] {
+  return values.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+}
+
+function isServiceAccount(key: string, value: JsonValue): boolean {
+  return (key === 'serviceAccountName' || key === 'serviceAccount') && value === 'default';
+}
+
+function repeatsCauses({ reason, details }: JsonObject): boolean {
+  return reason === 'Invalid' && isObject(details) && Array.isArray(details.causes);
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function numbered(known: Map<string, string>, value: string, what: string): string {
+  const placeholder = known.get(value) ?? `<${what} ${known.size + 1}>`;
+  known.set(value, placeholder);
+  return placeholder;
+}
+
+function sorted(object: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

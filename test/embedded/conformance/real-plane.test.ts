@@ -1,0 +1,35 @@
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provideForSuite } from '../../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../../planes/real/real-plane.ts';
+import type { RealPlane } from '../../planes/real/real-plane.ts';
+import { caseGroups } from './cases.ts';
+import { caseNamespace, readGolden } from './golden-answers.ts';
+import { playCase } from './play.ts';
+
+const programs = await provideForSuite('that its answers are still the recorded ones', ['etcd', 'kube-apiserver']);
+
+describe.skipIf(programs.state === 'missing')('a real kube-apiserver', () => {
+  let plane: RealPlane;
+
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    plane = await openRealPlane({ paths: programs.paths });
+    process.stderr.write(`\nconformance on a real API server: Kubernetes ${plane.version}\n`);
+  }, 120_000);
+
+  afterAll(async () => {
+    await plane?.stop();
+  });
+
+  describe.each(Object.entries(caseGroups))('still answers as recorded: %s', (group, cases) => {
+    it.each(Object.entries(cases).map(([name, run], index) => ({ name, run, index })))(
+      '$name',
+      async ({ name, run, index }) => {
+        const golden = await readGolden(group);
+        expect(golden.version).toBe(plane.version);
+        expect(await playCase(plane, caseNamespace(group, index), run)).toEqual(golden.cases[name]);
+      },
+    );
+  });
+});

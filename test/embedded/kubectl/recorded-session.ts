@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { kubectlPath } from '../../planes/kubectl.ts';
+import { Kubectl } from './kubectl-command.ts';
+import { openRecordedPlane } from './recorded-plane.ts';
+import type { RecordedPlane } from './recorded-plane.ts';
+import type { RequestPattern } from './request-pattern.ts';
+import { writePatterns } from './request-pattern.ts';
+import { loadPatterns, saveTranscript, savedTranscripts } from './transcript-files.ts';
+
+/** What the tests of a session share: they run in order, on one plane. */
+export interface Session {
+  readonly plane: RecordedPlane;
+  readonly kubectl: Kubectl;
+}
+
+/** The only platform that the tests have a kubectl for. */
+export const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
+const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
+
+/**
+ * Tests on a plane of their own, with the real kubectl. At their end, what the API server was asked must be of a kind that
+ * the checked-in transcripts have; with TUTTI_RECORD_TRANSCRIPTS=1 they are written instead.
+ */
+export function describeSession(name: string, tests: (session: () => Session) => void): void {
+  describe.runIf(hasKubectl)(name, () => {
+    let session: Session | undefined;
+    let failed = false;
+
+    beforeAll(async () => {
+      const plane = await openRecordedPlane();
+      const kubectl = new Kubectl(await kubectlPath(), plane.kubeconfigPath, join(plane.folder, 'home'));
+      session = { plane, kubectl };
+    });
+
+    afterEach(({ task }) => {
+      failed ||= task.result?.state === 'fail';
+    });
+
+    afterAll(() => session?.plane.stop());
+
+    tests(() => session!);
+
+    it('asks the server nothing that its transcripts do not have', () => {
+      const transcript = session!.plane.transcript();
+      if (isRecording) {
+        expect(failed, 'nothing is recorded after a failure').toBe(false);
+        saveTranscript(name, transcript);
+        return;
+      }
+      const known = new Set(savedTranscripts().flatMap(loadPatterns).map(timeless));
+      const asked = writePatterns(transcript.exchanges).trimEnd().split('\n');
+      const fresh = asked.filter((line) => !known.has(timeless(line)));
+      expect(fresh, 'not in the transcripts, which scripts/record-transcripts.ts writes').toEqual([]);
+    });
+  });
+}
+
+/**
+ * What is left of a pattern when time plays no part: which of two is first, and so what a read or one of our own processes is
+ * answered; and for which of the deleted objects kubectl has to wait.
+ */
+function timeless(line: string): string {
+  const { status, ...pattern } = JSON.parse(line) as RequestPattern;
+  const waits = pattern.query.includes('fieldSelector=metadata.name=…');
+  const varies = pattern.method === 'GET' || pattern.client.startsWith('tutti');
+  return JSON.stringify({ ...pattern, ...(waits && { path: 'any' }), ...(!varies && { status }) });
+}

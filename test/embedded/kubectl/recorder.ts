@@ -1,0 +1,66 @@
+import { Buffer } from 'node:buffer';
+import type { VirtualClock } from '../../../src/base/testing/virtual-clock.ts';
+import type { TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
+import { answerOf, isWatch } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+
+/**
+ * Writes down every request to an embedded API server, in the order in which the server answers them. The server's clock
+ * follows the real one and stands still during a request, so that a replay with the same times is the same to the millisecond.
+ */
+export class Recorder {
+  readonly exchanges: Exchange[] = [];
+  readonly #clock: VirtualClock;
+  readonly #started = performance.now();
+  readonly #ticks: NodeJS.Timeout;
+
+  constructor(clock: VirtualClock) {
+    this.#clock = clock;
+    this.#ticks = setInterval(() => this.#followTime(), 5);
+  }
+
+  /** To be the server's `intercept`. */
+  readonly intercept = (request: TransportRequest, proceed: () => TransportResponse): TransportResponse => {
+    this.#followTime();
+    const { method, path, headers, body } = request;
+    const exchange: Exchange = {
+      at: this.#clock.monotonic(),
+      client: clientOf(headers['user-agent']),
+      method,
+      path,
+      ...(headers['content-type'] !== undefined && { contentType: headers['content-type'] }),
+      ...(headers.accept !== undefined && { accept: headers.accept }),
+      ...(body !== undefined && { body: typeof body === 'string' ? body : Buffer.from(body).toString() }),
+      status: 0,
+    };
+    this.exchanges.push(exchange);
+    const response = proceed();
+    exchange.status = response.status;
+    if (isWatch(path) && response.status === 200) return response;
+    return { ...response, body: readAlong(response.body, (text) => (exchange.answer = answerOf(text))) };
+  };
+
+  /** Time stands still from now on. */
+  stop(): void {
+    clearInterval(this.#ticks);
+  }
+
+  #followTime(): void {
+    this.#clock.advance(Math.max(0, Math.floor(performance.now() - this.#started) - this.#clock.monotonic()));
+  }
+}
+
+/** `kubectl/v1.31.9 (linux/amd64) kubernetes/…` is kubectl. The watches of client-node have the name of its HTTP library. */
+function clientOf(userAgent: string | undefined): string {
+  const [name = 'unknown'] = /^[\w-]+/.exec(userAgent ?? '') ?? [];
+  return name === 'kubernetes-client-javascript' || name === 'undici' ? 'client-node' : name;
+}
+
+async function* readAlong(body: AsyncIterable<Uint8Array>, onEnd: (text: string) => void): AsyncGenerator<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) {
+    pieces.push(piece);
+    yield piece;
+  }
+  onEnd(Buffer.concat(pieces).toString());
+}
