@@ -1,5 +1,5 @@
 import type { Plugin, PluginFactory, QueueKey } from '../../framework/plugin.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'PrioritySort';
 
@@ -19,6 +19,6 @@ class PrioritySort implements Plugin {
 }
 
 export const createPrioritySort: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new PrioritySort();
 };

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { Candidate, Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'SchedulingGates';
 
@@ -26,6 +26,6 @@ function ownGatesAreGone(pod: Pod, event: ClusterEvent): boolean {
 }
 
 export const createSchedulingGates: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new SchedulingGates();
 };
