@@ -1,50 +1,82 @@
+import { fieldSchema, isListSchema, isObject, isObjectSchema, typeFields } from './argument-schema.ts';
+import type { ArgumentSchema, ObjectSchema, ValueOf } from './argument-schema.ts';
+import { compileArgumentSchema } from './compile-argument-schema.ts';
+import type { ArgumentValidator } from './compile-argument-schema.ts';
+import { PluginArgumentsError } from './plugin-arguments-error.ts';
+
 /**
- * A plugin's arguments, as the configuration gives them, are not valid. The message names the plugin, the field path and
- * what would be right.
+ * What a plugin's arguments have to be, stated as a JSON schema, and the one way to read them:
+ *
+ *     const nightNodesArguments = new PluginArguments('NightNodes', {
+ *       type: 'object',
+ *       additionalProperties: false,
+ *       properties: {
+ *         untilHour: { type: 'integer', minimum: 0, maximum: 23, default: 6 },
+ *       },
+ *     });
+ *     const { untilHour } = nightNodesArguments.read(args);
+ *
+ * Arguments may always carry `apiVersion` and `kind`, as every pluginConfig entry may; the kind is the plugin's name and
+ * "Args". What a schema cannot say goes into a `check` in it. The schema is compiled when there are arguments to read.
  */
-export class PluginArgumentsError extends Error {
-  override readonly name = 'PluginArgumentsError';
+export class PluginArguments<const Schema extends ObjectSchema> {
   readonly plugin: string;
-  /** For example scoringStrategy.resources[0].weight; empty for the arguments as a whole. */
-  readonly path: string;
+  readonly #schema: ObjectSchema;
+  #validate: ArgumentValidator | undefined;
 
-  constructor(plugin: string, path: string, problem: string, options?: ErrorOptions) {
-    super(`arguments of ${plugin}: ${path === '' ? '' : `${path} `}${problem}`, options);
+  constructor(plugin: string, schema: Schema) {
     this.plugin = plugin;
-    this.path = path;
+    this.#schema = schema;
+  }
+
+  /**
+   * The arguments with their defaults filled in. `args` is what JSON or YAML decodes to, and stays as it is. As in
+   * kube-scheduler, null counts as absent, as a whole and in every field that the schema knows. Throws PluginArgumentsError
+   * with everything that is wrong.
+   */
+  read(args: unknown): ValueOf<Schema> {
+    const value = withDefaults(this.#schema, args ?? {});
+    const isAbsent = args === undefined || args === null;
+    if (!isAbsent || this.#schema.required !== undefined) {
+      this.#validate ??= compileArgumentSchema(withTypeFields(this.plugin, this.#schema));
+      const problems = this.#validate(value);
+      if (problems.length > 0) throw new PluginArgumentsError(this.plugin, problems);
+    }
+    return withoutTypeFields(this.#schema, value) as ValueOf<Schema>;
   }
 }
 
-/** Fields that every pluginConfig entry may carry. */
-const typeFields: readonly string[] = ['apiVersion', 'kind'];
-
-/**
- * The arguments as an object that has no other fields than `known`. Absent arguments are empty ones. Throws
- * PluginArgumentsError.
- */
-export function readArguments(
-  plugin: string,
-  args: unknown,
-  known: readonly string[],
-): Readonly<Record<string, unknown>> {
-  return readFields(plugin, args ?? {}, '', [...typeFields, ...known]);
+/** The arguments of a plugin that takes none. */
+export function noArguments(plugin: string): PluginArguments<{ type: 'object'; additionalProperties: false }> {
+  return new PluginArguments(plugin, { type: 'object', additionalProperties: false });
 }
 
-/** As `readArguments`, for an object inside the arguments. */
-export function readFields(
-  plugin: string,
-  value: unknown,
-  path: string,
-  known: readonly string[],
-): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new PluginArgumentsError(plugin, path, `must be an object, not ${JSON.stringify(value)}`);
+/** A copy as deep as the schema, in which no field is null and absent ones have their defaults. */
+function withDefaults(schema: ArgumentSchema, value: unknown): unknown {
+  if (isListSchema(schema) && Array.isArray(value)) return value.map((element) => withDefaults(schema.items, element));
+  if (!isObjectSchema(schema) || !isObject(value)) return value;
+  // Made from entries, so that a field called __proto__ stays a field.
+  const fields = new Map<string, unknown>();
+  for (const [name, field] of Object.entries(value)) {
+    if (field === null || field === undefined) continue;
+    const inner = fieldSchema(schema, name);
+    fields.set(name, inner === undefined ? field : withDefaults(inner, field));
   }
-  for (const field of Object.keys(value)) {
-    if (known.includes(field)) continue;
-    const allowed = known.filter((name) => path !== '' || !typeFields.includes(name));
-    const advice = allowed.length === 0 ? 'it takes none' : `it takes ${allowed.join(', ')}`;
-    throw new PluginArgumentsError(plugin, path === '' ? field : `${path}.${field}`, `is not known; ${advice}`);
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    if ('default' in inner && !fields.has(name)) fields.set(name, withDefaults(inner, inner.default));
   }
-  return value as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(fields);
+}
+
+function withTypeFields(plugin: string, schema: ObjectSchema): ObjectSchema {
+  const [apiVersion, kind] = typeFields;
+  return {
+    ...schema,
+    properties: { [apiVersion]: { type: 'string' }, [kind]: { enum: [`${plugin}Args`] }, ...schema.properties },
+  };
+}
+
+function withoutTypeFields({ properties = {} }: ObjectSchema, value: unknown): unknown {
+  const unasked = new Set<string>(typeFields.filter((name) => !Object.hasOwn(properties, name)));
+  return Object.fromEntries(Object.entries(value as object).filter(([name]) => !unasked.has(name)));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CoschedulingArgsError, readCoschedulingArgs } from './coscheduling-args.ts';
+import { readCoschedulingArgs } from './coscheduling-args.ts';
 
 const args = (permit: number, backoff: number, percentage: number): object => ({
   permitWaitingTimeSeconds: permit,
@@ -31,21 +31,32 @@ describe('the arguments of Coscheduling', () => {
   });
 
   it.each([
-    [{ permitWaitingTimeSeconds: -10 }, 'args.permitWaitingTimeSeconds must be >= 0'],
-    [{ podGroupBackoffSeconds: -20 }, 'args.podGroupBackoffSeconds must be >= 0'],
-    [{ podGroupRejectPercentage: -1 }, 'args.podGroupRejectPercentage must be >= 0'],
-    [{ podGroupRejectPercentage: 150 }, 'args.podGroupRejectPercentage must be <= 100'],
-    [{ permitWaitingTimeSeconds: 1.5 }, 'args.permitWaitingTimeSeconds must be integer'],
-    [{ permitWaitingTimeSeconds: '30' }, 'args.permitWaitingTimeSeconds must be integer'],
-    [[], 'args must be object'],
-    [{ kubeConfigPath: '/x' }, 'args: unknown field "kubeConfigPath"'],
+    [{ permitWaitingTimeSeconds: -10 }, 'permitWaitingTimeSeconds must be a whole number of at least 0, not -10'],
+    [{ podGroupBackoffSeconds: -20 }, 'podGroupBackoffSeconds must be a whole number of at least 0, not -20'],
+    [{ podGroupRejectPercentage: -1 }, 'podGroupRejectPercentage must be a whole number from 0 to 100, not -1'],
+    [{ podGroupRejectPercentage: 150 }, 'podGroupRejectPercentage must be a whole number from 0 to 100, not 150'],
+    [{ permitWaitingTimeSeconds: 1.5 }, 'permitWaitingTimeSeconds must be a whole number of at least 0, not 1.5'],
+    [{ permitWaitingTimeSeconds: '30' }, 'permitWaitingTimeSeconds must be a whole number of at least 0, not "30"'],
+    [[], 'must be an object, not an empty list'],
+    [{ kind: 'NodeAffinityArgs' }, 'kind must be CoschedulingArgs, not "NodeAffinityArgs"'],
+    [
+      { kubeConfigPath: '/x' },
+      'kubeConfigPath is not known; ' +
+        'the fields are permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage',
+    ],
   ])('refuse %j', (given, problem) => {
-    expect(() => readCoschedulingArgs(given)).toThrow(new CoschedulingArgsError(`Coscheduling: ${problem}`));
+    expect(() => readCoschedulingArgs(given)).toThrow(
+      expect.objectContaining({ name: 'PluginArgumentsError', message: `arguments of Coscheduling: ${problem}` }),
+    );
   });
 
   it('are told everything that is wrong with them at once', () => {
     expect(() => readCoschedulingArgs({ permitWaitingTimeSeconds: -30, podGroupBackoffSeconds: -20 })).toThrow(
-      'Coscheduling: args.permitWaitingTimeSeconds must be >= 0; args.podGroupBackoffSeconds must be >= 0',
+      [
+        'arguments of Coscheduling:',
+        '  permitWaitingTimeSeconds must be a whole number of at least 0, not -30',
+        '  podGroupBackoffSeconds must be a whole number of at least 0, not -20',
+      ].join('\n'),
     );
   });
 });

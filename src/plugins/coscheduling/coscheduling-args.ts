@@ -1,4 +1,5 @@
-import { Ajv } from 'ajv';
+import { PluginArguments } from '../plugin-arguments.ts';
+import { pluginName } from './readiness.ts';
 
 /** Arguments of the Coscheduling plugin, named as scheduler-plugins names them. */
 export interface CoschedulingArgs {
@@ -10,44 +11,17 @@ export interface CoschedulingArgs {
   readonly podGroupRejectPercentage: number;
 }
 
-export class CoschedulingArgsError extends Error {
-  override readonly name = 'CoschedulingArgsError';
-}
-
-const defaults: CoschedulingArgs = {
-  permitWaitingTimeSeconds: 60,
-  podGroupBackoffSeconds: 0,
-  podGroupRejectPercentage: 10,
-};
-
-const schema = {
+const coschedulingArguments = new PluginArguments(pluginName, {
   type: 'object',
   additionalProperties: false,
   properties: {
-    // Every pluginConfig entry may carry these two.
-    apiVersion: { type: 'string' },
-    kind: { type: 'string' },
-    permitWaitingTimeSeconds: { type: 'integer', minimum: 0 },
-    podGroupBackoffSeconds: { type: 'integer', minimum: 0 },
-    podGroupRejectPercentage: { type: 'integer', minimum: 0, maximum: 100 },
+    permitWaitingTimeSeconds: { type: 'integer', minimum: 0, default: 60 },
+    podGroupBackoffSeconds: { type: 'integer', minimum: 0, default: 0 },
+    podGroupRejectPercentage: { type: 'integer', minimum: 0, maximum: 100, default: 10 },
   },
-} as const;
+});
 
-/** Fills in defaults. Throws CoschedulingArgsError that lists everything that is wrong. */
-export function readCoschedulingArgs(raw: unknown): CoschedulingArgs {
-  const given = raw ?? {};
-  const validate = new Ajv({ allErrors: true }).compile(schema);
-  if (validate(given)) {
-    const { permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage } = {
-      ...defaults,
-      ...(given as Partial<CoschedulingArgs>),
-    };
-    return { permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage };
-  }
-  const problems = (validate.errors ?? []).map(({ instancePath, message, params }) => {
-    const unknown = (params as { additionalProperty?: string }).additionalProperty;
-    const path = `args${instancePath.replaceAll('/', '.')}`;
-    return unknown === undefined ? `${path} ${message ?? 'is not valid'}` : `${path}: unknown field "${unknown}"`;
-  });
-  throw new CoschedulingArgsError(`Coscheduling: ${problems.join('; ')}`);
+/** Fills in defaults. Throws PluginArgumentsError. */
+export function readCoschedulingArgs(args: unknown): CoschedulingArgs {
+  return coschedulingArguments.read(args);
 }

@@ -4,7 +4,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { PodBinder } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'DefaultBinder';
 
@@ -34,6 +34,6 @@ class DefaultBinder implements Plugin {
 }
 
 export const createDefaultBinder: PluginFactory = (args, handle) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new DefaultBinder(handle.binder);
 };

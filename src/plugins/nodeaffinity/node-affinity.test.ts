@@ -130,29 +130,6 @@ describe('addedAffinity', () => {
     expect(enforced.preScore!(state, build.projectedPod(), () => [])).toBeUndefined();
     expect(enforced.score!(state, pod, build.nodeInfo({ labels: { zone: 'x' } }))).toBe(15);
   });
-
-  it.each<[unknown, string]>([
-    [{ addedAfinity: {} }, 'arguments of NodeAffinity: addedAfinity is not known; it takes addedAffinity'],
-    [{ addedAffinity: [] }, 'arguments of NodeAffinity: addedAffinity must be an object, not []'],
-    [
-      { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: 'x' } } },
-      'addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms must be a list',
-    ],
-    [
-      { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [null] } } },
-      'nodeSelectorTerms[0] must be an object',
-    ],
-    [
-      { addedAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 0, preference: zone('x') }] } },
-      'preferredDuringSchedulingIgnoredDuringExecution[0].weight must be a whole number from 1 to 100',
-    ],
-    [
-      { addedAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: zone() }] } },
-      'preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values must not be empty for In',
-    ],
-  ])('that is wrong is refused, naming the field: %j', (args, message) => {
-    expect(() => createNodeAffinity(args, handle)).toThrow(message);
-  });
 });
 
 it('pods that ask for the same share a signature, whatever the order of their selectors', () => {

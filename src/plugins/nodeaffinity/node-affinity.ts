@@ -7,7 +7,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { NodeNames, Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
-import { PluginArgumentsError, readArguments, readFields } from '../plugin-arguments.ts';
+import { readAddedAffinity } from './added-affinity.ts';
 import { anyMatches, compileNodeAffinity } from './compile-node-affinity.ts';
 import type { CompiledNodeAffinity, PreferredTerm } from './compile-node-affinity.ts';
 
@@ -147,17 +147,4 @@ function matchingWeight(terms: readonly PreferredTerm[], node: Node): number {
 }
 
 /** Arguments: `addedAffinity`, node affinity rules as a pod has them. */
-export const createNodeAffinity: PluginFactory = (args) => {
-  const { addedAffinity } = readArguments(name, args, ['addedAffinity']);
-  if (addedAffinity === undefined || addedAffinity === null) return new NodeAffinity(noAffinity);
-  const rules = readFields(name, addedAffinity, 'addedAffinity', [
-    'requiredDuringSchedulingIgnoredDuringExecution',
-    'preferredDuringSchedulingIgnoredDuringExecution',
-  ]);
-  try {
-    return new NodeAffinity(compileNodeAffinity(rules, 'addedAffinity'));
-  } catch (error) {
-    if (!(error instanceof SelectorError)) throw error;
-    throw new PluginArgumentsError(name, error.path, error.message.slice(error.path.length + 1), { cause: error });
-  }
-};
+export const createNodeAffinity: PluginFactory = (args) => new NodeAffinity(readAddedAffinity(args) ?? noAffinity);

@@ -4,7 +4,7 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'NodeName';
 const otherNode = new Status('UnschedulableAndUnresolvable', "node(s) didn't match the requested node name", name);
@@ -31,6 +31,6 @@ function isTheRequestedNode(pod: Pod, event: ClusterEvent): boolean {
 }
 
 export const createNodeName: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new NodeName();
 };

@@ -4,7 +4,7 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'NodePorts';
 const portTaken = new Status('Unschedulable', "node(s) didn't have free ports for the requested pod ports", name);
@@ -52,6 +52,6 @@ function freesConflictingPort(pod: Pod, event: ClusterEvent): boolean {
 }
 
 export const createNodePorts: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new NodePorts();
 };

@@ -42,37 +42,60 @@ describe('arguments of NodeResourcesFit', () => {
     });
   });
 
+  it('count null as absent', () => {
+    expect(readFitArguments({ scoringStrategy: null, ignoredResources: null, ignoredResourceGroups: null })).toEqual(
+      defaults,
+    );
+    expect(
+      readFitArguments({ scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu', weight: null }] } }),
+    ).toEqual({ ...defaults, scored: [{ name: 'cpu', weight: 1 }] });
+  });
+
   it.each<[unknown, string]>([
-    [[], 'must be an object, not []'],
+    [[], 'must be an object, not an empty list'],
     [
       { ignoredResource: [] },
-      'ignoredResource is not known; it takes ignoredResources, ignoredResourceGroups, scoringStrategy',
+      'ignoredResource is not known; did you mean ignoredResources? ' +
+        'The fields are ignoredResources, ignoredResourceGroups, scoringStrategy',
     ],
     [{ ignoredResources: 'a' }, 'ignoredResources must be a list, not "a"'],
-    [{ ignoredResources: [7] }, 'ignoredResources[0] must be a name, not 7'],
-    [{ ignoredResourceGroups: ['a', 'b/c'] }, 'ignoredResourceGroups[1] must not contain a slash'],
+    [{ ignoredResources: [7] }, 'ignoredResources[0] must be a resource name such as "example.com/gpu", not 7'],
+    [{ ignoredResources: ['a b'] }, 'ignoredResources[0] must be a resource name such as "example.com/gpu", not "a b"'],
+    [
+      { ignoredResourceGroups: ['a', 'b/c'] },
+      'ignoredResourceGroups[1] must be what stands before the slash of resource names, such as "example.com", not "b/c"',
+    ],
     [{ scoringStrategy: 'x' }, 'scoringStrategy must be an object, not "x"'],
-    [{ scoringStrategy: {} }, 'scoringStrategy.type must be LeastAllocated or MostAllocated, not undefined'],
+    [{ scoringStrategy: {} }, 'scoringStrategy.type is missing; it must be LeastAllocated or MostAllocated'],
+    [
+      { scoringStrategy: { type: null } },
+      'scoringStrategy.type is missing; it must be LeastAllocated or MostAllocated',
+    ],
     [{ scoringStrategy: { type: 'Balanced' } }, 'scoringStrategy.type must be LeastAllocated or MostAllocated'],
     [
       { scoringStrategy: { type: 'RequestedToCapacityRatio' } },
-      'scoringStrategy.type RequestedToCapacityRatio is not supported yet',
+      'scoringStrategy.type must be LeastAllocated or MostAllocated (RequestedToCapacityRatio is not supported yet), ' +
+        'not "RequestedToCapacityRatio"',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', requestedToCapacityRatio: { shape: [] } } },
-      'scoringStrategy.requestedToCapacityRatio belongs to RequestedToCapacityRatio, not to LeastAllocated',
+      'scoringStrategy.requestedToCapacityRatio belongs to RequestedToCapacityRatio, which is not supported yet',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', weights: [] } },
-      'scoringStrategy.weights is not known; it takes type, resources',
+      'scoringStrategy.weights is not known; the fields are type, resources',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu' }, { weight: 1 }] } },
-      'scoringStrategy.resources[1].name must be a resource name',
+      'scoringStrategy.resources[1].name is missing; it must be a resource name such as "cpu"',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu', weight: 101 }] } },
       'scoringStrategy.resources[0].weight must be a whole number from 1 to 100, not 101',
+    ],
+    [
+      { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu' }, { name: 'a' }, { name: 'cpu' }] } },
+      'scoringStrategy.resources[2] must differ from scoringStrategy.resources[0] in name; both have "cpu"',
     ],
   ])('that are wrong are refused, naming the field: %j', (args, message) => {
     expect(() => readFitArguments(args)).toThrow(`arguments of NodeResourcesFit: ${message}`);

@@ -1,6 +1,4 @@
-import { PluginArgumentsError, readArguments, readFields } from '../plugin-arguments.ts';
-
-const plugin = 'NodeResourcesFit';
+import { PluginArguments } from '../plugin-arguments.ts';
 
 export type AllocationStrategy = 'LeastAllocated' | 'MostAllocated';
 
@@ -24,70 +22,68 @@ const defaultScored: readonly ScoredResource[] = [
   { name: 'memory', weight: 1 },
 ];
 
+const name = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
+const group = '[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?';
+
+const resourceName = { type: 'string', pattern: `^(${group}/)?${name}$` } as const;
+
+const fitArguments = new PluginArguments('NodeResourcesFit', {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ignoredResources: {
+      type: 'array',
+      items: { ...resourceName, mustBe: 'a resource name such as "example.com/gpu"' },
+      default: [],
+    },
+    ignoredResourceGroups: {
+      type: 'array',
+      items: {
+        type: 'string',
+        pattern: `^${name}$`,
+        mustBe: 'what stands before the slash of resource names, such as "example.com"',
+      },
+      default: [],
+    },
+    scoringStrategy: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['type'],
+      properties: {
+        type: {
+          enum: ['LeastAllocated', 'MostAllocated'],
+          mustBe: 'LeastAllocated or MostAllocated (RequestedToCapacityRatio is not supported yet)',
+        },
+        resources: {
+          type: 'array',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['name'],
+            properties: {
+              name: { ...resourceName, mustBe: 'a resource name such as "cpu"' },
+              // kube-scheduler takes 0 for 1; who writes 0 means something else.
+              weight: { type: 'integer', minimum: 1, maximum: 100, default: 1 },
+            },
+          },
+          uniqueBy: ['name'], // kube-scheduler would count it twice
+          default: [],
+        },
+        requestedToCapacityRatio: { refused: 'belongs to RequestedToCapacityRatio, which is not supported yet' },
+      },
+      default: { type: 'LeastAllocated' },
+    },
+  },
+});
+
 /** Reads kube-scheduler's NodeResourcesFitArgs, with its defaults. Throws PluginArgumentsError. */
 export function readFitArguments(args: unknown): FitArguments {
-  const fields = readArguments(plugin, args, ['ignoredResources', 'ignoredResourceGroups', 'scoringStrategy']);
-  const ignoredResourceGroups = names(fields.ignoredResourceGroups, 'ignoredResourceGroups');
-  for (const [index, group] of ignoredResourceGroups.entries()) {
-    if (!group.includes('/')) continue;
-    const problem = `must not contain a slash (it is what stands before it), not ${JSON.stringify(group)}`;
-    throw new PluginArgumentsError(plugin, `ignoredResourceGroups[${index}]`, problem);
-  }
+  const { scoringStrategy, ignoredResources, ignoredResourceGroups } = fitArguments.read(args);
+  const { type, resources } = scoringStrategy;
   return {
-    ...readStrategy(fields.scoringStrategy),
-    ignoredResources: names(fields.ignoredResources, 'ignoredResources'),
+    strategy: type,
+    scored: resources.length === 0 ? defaultScored : resources,
+    ignoredResources,
     ignoredResourceGroups,
   };
-}
-
-function readStrategy(value: unknown): Pick<FitArguments, 'strategy' | 'scored'> {
-  if (value === undefined || value === null) return { strategy: 'LeastAllocated', scored: defaultScored };
-  const { type, resources, requestedToCapacityRatio } = readFields(plugin, value, 'scoringStrategy', [
-    'type',
-    'resources',
-    'requestedToCapacityRatio',
-  ]);
-  if (type !== 'LeastAllocated' && type !== 'MostAllocated') {
-    const problem =
-      type === 'RequestedToCapacityRatio'
-        ? 'RequestedToCapacityRatio is not supported yet; use LeastAllocated or MostAllocated'
-        : `must be LeastAllocated or MostAllocated, not ${JSON.stringify(type)}`;
-    throw new PluginArgumentsError(plugin, 'scoringStrategy.type', problem);
-  }
-  if (requestedToCapacityRatio !== undefined) {
-    const problem = `belongs to RequestedToCapacityRatio, not to ${type}`;
-    throw new PluginArgumentsError(plugin, 'scoringStrategy.requestedToCapacityRatio', problem);
-  }
-  return { strategy: type, scored: readScored(resources) };
-}
-
-function readScored(value: unknown): readonly ScoredResource[] {
-  const path = 'scoringStrategy.resources';
-  const entries = list(value, path);
-  if (entries.length === 0) return defaultScored;
-  return entries.map((entry, index) => {
-    const { name, weight = 1 } = readFields(plugin, entry, `${path}[${index}]`, ['name', 'weight']);
-    if (typeof name !== 'string' || name === '') {
-      throw new PluginArgumentsError(plugin, `${path}[${index}].name`, 'must be a resource name such as "cpu"');
-    }
-    if (typeof weight !== 'number' || !Number.isInteger(weight) || weight < 1 || weight > 100) {
-      const problem = `must be a whole number from 1 to 100, not ${JSON.stringify(weight)}`;
-      throw new PluginArgumentsError(plugin, `${path}[${index}].weight`, problem);
-    }
-    return { name, weight };
-  });
-}
-
-function names(value: unknown, path: string): readonly string[] {
-  return list(value, path).map((entry, index) => {
-    if (typeof entry === 'string' && entry !== '') return entry;
-    throw new PluginArgumentsError(plugin, `${path}[${index}]`, `must be a name, not ${JSON.stringify(entry)}`);
-  });
-}
-
-function list(value: unknown, path: string): readonly unknown[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value))
-    throw new PluginArgumentsError(plugin, path, `must be a list, not ${JSON.stringify(value)}`);
-  return value;
 }

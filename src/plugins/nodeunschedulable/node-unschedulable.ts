@@ -4,7 +4,7 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated, ownTolerationsChanged } from '../tolerations.ts';
 
 const name = 'NodeUnschedulable';
@@ -39,6 +39,6 @@ function becameSchedulable(_pod: Pod, event: ClusterEvent): boolean {
 }
 
 export const createNodeUnschedulable: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new NodeUnschedulable();
 };

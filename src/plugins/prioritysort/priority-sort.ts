@@ -1,6 +1,6 @@
 import type { QueueKey } from '../../framework/candidate.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'PrioritySort';
 
@@ -20,6 +20,6 @@ class PrioritySort implements Plugin {
 }
 
 export const createPrioritySort: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new PrioritySort();
 };

@@ -3,7 +3,7 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 
 const name = 'SchedulingGates';
 
@@ -27,6 +27,6 @@ function ownGatesAreGone(pod: Pod, event: ClusterEvent): boolean {
 }
 
 export const createSchedulingGates: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new SchedulingGates();
 };

@@ -6,7 +6,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
-import { readArguments } from '../plugin-arguments.ts';
+import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated, ownTolerationsChanged } from '../tolerations.ts';
 
 const name = 'TaintToleration';
@@ -66,6 +66,6 @@ function nowTolerated(pod: Pod, event: ClusterEvent): boolean {
 }
 
 export const createTaintToleration: PluginFactory = (args) => {
-  readArguments(name, args, []);
+  noArguments(name).read(args);
   return new TaintToleration();
 };

@@ -1,0 +1,68 @@
+import type { ArgumentSchema, ObjectSchema } from './argument-schema.ts';
+import { closestName } from './closest-name.ts';
+import { shortText } from './field-path.ts';
+
+/** What is right, as it follows "must be". */
+export function expectation(schema: ArgumentSchema): string {
+  if ('refused' in schema) return 'absent';
+  if (schema.mustBe !== undefined) return schema.mustBe;
+  if ('enum' in schema) return alternatives(schema.enum.map(String));
+  switch (schema.type) {
+    case 'string':
+      if (schema.pattern !== undefined) return `a string that matches ${schema.pattern}`;
+      return `a string${range(schema.minLength, schema.maxLength, 'character')}`;
+    case 'integer':
+      return `a whole number${range(schema.minimum, schema.maximum)}`;
+    case 'number':
+      return `a number${range(schema.minimum, schema.maximum)}`;
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return `a list${range(schema.minItems, schema.maxItems, 'element')}`;
+    case 'object':
+      return 'an object';
+    case undefined:
+      return 'something else';
+  }
+}
+
+/** ` from 1 to 100`, ` of at least 1 element`; empty without bounds. */
+function range(least: number | undefined, most: number | undefined, unit?: string): string {
+  const counted = (bound: number): string =>
+    unit === undefined ? `${bound}` : `${bound} ${bound === 1 ? unit : `${unit}s`}`;
+  if (least !== undefined && most !== undefined) {
+    return `${unit === undefined ? ' from' : ' of'} ${least} to ${counted(most)}`;
+  }
+  if (least !== undefined) return ` of at least ${counted(least)}`;
+  return most === undefined ? '' : ` of at most ${counted(most)}`;
+}
+
+function alternatives(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+/** What was found, as it follows "not". Never long, whatever it is. */
+export function found(value: unknown): string {
+  if (typeof value === 'string') return shortText(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  return typeof value === 'function' ? 'a function' : String(value);
+}
+
+/** Of a field that an object does not have. `known` are those that it has and a user may write. */
+export function unknownField(field: string, known: readonly string[]): string {
+  if (known.length === 0) return 'is not known; there is nothing to set here';
+  const meant = closestName(field, known);
+  if (meant !== undefined && known.length === 1) return `is not known; did you mean ${meant}?`;
+  const list = known.length === 1 ? `the only field is ${known[0]}` : `the fields are ${known.join(', ')}`;
+  return meant === undefined ? `is not known; ${list}` : `is not known; did you mean ${meant}? ${capitalized(list)}`;
+}
+
+function capitalized(sentence: string): string {
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+}
+
+/** The fields of an object that a user may write. */
+export function knownFields({ properties = {} }: ObjectSchema): readonly string[] {
+  return Object.keys(properties).filter((name) => !('refused' in properties[name]!));
+}

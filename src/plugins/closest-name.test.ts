@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { closestName } from './closest-name.ts';
+
+const names = ['type', 'resources', 'ignoredResources', 'ignoredResourceGroups', 'permitWaitingTimeSeconds', 'weight'];
+
+it.each([
+  ['ignoredResource', 'ignoredResources'],
+  ['ignoredresourcegroups', 'ignoredResourceGroups'],
+  ['permitWaitTimeSeconds', 'permitWaitingTimeSeconds'],
+  ['wieght', 'weight'],
+  ['typ', 'type'],
+])('who writes %s meant %s', (given, meant) => {
+  expect(closestName(given, names)).toBe(meant);
+});
+
+it.each([['weather'], ['shape'], ['ty'], [''], ['__proto__'], ['x'.repeat(1_000_000)]])(
+  '%s is close to none',
+  (given) => {
+    expect(closestName(given, names)).toBeUndefined();
+  },
+);

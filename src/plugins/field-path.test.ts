@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { formatFieldPath } from './field-path.ts';
+import type { FieldPath } from './field-path.ts';
+
+it.each<[FieldPath, string]>([
+  [[], ''],
+  [['scoringStrategy', 'resources', 0, 'weight'], 'scoringStrategy.resources[0].weight'],
+  [[0, 1], '[0][1]'],
+  [['matchLabels', 'example.com/tier'], 'matchLabels["example.com/tier"]'],
+  [['a\nb'], '["a\\nb"]'],
+  [['labels', '0'], 'labels["0"]'],
+  [['__proto__'], '__proto__'],
+])('the path %j is written %s', (path, text) => {
+  expect(formatFieldPath(path)).toBe(text);
+});
+
+it('a name of any length is cut', () => {
+  expect(formatFieldPath(['x'.repeat(1_000_000)])).toBe(`["${'x'.repeat(60)}…"]`);
+});
