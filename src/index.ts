@@ -2,18 +2,19 @@
  * Tutti as a library: a scheduler with plugins of your own in it.
  *
  *     import { createScheduler, Status } from 'tutti-scheduler';
+ *     import type { OwnPlugin } from 'tutti-scheduler';
  *
- *     const refuseFridays = {
+ *     const noFridays: OwnPlugin = {
  *       name: 'NoFridays',
- *       factory: (args, handle) => ({
+ *       factory: (_args, handle) => ({
  *         name: 'NoFridays',
  *         preFilter: () =>
  *           new Date(handle.clock.now()).getUTCDay() === 5 ? new Status('Unschedulable', 'nothing starts on a Friday') : undefined,
  *       }),
  *     };
- *     const scheduler = await createScheduler({ kubeconfig: '/path/to/kubeconfig', plugins: [refuseFridays] });
- *     console.log(scheduler.url); // health and metrics
- *     await scheduler.stop();
+ *
+ *     // Health and metrics are served at scheduler.url; scheduler.stop() ends it.
+ *     const scheduler = await createScheduler({ kubeconfig: '/path/to/kubeconfig', plugins: [noFridays] });
  */
 export { createScheduler } from './compose/create-scheduler.ts';
 export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';

@@ -6,7 +6,7 @@ import type { Selection } from './selection.ts';
 export interface BenchOptions extends Selection {
   /** What of the selection the user has given and is no default. */
   readonly given: ReadonlySet<keyof Selection>;
-  /** Put the results into bench/results and docs/performance.md. */
+  /** Put the results into bench/results. */
   readonly record: boolean;
   /** Run nothing: take the results of an earlier execution from this file. */
   readonly from?: string;
@@ -26,7 +26,7 @@ export const usage = `npm run bench:peers [-- flags]
   --only PATTERN   a regular expression on scheduler/workload, such as 'tutti/gang4-.*arriving'
   --seed N         of the order of the runs; default drawn, and printed
   --profile        keep a CPU profile of each run of Tutti
-  --record         keep the results in bench/results/peers.json and write docs/performance.md
+  --record         keep the results in bench/results, as peers.json and peers.md
   --from FILE      run nothing, but print (and with --record keep) the results in this file
   --resume FILE    go on with an interrupted execution, whose results so far are in this file
   --cli PATH       the build of Tutti to measure, default dist/cli.js

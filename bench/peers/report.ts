@@ -1,10 +1,19 @@
-import { figuresTable, ratioTable } from './table.ts';
+import { columnMeanings, figuresTable, ratioTable } from './table.ts';
 import type { BenchResults } from './results.ts';
 
-const begin = '<!-- peers: begin, written by `npm run bench:peers -- --record` -->';
-const end = '<!-- peers: end -->';
+/** What --record writes into bench/results/peers.md. */
+export function resultsPage(results: BenchResults): string {
+  return `${[
+    '# Tutti beside its peers: the figures',
+    'Written by `npm run bench:peers -- --record` from [peers.json](peers.json), which has every run; what was compared, how, and what follows ' +
+      'from it stands in [Performance](../../docs/performance.md).',
+    resultsSection(results),
+    '## What the columns say',
+    columnMeanings(),
+  ].join('\n\n')}\n`;
+}
 
-/** What stands between the markers of docs/performance.md. */
+/** The tables, and what they were measured on. */
 export function resultsSection(results: BenchResults): string {
   const { machine, versions, date, rounds, quick, seed } = results;
   return [
@@ -13,17 +22,11 @@ export function resultsSection(results: BenchResults): string {
       `${Object.entries(versions)
         .map(([program, version]) => `${program} ${version}`)
         .join(', ')}.`,
-    '### Tutti as a ratio to the best peer',
-    'Median of the rounds, with their range. Above 1 is better for pods/s; below 1 is better for all others.',
+    '## Tutti as a ratio to the best peer',
+    'Median of the rounds, with their range. Above 1 is better for pods/s; below 1 is better for all others. A peer that left pods ' +
+      'behind that fit counts as the best one only where all did.',
     ratioTable(results),
-    '### Figures of each scheduler',
+    '## Figures of each scheduler',
     figuresTable(results),
   ].join('\n\n');
-}
-
-/** Throws when the page has no place for it. */
-export function withResultsSection(page: string, section: string): string {
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from === -1 || to < from) throw new Error(`docs/performance.md must have the lines\n${begin}\n${end}`);
-  return `${page.slice(0, from + begin.length)}\n\n${section}\n\n${page.slice(to)}`;
 }

@@ -18,7 +18,7 @@ import type { BenchOptions } from './options.ts';
 import { planRuns } from './plan-runs.ts';
 import type { PlannedRun } from './plan-runs.ts';
 import { PlaneSeeds } from './plane-seeds.ts';
-import { resultsSection, withResultsSection } from './report.ts';
+import { resultsPage, resultsSection } from './report.ts';
 import { checkResumable, missingRuns, resumedSelection } from './resume.ts';
 import { formatResults } from './results.ts';
 import type { BenchResults, RunFigures, RunResult } from './results.ts';
@@ -27,7 +27,7 @@ import { workloadsOf } from './workload.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const recordedPath = join(root, 'bench/results/peers.json');
-const pagePath = join(root, 'docs/performance.md');
+const pagePath = join(root, 'bench/results/peers.md');
 
 const contenderNames: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
 const quickLimits: RunLimits = { limitMs: 60_000, stallMs: 30_000 };
@@ -124,12 +124,11 @@ async function writeResults(path: string, results: BenchResults): Promise<void> 
 }
 
 async function present(results: BenchResults, path: string, { record }: BenchOptions): Promise<void> {
-  const section = resultsSection(results);
-  console.log(`\n${section}\n\nresults: ${relative(process.cwd(), path)}`);
+  console.log(`\n${resultsSection(results)}\n\nresults: ${relative(process.cwd(), path)}`);
   if (!record) return;
   await mkdir(dirname(recordedPath), { recursive: true });
   await writeFile(recordedPath, formatResults(results));
-  await writeFile(pagePath, withResultsSection(await readFile(pagePath, 'utf8'), section));
+  await writeFile(pagePath, resultsPage(results));
   console.log(`recorded: ${relative(process.cwd(), recordedPath)}, ${relative(process.cwd(), pagePath)}`);
 }
 

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { ContenderName } from './contenders/contender.ts';
-import { resultsSection, withResultsSection } from './report.ts';
+import { resultsPage } from './report.ts';
 import { formatResults } from './results.ts';
 import type { BenchResults, RunFigures, RunResult } from './results.ts';
 import { figuresTable, ratioTable } from './table.ts';
@@ -102,14 +103,19 @@ describe('figures', () => {
 });
 
 describe('the record', () => {
-  it('is written between the markers of the page and replaces what was there', () => {
-    const page =
-      'before\n\n<!-- peers: begin, written by `npm run bench:peers -- --record` -->\nold\n<!-- peers: end -->\nafter\n';
-    const once = withResultsSection(page, resultsSection(results(run(1, 'tutti', {}))));
-    expect(once).toMatch(/^before\n\n<!-- peers: begin[^]+\| tutti [^]+<!-- peers: end -->\nafter\n$/);
-    expect(once).not.toContain('old');
-    expect(withResultsSection(once, 'new')).toContain('-->\n\nnew\n\n<!--');
-    expect(() => withResultsSection('no markers', 'new')).toThrow('must have the lines');
+  it('is a page with both tables and a word on each of their columns', () => {
+    const page = resultsPage(results(run(1, 'tutti', {})));
+    expect(page).toMatch(/## Tutti as a ratio [^]+\| 1,000 [^]+## Figures of each scheduler[^]+\| tutti /);
+    expect(page).toContain('- **CPU a pod**: ');
+  });
+
+  it('that is checked in is what its results make', async () => {
+    const [json, page] = await Promise.all(
+      ['json', 'md'].map((type) => readFile(`bench/results/peers.${type}`, 'utf8')),
+    );
+    expect(page, 'npm run bench:peers -- --from bench/results/peers.json --record').toBe(
+      resultsPage(JSON.parse(json!)),
+    );
   });
 
   it('is JSON with a run a line', () => {

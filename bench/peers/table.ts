@@ -6,6 +6,8 @@ import type { Workload } from './workload.ts';
 /** One column of the tables. */
 interface Column {
   readonly title: string;
+  /** For the reader of the tables, in Markdown. */
+  readonly meaning: string;
   readonly better: 'higher' | 'lower';
   readonly digits: number;
   /** Undefined: the run has no such figure. */
@@ -15,14 +17,70 @@ interface Column {
 const milli = (value: number | undefined): number | undefined => (value === undefined ? undefined : value / 1000);
 
 const columns: readonly Column[] = [
-  { title: 'pods/s', better: 'higher', digits: 0, of: (run) => run.podsPerSecond },
-  { title: 'created→bound p50, s', better: 'lower', digits: 2, of: (run) => milli(run.latencyP50Ms) },
-  { title: 'p99, s', better: 'lower', digits: 2, of: (run) => milli(run.latencyP99Ms) },
-  { title: 'gang spread p99, ms', better: 'lower', digits: 0, of: (run) => run.spreadP99Ms },
-  { title: 'CPU a pod, ms', better: 'lower', digits: 2, of: (run) => run.cpuMsPerPod },
-  { title: 'peak memory, MB', better: 'lower', digits: 0, of: (run) => run.peakMb },
-  { title: 'API calls a pod', better: 'lower', digits: 2, of: (run) => run.apiCallsPerPod },
-  { title: 'API server CPU a pod, ms', better: 'lower', digits: 2, of: (run) => run.apiServerCpuMsPerPod },
+  {
+    title: 'pods/s',
+    meaning:
+      'pods of whole gangs, over the time from the first create (backlog: from when the scheduler said that it was ready) to ' +
+      'the last of their binds.',
+    better: 'higher',
+    digits: 0,
+    of: (run) => run.podsPerSecond,
+  },
+  {
+    title: 'created→bound p50, s',
+    meaning: 'the median over all pods; in a backlog from when the scheduler was ready.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => milli(run.latencyP50Ms),
+  },
+  {
+    title: 'p99, s',
+    meaning: 'the same for the slowest pod in a hundred.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => milli(run.latencyP99Ms),
+  },
+  {
+    title: 'gang spread p99, ms',
+    meaning: 'from the first to the last bind of a gang that became whole.',
+    better: 'lower',
+    digits: 0,
+    of: (run) => run.spreadP99Ms,
+  },
+  {
+    title: 'CPU a pod, ms',
+    meaning:
+      'processor time of the scheduler for each pod bound, from the first create until 3 s after the last bind (contention: ' +
+      '10 s). In a backlog from the start of its process, since it begins to schedule while it starts.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => run.cpuMsPerPod,
+  },
+  {
+    title: 'peak memory, MB',
+    meaning: '`VmHWM` of the scheduler at the end.',
+    better: 'lower',
+    digits: 0,
+    of: (run) => run.peakMb,
+  },
+  {
+    title: 'API calls a pod',
+    meaning:
+      'writes and single reads of pods, bindings, PodGroups and Events in the same time, from the API server’s ' +
+      '`apiserver_request_total`. That counter does not name the client; the load generator makes no such calls then but the ' +
+      'creation of pods, which is left out. peers.json has them by verb and resource.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => run.apiCallsPerPod,
+  },
+  {
+    title: 'API server CPU a pod, ms',
+    meaning:
+      'processor time of kube-apiserver in the same time, whoever caused it; in *arriving* that includes the creation of the pods.',
+    better: 'lower',
+    digits: 2,
+    of: (run) => run.apiServerCpuMsPerPod,
+  },
 ];
 
 const ours: ContenderName = 'tutti';
@@ -30,7 +88,7 @@ const contenderOrder: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'sc
 
 /** Tutti's figure divided by that of the best peer in the same round: the median of the rounds, and their range. */
 export function ratioTable(results: BenchResults): string {
-  const header = ['workload', 'nodes', 'loaded', ...columns.map(({ title }) => title.replace(/, (s|ms|MB)$/, ''))];
+  const header = ['workload', 'nodes', 'loaded', ...columns.map(({ title }) => withoutUnit(title))];
   const rows = results.workloads.map((workload) => [
     ...workloadCells(workload),
     ...columns.map((column) => ratioCell(ratiosOf(column, runsOf(results, workload), results.rounds))),
@@ -64,6 +122,18 @@ export function figuresTable(results: BenchResults): string {
       ]);
   });
   return markdownTable(header, rows, 4);
+}
+
+/** A list item for each column. */
+export function columnMeanings(): string {
+  return [
+    ...columns.map(({ title, meaning }) => `- **${withoutUnit(title)}**: ${meaning}`),
+    '- **bound**, **gangs whole**, **partial**: pods and gangs at the end; a partial gang has some members bound and some not.',
+  ].join('\n');
+}
+
+function withoutUnit(title: string): string {
+  return title.replace(/, (s|ms|MB)$/, '');
 }
 
 function runsOf({ runs }: BenchResults, workload: Workload): readonly RunResult[] {

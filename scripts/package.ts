@@ -1,0 +1,26 @@
+// Makes the tarball that is published: `npm run package`, or `npm run package -- FOLDER` for where to leave it.
+//
+// The repository's package.json names what is bundled as dependencies, for audits; the published one must not, or all of it
+// would be installed once more (docs/decisions/0011-dependencies-of-the-repository.md). So the package is put together in a
+// folder of its own, with its own package.json, and packed there. npm refuses to publish the repository itself, which is private.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { packedManifest } from './packed-manifest.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const stage = join(root, '.cache/package');
+const destination = resolve(process.argv[2] ?? root);
+
+await import('./build.ts');
+const manifest = packedManifest(readFileSync(join(root, 'package.json'), 'utf8'));
+rmSync(stage, { recursive: true, force: true });
+mkdirSync(stage, { recursive: true });
+for (const path of [...manifest.files, 'README.md', 'LICENSE']) {
+  cpSync(join(root, path), join(stage, path), { recursive: true });
+}
+writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+mkdirSync(destination, { recursive: true });
+execFileSync('npm', ['pack', '--pack-destination', destination], { cwd: stage, stdio: 'inherit' });

@@ -1,0 +1,48 @@
+// Prints the bill of materials of what runs: `npm run --silent sbom -- spdx` or `cyclonedx`. What is bundled is in it, and what the
+// bundler left out of packages that are.
+//
+// npm makes it, but of a copy of the manifest and the lockfile from which the development dependencies have been taken out:
+// `npm sbom --omit=dev` also leaves out what runs if a development tool happens to use it too (npm/cli issue 7909), undici
+// and yaml among others.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [format = 'spdx'] = process.argv.slice(2);
+
+interface Lockfile {
+  /** Folder, '' for this package -> what is installed there. */
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly devDependencies?: unknown }>>;
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(join(root, file), 'utf8'));
+}
+
+const { name, version, license, dependencies } = readJson('package.json') as Readonly<Record<string, unknown>>;
+const lockfile = readJson('package-lock.json') as Lockfile;
+const { '': own, ...installed } = lockfile.packages;
+const running = Object.entries(installed).filter(([, { dev = false }]) => !dev);
+const folder = mkdtempSync(join(tmpdir(), 'tutti-sbom-'));
+try {
+  const write = (file: string, content: object): void => {
+    writeFileSync(join(folder, file), JSON.stringify(content));
+  };
+  write('package.json', { name, version, license, dependencies });
+  write('package-lock.json', {
+    ...lockfile,
+    packages: { '': { ...own, devDependencies: undefined }, ...Object.fromEntries(running) },
+  });
+  const { status, error } = spawnSync('npm', ['sbom', '--package-lock-only', `--sbom-format=${format}`], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
+  if (error !== undefined) throw error;
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

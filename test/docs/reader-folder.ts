@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { RunningProcess } from '../../src/index.ts';
+import type { DocumentedExample } from './examples-in.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const library = join(root, 'src/index.ts');
+
+const compilerOptions = {
+  target: 'es2024',
+  lib: ['es2024', 'esnext.disposable'],
+  module: 'nodenext',
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  // For the sources, which stand in for what is published.
+  allowImportingTsExtensions: true,
+  typeRoots: [join(root, 'node_modules/@types')],
+  types: ['node'],
+};
+
+/** A folder outside the repository in which `tutti-scheduler` is installed: its sources, under the name of the package. */
+export class ReaderFolder {
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  static async make(): Promise<ReaderFolder> {
+    const path = await mkdtemp(join(tmpdir(), 'tutti-reader-'));
+    const installed = join(path, 'node_modules/tutti-scheduler');
+    await mkdir(installed, { recursive: true });
+    const files = {
+      'package.json': { type: 'module' },
+      'tsconfig.json': { compilerOptions, include: ['*.ts'] },
+      'node_modules/tutti-scheduler/package.json': { type: 'module', exports: './index.js' },
+    };
+    for (const [file, content] of Object.entries(files)) await writeFile(join(path, file), JSON.stringify(content));
+    await writeFile(join(installed, 'index.js'), `export * from '${pathToFileURL(library).href}';\n`);
+    await writeFile(join(installed, 'index.d.ts'), `export * from '${library}';\n`);
+    return new ReaderFolder(path);
+  }
+
+  /** The example as a file, except that `scheduler` can be had from outside. */
+  async write({ name, code }: DocumentedExample): Promise<void> {
+    await writeFile(this.#file(name), `${code}\nexport { scheduler };\n`);
+  }
+
+  /** Compiles what was written; answers what the compiler has to say against it. */
+  compile(): Promise<string> {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    return new Promise((resolve) => {
+      execFile(process.execPath, [compiler, '-p', this.#path], (_error, stdout, stderr) => {
+        resolve(stdout + stderr);
+      });
+    });
+  }
+
+  /** Runs an example that was written. The scheduler that it starts is the caller's to stop. */
+  async run({ name }: DocumentedExample): Promise<RunningProcess> {
+    const { scheduler } = (await import(pathToFileURL(this.#file(name)).href)) as { scheduler: RunningProcess };
+    return scheduler;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#path, { recursive: true, force: true });
+  }
+
+  #file(name: string): string {
+    return join(this.#path, `${name}.ts`);
+  }
+}

@@ -1,0 +1,39 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { packedManifest } from '../../scripts/packed-manifest.ts';
+
+const json = readFileSync('package.json', 'utf8');
+
+describe('the package.json that is published', () => {
+  const published = packedManifest(json);
+
+  it('asks npm to install nothing and to run nothing', () => {
+    const fields = Object.keys(published);
+    expect(fields.filter((field) => /dependencies|scripts|overrides/i.test(field))).toEqual([]);
+    expect(published).not.toHaveProperty('private');
+  });
+
+  it('says everything else that the repository’s says', () => {
+    expect(JSON.parse(json)).toMatchObject(published);
+    expect(Object.keys(published)).toEqual(
+      expect.arrayContaining(['name', 'version', 'license', 'type', 'bin', 'exports', 'files', 'engines']),
+    );
+  });
+});
+
+describe('the repository itself', () => {
+  it('cannot be published, with or without its scripts: npm refuses what is private', () => {
+    expect(JSON.parse(json)).toHaveProperty('private', true);
+  });
+
+  it('is not packed by mistake: npm pack says what to run instead', () => {
+    const { status, stdout } = spawnSync('npm', ['pack', '--dry-run', '--foreground-scripts'], { encoding: 'utf8' });
+    expect(status).not.toBe(0);
+    expect(stdout).toContain('npm run package');
+  });
+
+  it('has a lockfile that works with any registry', () => {
+    expect(readFileSync('package-lock.json', 'utf8')).not.toMatch(/"resolved"|\.tgz|registry/);
+  });
+});
