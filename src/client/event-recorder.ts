@@ -230,7 +230,7 @@ export class EventRecorder {
   async #write(series: Series, isRepeat: boolean): Promise<void> {
     const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(series.namespace)}/events`;
     const options = {
-      rateLane: 'event',
+      lane: 'event',
       heldSince: series.waitingSince,
       discardAnswer: true,
       signal: this.#stop.signal,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
+import type { Lane } from './lane.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import type { RateLane } from './rate-limiter.ts';
 
 /** Records which calls were let go, in order. */
 class Callers {
@@ -12,7 +12,7 @@ class Callers {
     this.#limiter = limiter;
   }
 
-  ask(lane: RateLane, times = 1): void {
+  ask(lane: Lane, times = 1): void {
     for (let n = 0; n < times; n++) {
       const turn = this.#limiter.acquire(lane);
       if (turn === undefined) this.gone.push(lane);
@@ -20,7 +20,7 @@ class Callers {
     }
   }
 
-  count(lane: RateLane): number {
+  count(lane: Lane): number {
     return this.gone.filter((each) => each === lane).length;
   }
 }

@@ -74,7 +74,7 @@ export class VerdictWriter {
       const path = `${podPath(pod)}/status`;
       const { client, clock, random, signal } = this.#options;
       const patch = this.#patchOf(pod, wanted.verdict);
-      const call = { rateLane: wanted.lane, heldSince: wanted.since, discardAnswer: true, signal };
+      const call = { lane: wanted.lane, heldSince: wanted.since, discardAnswer: true, signal };
       // Repeating does no harm: the patch is conditional.
       await retry(() => client.patch(path, 'strategic-merge', patch, call), {
         clock,
