@@ -7,6 +7,8 @@ import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { defaultPlugins, pluginRegistry } from '../plugins/registry.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
+import { healthRoutes } from '../serving/health-routes.ts';
+import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -60,8 +62,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       host: options.host,
       port: options.port,
       portFlag: '--metrics-port',
-      checks: [{ name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' }],
-      registry,
+      routes: [
+        ...healthRoutes([
+          { name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' },
+        ]),
+        metricsRoute(registry),
+      ],
       logger,
     });
     // Rejects only when it is stopped before the cluster has been seen.
