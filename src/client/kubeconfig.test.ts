@@ -103,6 +103,18 @@ describe('a bad kubeconfig', () => {
     expect((error as Error).message).toContain(path);
     expect((error as Error).message).toContain(message);
   });
+
+  test('that cannot be read is told by its path, with the way out', async () => {
+    await expect(load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*give another with --kubeconfig$/);
+  });
+
+  test('whose token file cannot be read is told by user and file', async () => {
+    const path = write('config', kubeconfig({ user: { tokenFile: 'absent' } }));
+    const error: unknown = await load(path).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect((error as Error).message).toContain(`${path}: the tokenFile of user "main" cannot be read (ENOENT`);
+    expect((error as Error).message).toContain(join(folder, 'absent'));
+  });
 });
 
 describe('credentials', () => {

@@ -1,4 +1,5 @@
 import type { Pod } from '../api/pod.ts';
+import { UserError } from '../base/user-error.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
@@ -31,7 +32,7 @@ export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
 
 /** The configuration names something that cannot be; `message` says what and where. */
-export class ProfileError extends Error {
+export class ProfileError extends UserError {
   override readonly name = 'ProfileError';
 }
 

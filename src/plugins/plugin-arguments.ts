@@ -1,8 +1,10 @@
+import { UserError } from '../base/user-error.ts';
+
 /**
  * A plugin's arguments, as the configuration gives them, are not valid. The message names the plugin, the field path and
  * what would be right.
  */
-export class PluginArgumentsError extends Error {
+export class PluginArgumentsError extends UserError {
   override readonly name = 'PluginArgumentsError';
   readonly plugin: string;
   /** For example scoringStrategy.resources[0].weight; empty for the arguments as a whole. */
