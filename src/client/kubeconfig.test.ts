@@ -37,7 +37,7 @@ function kubeconfig({ server = 'https://10.0.0.1:6443', cluster = {}, user = {},
     'current-context': name,
     clusters: [{ name, cluster: { server, ...cluster } }],
     users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: `namespace-of-${name}` } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
   };
 }
 
@@ -76,7 +76,7 @@ describe('finding the kubeconfig', () => {
     const path = write('.kube/config', kubeconfig());
     const endpoint = await loadKubeconfig({ clock, environment: {}, homeDirectory: folder });
     expect(endpoint.source).toBe(path);
-    expect(endpoint.namespace).toBe('namespace-of-main');
+    expect(endpoint.contextName).toBe('main');
   });
 
   test('with no file anywhere the error tells where it looked', async () => {

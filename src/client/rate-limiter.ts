@@ -41,6 +41,7 @@ export class RateLimiter {
   };
   readonly #queues: readonly LaneQueue[] = Object.values(this.#lanes);
   readonly #aborts = new AbortListeners();
+  /** Calls waiting now, over all lanes. */
   #waiting = 0;
   /** What the lane served last had used before it: where a lane that was idle starts, so that idling saves up nothing. */
   #level = 0;
@@ -54,11 +55,6 @@ export class RateLimiter {
     this.#burst = Math.max(1, options.burst);
     this.#tokens = this.#burst;
     this.#filledAt = this.#clock.monotonic();
-  }
-
-  /** Calls waiting now, over all lanes. */
-  get waiting(): number {
-    return this.#waiting;
   }
 
   /**

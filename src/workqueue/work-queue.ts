@@ -63,11 +63,6 @@ export class WorkQueue {
     options.metrics.depth.set({ name: options.name }, 0);
   }
 
-  /** Keys for which there is anything to do, those being processed included. */
-  get size(): number {
-    return this.#entries.size;
-  }
-
   /** The key is due in `delayMs`. After `stop` this does nothing. */
   add(key: string, delayMs = 0): void {
     if (this.#stop.signal.aborted) return;
