@@ -7,6 +7,7 @@ const layers = [
   'observability',
   'client',
   'informer',
+  'workqueue',
   'cluster',
   'framework',
   'queue',

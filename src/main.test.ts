@@ -6,7 +6,7 @@ import { TestProcess } from './cli/testing/test-process.ts';
 async function onNode(version: string): Promise<{ stdout: string; stderr: string; exitCode: number | undefined }> {
   const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`;
   const process = new TestProcess(['--version'], {
-    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pretend)}`,
+    environment: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(pretend)}` },
   });
   const { exitCode } = await process.ended();
   return { stdout: process.stdout, stderr: process.stderr, exitCode };

@@ -42,11 +42,6 @@ export class Heap<T> {
     return true;
   }
 
-  /** The elements in no particular order. */
-  values(): Iterable<T> {
-    return this.#items;
-  }
-
   #siftUp(start: number, item: T): void {
     const items = this.#items;
     let index = start;

@@ -1,22 +1,35 @@
 import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
+import { UserError } from '../base/user-error.ts';
+import { explainRefusal } from '../client/access-refused-error.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Interruption } from './interruption.ts';
-import { ManifestError } from './manifests/manifest.ts';
+import { OutputError } from './output-error.ts';
+import type { OutputStreamName } from './output-error.ts';
 import { packageFile } from './package-files.ts';
 import { createProgram } from './program.ts';
 import type { Commands, ControllerFlags, SchedulerFlags, UpFlags } from './program.ts';
+
+/** Codes of a write that fails because nobody reads any more (`tutti up | head`): a wish to end, not an error to die of. */
+const readerHasGone = new Set(['EPIPE', 'ECONNRESET', 'EIO', 'ERR_STREAM_DESTROYED']);
 
 /** Runs the command line of a process. Answers what it shall exit with; what went wrong is on its standard error. */
 export async function runCli(process: NodeJS.Process): Promise<number> {
   // While code is only being loaded there is nothing to stop, and a signal may simply kill the process.
   let interruption: Interruption | undefined;
+  let unwritable: OutputError | undefined;
   const { stdout, stderr, env: environment } = process;
-  for (const stream of [stdout, stderr]) {
-    // A reader that has gone (`tutti up | head`) is a wish to end, not an error to die of.
-    stream.on('error', () => (interruption === undefined ? process.exit() : interruption.interrupt('SIGPIPE')));
-  }
+  const onWriteError = (stream: OutputStreamName, error: NodeJS.ErrnoException): void => {
+    if (!readerHasGone.has(error.code ?? '') && unwritable === undefined) {
+      unwritable = new OutputError(stream, error);
+      stderr.write(`${explain(unwritable)}\n`);
+    }
+    if (interruption === undefined) process.exit(unwritable === undefined ? exitCodes.ok : exitCodes.failed);
+    interruption.interrupt('SIGPIPE');
+  };
+  stdout.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard output', error));
+  stderr.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard error', error));
   const begin = (): CommandContext => ({
     stdout,
     stderr,
@@ -26,18 +39,25 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
     clock: systemClock,
     random: Math.random,
   });
-  let exitCode: number = exitCodes.ok;
-  const program = createProgram(commandsThat(begin), (code) => {
-    exitCode = code;
-  });
+  const run = async (): Promise<number> => {
+    let exitCode: number = exitCodes.ok;
+    try {
+      const program = createProgram(commandsThat(begin), (code) => {
+        exitCode = code;
+      });
+      await program.parseAsync(process.argv);
+      return exitCode;
+    } catch (error) {
+      // Commander has already said what is wrong, and where to find help.
+      if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+      stderr.write(`${explain(error)}\n`);
+      return interruption?.exitCode ?? exitCodes.failed;
+    }
+  };
   try {
-    await program.parseAsync(process.argv);
-    return exitCode;
-  } catch (error) {
-    // Commander has already said what is wrong, and where to find help.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-    stderr.write(`${explain(error)}\n`);
-    return interruption?.exitCode ?? exitCodes.failed;
+    const exitCode = await run();
+    await new Promise((resolve) => setImmediate(resolve)); // that the last write has failed is told after it
+    return unwritable === undefined ? exitCode : exitCodes.failed;
   } finally {
     interruption?.dispose();
   }
@@ -75,19 +95,9 @@ function commandsThat(begin: () => CommandContext): Commands {
   };
 }
 
-/** Errors that a user can do something about, by name; all others are ours, and their stack is needed to find them. */
-const forUsers = new Set([
-  'KubeconfigError',
-  'PortTakenError',
-  'PortUnavailableError',
-  'ConnectionError',
-  'TimeoutError',
-]);
-
-function explain(error: unknown): string {
+function explain(thrown: unknown): string {
+  const error = explainRefusal(thrown);
+  if (error instanceof UserError) return `tutti: ${error.message}`;
   if (!(error instanceof Error)) return `tutti: ${String(error)}`;
-  if (error instanceof ManifestError)
-    return ['tutti: the manifests cannot be applied:', ...error.problems].join('\n  ');
-  if (forUsers.has(error.name)) return `tutti: ${error.message}`;
   return `tutti: this should not happen; please report it: ${error.stack ?? error.message}`;
 }

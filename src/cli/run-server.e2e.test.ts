@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +21,7 @@ afterEach(async () => {
 });
 
 function tutti(...parameters: readonly string[]): TestProcess {
-  const process = new TestProcess(parameters, { KUBECONFIG: '', HOME: folder });
+  const process = new TestProcess(parameters, { environment: { KUBECONFIG: '', HOME: folder } });
   running.push(process);
   return process;
 }
@@ -58,6 +61,43 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
       await second.close();
     }
   });
+
+  it.each([
+    [401, 'Unauthorized', /does not know these credentials, or they have expired: renew them/],
+    [403, 'Forbidden', /may not do that: give the user a role that allows it/],
+  ])(
+    'says what to do when the server refuses it with %i, and goes on until it does not',
+    async (code, reason, remedy) => {
+      let isRefusing = true;
+      const server = createServer((_request, response) => {
+        const body = isRefusing
+          ? { kind: 'Status', code, reason, message: 'not you' }
+          : { gitVersion: 'v1', metadata: { resourceVersion: '1' }, items: [] };
+        response.writeHead(isRefusing ? code : 200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      try {
+        const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+        const kubeconfig = await kubeconfigFor(url);
+        const process = tutti(name, '--kubeconfig', kubeconfig, '--metrics-port', '0', '--log-format', 'json');
+        const [line] = await process.said(/.*"message":"API server refuses access; trying again until it allows it".*/);
+        const { server: where, error } = JSON.parse(line) as Record<string, string>;
+        expect(where).toBe(url);
+        expect(error).toContain(`GET /version was answered ${code} ${reason}: not you. `);
+        expect(error).toMatch(remedy);
+        isRefusing = false;
+        await process.said(/"message":"API server reached"/);
+        process.signal('SIGTERM');
+        expect(await process.ended()).toMatchObject({ exitCode: 0 });
+        expect(process.stderr.match(/refuses access/g)).toHaveLength(1);
+        expect(process.stderr).not.toContain('cannot be reached');
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  );
 
   it('says in plain words that there is no kubeconfig', async () => {
     const missing = tutti(name, '--kubeconfig', '/does/not/exist');

@@ -1,4 +1,5 @@
 import { jitteredBackoff } from '../base/backoff.ts';
+import { AccessRefusedError, explainRefusal } from '../client/access-refused-error.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
@@ -37,7 +38,7 @@ const probeTimeoutMs = 5_000;
 
 /**
  * Runs a process until it is interrupted, and answers 0. Rejects with KubeconfigError or PortUnavailableError. A server that
- * cannot be reached is no error: it is said, and tried again until it can.
+ * cannot be reached, or refuses access, ends nothing: it is said, with what can be done, and tried again until it can.
  */
 export async function runServer(
   name: string,
@@ -77,12 +78,18 @@ export async function runServer(
   return exitCodes.ok;
 }
 
-/** Says once that the server cannot be reached, and once that it is; asks until it is. */
+const problems = {
+  unreachable: 'API server cannot be reached; trying again until it can',
+  refused: 'API server refuses access; trying again until it allows it',
+} as const;
+
+/** Says once that the server cannot be reached or refuses, and once that it lets us in; asks until it does. */
 async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, logger: Logger): Promise<void> {
   const { clock, random, interruption } = context;
   const transport = new HttpTransport({ endpoint, callConnections: 1 });
   const client = new KubeClient({ transport, clock, timeoutMs: probeTimeoutMs, userAgent: 'tutti-probe' });
   const { signal } = interruption;
+  let said: keyof typeof problems | undefined;
   try {
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
@@ -91,9 +98,12 @@ async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, 
         return;
       } catch (error) {
         if (signal.aborted) return;
-        const fields = { server: endpoint.server, error: error instanceof Error ? error.message : String(error) };
-        if (attempt === 1) logger.error('API server cannot be reached; trying again until it can', fields);
-        else logger.debug('API server still cannot be reached', fields);
+        const shown = explainRefusal(error);
+        const fields = { server: endpoint.server, error: shown instanceof Error ? shown.message : String(shown) };
+        const problem = shown instanceof AccessRefusedError ? 'refused' : 'unreachable';
+        if (problem !== said) logger.error(problems[problem], fields);
+        else logger.debug('API server still cannot be used', fields);
+        said = problem;
         await wait(clock, jitteredBackoff(probeBackoff, attempt, random), signal).catch(() => undefined);
       }
     }

@@ -1,3 +1,5 @@
+import { UserError } from '../base/user-error.ts';
+
 /** One reason why a request was refused, as the server's Status names it. */
 export interface StatusCause {
   /** FieldValueInvalid, FieldValueRequired, … */
@@ -95,7 +97,7 @@ export class MalformedAnswerError extends Error {
 }
 
 /** No answer: the connection could not be made or was lost. `cause` is what the transport said. */
-export class ConnectionError extends Error {
+export class ConnectionError extends UserError {
   override readonly name = 'ConnectionError';
   /** True when the server may have carried the request out: read back before anything else. Never for a GET. */
   readonly ambiguous: boolean;
@@ -107,7 +109,7 @@ export class ConnectionError extends Error {
 }
 
 /** No answer within the call's deadline. */
-export class TimeoutError extends Error {
+export class TimeoutError extends UserError {
   override readonly name = 'TimeoutError';
   /** True when the server may have carried the request out. Never for a GET. */
   readonly ambiguous: boolean;

@@ -1,8 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
-import { deferred } from '../base/deferred.ts';
-import type { Deferred } from '../base/deferred.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
 
@@ -88,26 +86,12 @@ export class EventRecorder {
   #names = 0;
   /** Writes under way. */
   #writing = 0;
-  /** Somebody waits until nothing is queued or under way. */
-  #idle: Deferred<void> | undefined;
-  #dropped = 0;
-  #failed = 0;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
     this.#queueLimit = options.queueLimit ?? 10_000;
     this.#concurrency = options.concurrency ?? 4;
     this.#windowMs = options.seriesWindowMs ?? 360_000;
-  }
-
-  /** Writes given up because the queue was full. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
-  /** Writes that the API server refused or that got no answer. */
-  get failed(): number {
-    return this.#failed;
   }
 
   record(event: EventToRecord): void {
@@ -143,13 +127,6 @@ export class EventRecorder {
     this.#enqueue(series);
   }
 
-  /** Resolves when nothing waits to be written, or is under way, any more. */
-  async flushed(): Promise<void> {
-    if (this.#writing === 0) return;
-    this.#idle ??= deferred();
-    await this.#idle.promise;
-  }
-
   /** Gives up what waits and what is under way; nothing is written afterwards. */
   stop(): void {
     this.#stop.abort(new Error('the event recorder is stopped'));
@@ -181,7 +158,6 @@ export class EventRecorder {
       const [oldest] = this.#queue;
       this.#queue.delete(oldest!);
       this.#forget(oldest!);
-      this.#dropped++;
     }
   }
 
@@ -189,14 +165,11 @@ export class EventRecorder {
   #writeNext(): void {
     while (this.#writing < this.#concurrency) {
       const [next] = this.#queue;
-      if (next === undefined) break;
+      if (next === undefined) return;
       this.#queue.delete(next);
       this.#writing++;
       void this.#writeOne(next);
     }
-    if (this.#writing > 0) return;
-    this.#idle?.resolve();
-    this.#idle = undefined;
   }
 
   async #writeOne(series: Series): Promise<void> {
@@ -207,10 +180,7 @@ export class EventRecorder {
     } catch (error) {
       // A repeat of one that failed is a patch none the less: the API may have the Event after all.
       if (!this.#isBehind(series)) this.#forget(series);
-      if (!this.#stop.signal.aborted) {
-        this.#failed++;
-        this.#options.onError?.(error);
-      }
+      if (!this.#stop.signal.aborted) this.#options.onError?.(error);
     }
     this.#writing--;
     if (this.#isBehind(series) && !this.#stop.signal.aborted) {
@@ -230,7 +200,7 @@ export class EventRecorder {
   async #write(series: Series, isRepeat: boolean): Promise<void> {
     const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(series.namespace)}/events`;
     const options = {
-      rateLane: 'event',
+      lane: 'event',
       heldSince: series.waitingSince,
       discardAnswer: true,
       signal: this.#stop.signal,

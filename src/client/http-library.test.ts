@@ -30,7 +30,7 @@ const binding = {
 };
 
 test('a pod is bound by the generated class', async () => {
-  const core = await createTypedApi(CoreV1Api, client, { rateLane: 'bind' });
+  const core = await createTypedApi(CoreV1Api, client, { lane: 'bind' });
   server.otherwise(answerJson({ kind: 'Status', status: 'Success' }, 201));
   await core.createNamespacedPodBinding(binding);
   expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/api/v1/namespaces/default/pods/a/binding' });

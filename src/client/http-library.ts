@@ -10,7 +10,7 @@ const methods = new Set<string>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] satisf
 /**
  * One of client-node's generated API classes (CoreV1Api, CustomObjectsApi, …) whose calls go through `client`: same
  * connections, rate limit, deadline and typed errors (never an ApiException). `callOptions` hold for every call made with
- * the result, so make one per rate lane. Patch methods send a JSON patch unless their last argument is
+ * the result, so make one per lane. Patch methods send a JSON patch unless their last argument is
  * `setHeaderOptions('Content-Type', PatchStrategy.…)`. Watches do not go through it: a generated call reads its answer to
  * the end.
  */

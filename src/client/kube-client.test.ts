@@ -26,7 +26,9 @@ import {
   UnauthorizedError,
 } from './api-errors.ts';
 import type { ApiError } from './api-errors.ts';
-import { BindPriority } from './bind-priority.ts';
+import { BindPrecedence } from './bind-precedence.ts';
+import { CallGate } from './call-gate.ts';
+import type { CallGateOptions } from './call-gate.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { KubeClient } from './kube-client.ts';
 import { RateLimiter } from './rate-limiter.ts';
@@ -48,6 +50,14 @@ afterEach(async () => {
   await transport.close();
   await server.close();
 });
+
+function gateOf(parts: Partial<CallGateOptions>): CallGate {
+  return new CallGate({
+    limiter: new RateLimiter({ clock, qps: 0, burst: 1 }),
+    precedence: new BindPrecedence({ clock }),
+    ...parts,
+  });
+}
 
 function failure(call: Promise<unknown>): Promise<unknown> {
   return call.then(
@@ -107,12 +117,12 @@ describe('calls', () => {
 describe('the rate limit', () => {
   test('is shared by calls, does not count towards their deadline, and lets the lease pass', async () => {
     const limiter = new RateLimiter({ clock, qps: 0.1, burst: 1 });
-    const limited = new KubeClient({ transport, clock, limiter, timeoutMs: 1_000 });
+    const limited = new KubeClient({ transport, clock, gate: gateOf({ limiter }), timeoutMs: 1_000 });
     server.otherwise(answerJson({}));
     await limited.get('/first');
     const second = limited.get('/second');
-    await limited.get('/lease', { rateLane: 'lease' });
-    expect(limiter.waiting).toBe(1);
+    await limited.get('/lease', { lane: 'lease' });
+    expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/lease']);
     clock.advance(10_000);
     await second;
     expect(server.requests.map(({ path }) => path)).toEqual(['/first', '/lease', '/second']);
@@ -121,13 +131,13 @@ describe('the rate limit', () => {
 
 describe('binds', () => {
   test('go before what only tells people something, without taking of its deadline', async () => {
-    const first = new KubeClient({ transport, clock, bindPriority: new BindPriority({ clock }), timeoutMs: 1_000 });
+    const first = new KubeClient({ transport, clock, gate: gateOf({}), timeoutMs: 1_000 });
     server.next(saysNothing);
     server.otherwise(answerJson({}));
-    const bind = failure(first.create('/bind', {}, { rateLane: 'bind', timeoutMs: 1_500 }));
+    const bind = failure(first.create('/bind', {}, { lane: 'bind', timeoutMs: 1_500 }));
     await expect.poll(() => server.requests.length).toBe(1);
-    const event = first.create('/event', {}, { rateLane: 'event' });
-    await first.create('/old-event', {}, { rateLane: 'event', heldSince: clock.monotonic() - 5_000 });
+    const event = first.create('/event', {}, { lane: 'event' });
+    await first.create('/old-event', {}, { lane: 'event', heldSince: clock.monotonic() - 5_000 });
     await first.get('/read');
     clock.advance(1_500);
     expect(await bind).toBeInstanceOf(TimeoutError);
@@ -137,13 +147,13 @@ describe('binds', () => {
   });
 
   test('that were never sent hold nobody up', async () => {
-    const bindPriority = new BindPriority({ clock });
-    const first = new KubeClient({ transport, clock, bindPriority });
+    const precedence = new BindPrecedence({ clock });
+    const first = new KubeClient({ transport, clock, gate: gateOf({ precedence }) });
     server.otherwise(answerJson({}));
     const signal = AbortSignal.abort(new Error('leadership lost'));
-    await expect(first.create('/bind', {}, { rateLane: 'bind', signal })).rejects.toThrow('leadership lost');
-    await first.create('/verdict', {}, { rateLane: 'verdict' });
-    expect(bindPriority.held).toBe(0);
+    await expect(first.create('/bind', {}, { lane: 'bind', signal })).rejects.toThrow('leadership lost');
+    await first.create('/verdict', {}, { lane: 'verdict' });
+    expect(precedence.held).toBe(0);
   });
 });
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { AbortListeners } from './abort-listeners.ts';
 import { ApiError, MalformedAnswerError, TimeoutError } from './api-errors.ts';
-import type { BindPriority } from './bind-priority.ts';
+import type { CallGate } from './call-gate.ts';
 import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
-import type { RateLane, RateLimiter } from './rate-limiter.ts';
+import type { Lane } from './lane.ts';
 import { readText } from './read-text.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { abortReason } from './wait.ts';
@@ -13,9 +13,7 @@ export interface KubeClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   /** Absent: calls go as they come. */
-  readonly limiter?: RateLimiter;
-  /** Absent: what only tells people something does not give way to binds. */
-  readonly bindPriority?: BindPriority;
+  readonly gate?: CallGate;
   /** Deadline of a call from being sent to the end of its answer, in milliseconds. Default 30 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
@@ -23,7 +21,7 @@ export interface KubeClientOptions {
 
 export interface CallOptions {
   /** Default: read for a GET, else condition. */
-  readonly rateLane?: RateLane;
+  readonly lane?: Lane;
   /** Milliseconds from being sent (waiting for binds and for the rate limit is not counted) to the end of the answer. */
   readonly timeoutMs?: number;
   /**
@@ -74,8 +72,7 @@ const noOptions: CallOptions = {};
 export class KubeClient {
   readonly #transport: Transport;
   readonly #clock: Clock;
-  readonly #limiter: RateLimiter | undefined;
-  readonly #bindPriority: BindPriority | undefined;
+  readonly #gate: CallGate | undefined;
   readonly #timeoutMs: number;
   /** Headers of a call without a body. */
   readonly #headers: HeaderFields;
@@ -86,8 +83,7 @@ export class KubeClient {
   constructor(options: KubeClientOptions) {
     this.#transport = options.transport;
     this.#clock = options.clock;
-    this.#limiter = options.limiter;
-    this.#bindPriority = options.bindPriority;
+    this.#gate = options.gate;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent ?? 'tutti' };
     this.#headersOf = {
@@ -143,7 +139,12 @@ export class KubeClient {
    */
   async watch(path: string, query: URLSearchParams, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     query.set('watch', 'true');
-    const request = { method: 'GET', path: withQuery(path, query), headers: this.#headers, lane: 'watch' } as const;
+    const request = {
+      method: 'GET',
+      path: withQuery(path, query),
+      headers: this.#headers,
+      connection: 'watch',
+    } as const;
     try {
       const response = await this.#transport.send(request, signal);
       if (response.status < 300) return response.body;
@@ -171,19 +172,17 @@ export class KubeClient {
 
   /** Waits for its turn, then sends; `request` has all its headers. */
   async #call(request: TransportRequest, options: CallOptions): Promise<ApiAnswer> {
-    const rateLane = options.rateLane ?? (request.method === 'GET' ? 'read' : 'condition');
-    const held = this.#bindPriority?.enter(rateLane, options.heldSince, options.signal);
-    if (held !== undefined) await held;
+    const lane = options.lane ?? (request.method === 'GET' ? 'read' : 'condition');
+    const turn = this.#gate?.enter(lane, options);
+    if (turn !== undefined) await turn;
     try {
-      const turn = this.#limiter?.acquire(rateLane, options.signal);
-      if (turn !== undefined) await turn;
       options.signal?.throwIfAborted();
-      const isLease = rateLane === 'lease' && request.lane === undefined;
-      if (isLease) return await this.#send({ ...request, lane: 'lease' }, options);
+      const isLease = lane === 'lease' && request.connection === undefined;
+      if (isLease) return await this.#send({ ...request, connection: 'lease' }, options);
       if (options.discardAnswer === true) return await this.#send({ ...request, discardsBody: true }, options);
       return await this.#send(request, options);
     } finally {
-      this.#bindPriority?.leave(rateLane);
+      this.#gate?.leave(lane);
     }
   }
 

@@ -37,7 +37,7 @@ function kubeconfig({ server = 'https://10.0.0.1:6443', cluster = {}, user = {},
     'current-context': name,
     clusters: [{ name, cluster: { server, ...cluster } }],
     users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: `namespace-of-${name}` } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
   };
 }
 
@@ -76,7 +76,7 @@ describe('finding the kubeconfig', () => {
     const path = write('.kube/config', kubeconfig());
     const endpoint = await loadKubeconfig({ clock, environment: {}, homeDirectory: folder });
     expect(endpoint.source).toBe(path);
-    expect(endpoint.namespace).toBe('namespace-of-main');
+    expect(endpoint.contextName).toBe('main');
   });
 
   test('with no file anywhere the error tells where it looked', async () => {
@@ -102,6 +102,18 @@ describe('a bad kubeconfig', () => {
     expect(error).toBeInstanceOf(KubeconfigError);
     expect((error as Error).message).toContain(path);
     expect((error as Error).message).toContain(message);
+  });
+
+  test('that cannot be read is told by its path, with the way out', async () => {
+    await expect(load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*give another with --kubeconfig$/);
+  });
+
+  test('whose token file cannot be read is told by user and file', async () => {
+    const path = write('config', kubeconfig({ user: { tokenFile: 'absent' } }));
+    const error: unknown = await load(path).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect((error as Error).message).toContain(`${path}: the tokenFile of user "main" cannot be read (ENOENT`);
+    expect((error as Error).message).toContain(join(folder, 'absent'));
   });
 });
 

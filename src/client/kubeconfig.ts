@@ -63,11 +63,6 @@ export class KubeconfigEndpoint implements Endpoint {
     return this.#resolved.context.name;
   }
 
-  /** The context's namespace; `default` when it names none. */
-  get namespace(): string {
-    return this.#resolved.context.namespace ?? 'default';
-  }
-
   credentials(): Promise<Credentials> {
     const cached = this.#cached;
     const age = this.#clock.monotonic() - this.#fetchedAt;

@@ -2,18 +2,8 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
 import { AbortListeners } from './abort-listeners.ts';
+import type { Lane } from './lane.ts';
 import { abortReason } from './wait.ts';
-
-/**
- * What a call is for decides how large a share of the rate it gets when there is a queue:
- * - `lease`: never waits and takes nothing from the others; losing the Lease would stop everything;
- * - `bind`: bindings, and reading back what an ambiguous one did;
- * - `verdict`: the first verdict of an entity;
- * - `condition`: other conditions and status;
- * - `read`: one-off reads and lists;
- * - `event`: Events.
- */
-export type RateLane = 'lease' | 'bind' | 'verdict' | 'condition' | 'read' | 'event';
 
 export interface RateLimiterOptions {
   readonly clock: Clock;
@@ -23,7 +13,7 @@ export interface RateLimiterOptions {
   readonly burst: number;
 }
 
-type QueuedLane = Exclude<RateLane, 'lease'>;
+type QueuedLane = Exclude<Lane, 'lease'>;
 
 interface LaneQueue {
   readonly weight: number;
@@ -51,6 +41,7 @@ export class RateLimiter {
   };
   readonly #queues: readonly LaneQueue[] = Object.values(this.#lanes);
   readonly #aborts = new AbortListeners();
+  /** Calls waiting now, over all lanes. */
   #waiting = 0;
   /** What the lane served last had used before it: where a lane that was idle starts, so that idling saves up nothing. */
   #level = 0;
@@ -66,16 +57,11 @@ export class RateLimiter {
     this.#filledAt = this.#clock.monotonic();
   }
 
-  /** Calls waiting now, over all lanes. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
   /**
    * Undefined: the call may go at once, and its token is taken. Otherwise resolves when a call of this lane may go, or
    * rejects with the signal's reason when that comes first; then no token is used. Never throws.
    */
-  acquire(lane: RateLane, signal?: AbortSignal): Promise<void> | undefined {
+  acquire(lane: Lane, signal?: AbortSignal): Promise<void> | undefined {
     if (signal?.aborted) return Promise.reject(abortReason(signal));
     if (lane === 'lease' || this.#perMs <= 0) return undefined;
     const queue = this.#lanes[lane];

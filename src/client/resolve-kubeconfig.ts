@@ -68,12 +68,12 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
 function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: string; found: KubeConfig } {
   const environment = options.environment ?? process.env;
   if (options.path !== undefined) {
-    return { source: options.path, found: readFile(options.path, empty(), 'give an existing file with --kubeconfig') };
+    return { source: options.path, found: readFile(options.path, empty()) };
   }
   const listed = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
   if (listed.length > 0) return { source: listed.join(delimiter), found: mergeFiles(listed, empty) };
   const standard = join(options.homeDirectory ?? homedir(), '.kube', 'config');
-  if (exists(standard)) return { source: standard, found: readFile(standard, empty(), '') };
+  if (exists(standard)) return { source: standard, found: readFile(standard, empty()) };
   if (environment.KUBERNETES_SERVICE_HOST !== undefined && exists(serviceAccountToken)) {
     const found = empty();
     found.loadFromCluster();
@@ -91,7 +91,7 @@ function mergeFiles(paths: readonly string[], empty: () => KubeConfig): KubeConf
   if (present.length === 0) {
     throw new KubeconfigError(`KUBECONFIG names ${paths.join(' and ')}, which does not exist: correct or unset it`);
   }
-  const configs = present.map((path) => readFile(path, empty(), ''));
+  const configs = present.map((path) => readFile(path, empty()));
   const merged = empty();
   merged.loadFromOptions({
     clusters: firstOfEachName(configs.flatMap((config) => config.getClusters())),
@@ -107,19 +107,23 @@ function firstOfEachName<T extends { readonly name: string }>(entries: readonly 
   return entries.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-function readFile(path: string, config: KubeConfig, advice: string): KubeConfig {
+function readFile(path: string, config: KubeConfig): KubeConfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const what = code === 'ENOENT' ? 'does not exist' : `cannot be read (${messageOf(cause)})`;
-    throw new KubeconfigError(`kubeconfig ${path} ${what}${advice === '' ? '' : `: ${advice}`}`, { cause });
+    const what =
+      code === 'ENOENT'
+        ? 'does not exist: give an existing file with --kubeconfig'
+        : `cannot be read (${messageOf(cause)}): make it readable, or give another with --kubeconfig`;
+    throw new KubeconfigError(`kubeconfig ${path} ${what}`, { cause });
   }
   try {
-    config.loadFromString(withTokensOfFiles(text, dirname(path)));
+    config.loadFromString(withTokensOfFiles(text, path));
     config.makePathsAbsolute(dirname(path));
   } catch (cause) {
+    if (cause instanceof KubeconfigError) throw cause;
     const what = text.trim() === '' ? 'it is empty' : messageOf(cause);
     throw new KubeconfigError(`${path} is not a kubeconfig: ${what}`, { cause });
   }
@@ -127,11 +131,20 @@ function readFile(path: string, config: KubeConfig, advice: string): KubeConfig 
 }
 
 /** client-node passes over `tokenFile`, so its content is put where it looks. As in client-go it wins over `token`. */
-function withTokensOfFiles(text: string, directory: string): string {
-  const document = parse(text) as { users?: { user?: { token?: string; tokenFile?: string } | null }[] } | null;
+function withTokensOfFiles(text: string, path: string): string {
+  const document = parse(text) as {
+    users?: { name?: string; user?: { token?: string; tokenFile?: string } | null }[];
+  } | null;
   if (!Array.isArray(document?.users)) return text;
-  for (const { user } of document.users) {
-    if (user?.tokenFile) user.token = readFileSync(resolve(directory, user.tokenFile), 'utf8').trim();
+  for (const { name, user } of document.users) {
+    if (!user?.tokenFile) continue;
+    const tokenFile = resolve(dirname(path), user.tokenFile);
+    try {
+      user.token = readFileSync(tokenFile, 'utf8').trim();
+    } catch (cause) {
+      const what = `the tokenFile of user "${name}" cannot be read (${messageOf(cause)})`;
+      throw new KubeconfigError(`${path}: ${what}: correct it, or make the file readable`, { cause });
+    }
   }
   return JSON.stringify(document);
 }

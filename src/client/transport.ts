@@ -1,5 +1,5 @@
 /** What kind of call it is decides which connections carry it, so that no kind can starve another. */
-export type Lane = 'watch' | 'lease' | 'call';
+export type ConnectionKind = 'watch' | 'lease' | 'call';
 
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -9,7 +9,7 @@ export interface TransportRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   /** Default: call. */
-  readonly lane?: Lane;
+  readonly connection?: ConnectionKind;
   /** The body of a good answer (2xx) to a call may be thrown away: nobody will read it. */
   readonly discardsBody?: boolean;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import { BindPriority } from '../client/bind-priority.ts';
+import { BindPrecedence } from '../client/bind-precedence.ts';
+import { CallGate } from '../client/call-gate.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
@@ -36,9 +37,12 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
       ...(options.context === undefined ? {} : { context: options.context }),
     }));
   const transport = new HttpTransport({ endpoint });
-  const limiter = new RateLimiter({ clock, qps, burst });
+  const gate = new CallGate({
+    limiter: new RateLimiter({ clock, qps, burst }),
+    precedence: new BindPrecedence({ clock }),
+  });
   return {
-    client: new KubeClient({ transport, clock, limiter, bindPriority: new BindPriority({ clock }), userAgent }),
+    client: new KubeClient({ transport, clock, gate, userAgent }),
     server: endpoint.server,
     close: () => transport.close(),
   };

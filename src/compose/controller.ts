@@ -3,6 +3,8 @@ import type { Endpoint } from '../client/endpoint.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { healthRoutes } from '../serving/health-routes.ts';
+import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -33,8 +35,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       host: options.host,
       port: options.port,
       portFlag: '--metrics-port',
-      checks: [{ name: 'informers-synced', check: () => state() }],
-      registry,
+      routes: [...healthRoutes([{ name: 'informers-synced', check: () => state() }]), metricsRoute(registry)],
       logger,
     });
     const controller = startPodGroupController({

@@ -12,6 +12,8 @@ import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
+import { healthRoutes } from '../serving/health-routes.ts';
+import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -76,8 +78,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       host: options.host,
       port: options.port,
       portFlag: '--metrics-port',
-      checks: [{ name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' }],
-      registry,
+      routes: [
+        ...healthRoutes([
+          { name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' },
+        ]),
+        metricsRoute(registry),
+      ],
       logger,
     });
     // Rejects only when it is stopped before the cluster has been seen.

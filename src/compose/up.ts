@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
 import { defaultProfile } from '../config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
@@ -16,6 +13,7 @@ import { SimulatedNodes } from '../simulated/simulated-nodes.ts';
 import type { Logger } from '../observability/logger.ts';
 import { runController } from './controller.ts';
 import { runScheduler } from './scheduler.ts';
+import { writeTemporaryKubeconfig } from './write-temporary-kubeconfig.ts';
 
 export interface PlaneOptions {
   /** Of the API server on 127.0.0.1; 0 takes any free one. */
@@ -43,7 +41,8 @@ const unlimited = { qps: 0, burst: 1 };
 
 /**
  * A whole control plane in this process: API server, simulated nodes, controller and scheduler, joined only over HTTP.
- * Resolves when all of them run. Rejects with PortTakenError; then nothing is left running.
+ * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError or TemporaryFolderError; then
+ * nothing is left running.
  */
 export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
   const { logger, naive } = options;
@@ -96,11 +95,15 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     started.push(() => scheduler.stop());
     await nodes.start();
 
-    const folder = await mkdtemp(join(tmpdir(), 'tutti-'));
-    started.push(() => rm(folder, { recursive: true, force: true }));
-    const kubeconfigPath = join(folder, 'kubeconfig');
-    await writeFile(kubeconfigPath, localKubeconfig(listener.url), { mode: 0o600 });
-    return { url: listener.url, kubeconfigPath, schedulerUrl: scheduler.url, controllerUrl: controller.url, stop };
+    const kubeconfig = await writeTemporaryKubeconfig(localKubeconfig(listener.url));
+    started.push(() => kubeconfig.remove());
+    return {
+      url: listener.url,
+      kubeconfigPath: kubeconfig.path,
+      schedulerUrl: scheduler.url,
+      controllerUrl: controller.url,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

@@ -15,6 +15,6 @@ export class PodGroupStatusClient implements PodGroupStatusWriter {
   async patchStatus(group: PodGroup, patch: StatusPatch, signal: AbortSignal): Promise<PodGroup> {
     const path = `${podGroupPath(group.namespace, group.name)}/status`;
     const body = { metadata: { resourceVersion: group.resourceVersion }, status: patch };
-    return projectPodGroup(await this.#client.patch(path, 'merge', body, { signal, rateLane: 'condition' }));
+    return projectPodGroup(await this.#client.patch(path, 'merge', body, { signal, lane: 'condition' }));
   }
 }

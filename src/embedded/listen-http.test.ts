@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
+import { Server, createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import process from 'node:process';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../base/random.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { EmbeddedApiServer } from './embedded-api-server.ts';
 import type { Intercept, RequestObservation } from './embedded-api-server.ts';
 import { ApiError } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
-import { PortTakenError, listenHttp } from './listen-http.ts';
+import { PortDeniedError, PortTakenError, listenHttp } from './listen-http.ts';
 import type { HttpListener } from './listen-http.ts';
 import { configMapManifest, configMapsPath } from './testing/manifests.ts';
 
@@ -152,6 +153,22 @@ describe('listenHttp', () => {
       `port ${port} on 127.0.0.1 is already in use: stop the process`,
     );
     other.close();
+  });
+
+  it('says which port this user may not have and what to do', async () => {
+    const cause = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' });
+    vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function refuse(this: Server) {
+      process.nextTick(() => this.emit('error', cause));
+      return this;
+    });
+    const refused: unknown = await listenHttp(server, 80).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(PortDeniedError);
+    expect(refused).toMatchObject({
+      name: 'PortDeniedError',
+      port: 80,
+      message: 'this user may not listen on port 80 of 127.0.0.1: choose one from 1024 up (0 takes any free one)',
+      cause,
+    });
   });
 
   it('serves loopback addresses only, having no authentication', async () => {

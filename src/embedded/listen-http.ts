@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { UserError } from '../base/user-error.ts';
 import type { TransportRequest, TransportResponse } from '../client/transport.ts';
 import type { EmbeddedApiServer } from './embedded-api-server.ts';
 import { ApiError } from './http/api-error.ts';
@@ -11,7 +12,7 @@ import { bodyLimitBytes } from './http/decode-body.ts';
 import { jsonResponse } from './http/response.ts';
 
 /** The port that the server shall listen on is held by another process. */
-export class PortTakenError extends Error {
+export class PortTakenError extends UserError {
   override readonly name = 'PortTakenError';
   readonly port: number;
 
@@ -20,6 +21,19 @@ export class PortTakenError extends Error {
       `port ${port} on ${host} is already in use: stop the process that holds it, or choose another port (0 takes any free one)`,
       { cause },
     );
+    this.port = port;
+  }
+}
+
+/** The system does not let this user listen on the port, as on those below 1024. */
+export class PortDeniedError extends UserError {
+  override readonly name = 'PortDeniedError';
+  readonly port: number;
+
+  constructor(port: number, host: string, cause: unknown) {
+    super(`this user may not listen on port ${port} of ${host}: choose one from 1024 up (0 takes any free one)`, {
+      cause,
+    });
     this.port = port;
   }
 }
@@ -39,7 +53,8 @@ const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
  * Serves an embedded API server over plain HTTP/1.1. There is no authentication, so only loopback addresses are taken.
- * Rejects with PortTakenError when the port is taken; port 0 takes any free one.
+ * Rejects with PortTakenError when the port is taken, with PortDeniedError when this user may not have it; port 0 takes any
+ * free one.
  */
 export async function listenHttp(server: EmbeddedApiServer, port: number, host = '127.0.0.1'): Promise<HttpListener> {
   if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
@@ -54,7 +69,9 @@ export async function listenHttp(server: EmbeddedApiServer, port: number, host =
     http.listen(port, host);
     await once(http, 'listening');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new PortTakenError(port, host, error);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new PortTakenError(port, host, error);
+    if (code === 'EACCES') throw new PortDeniedError(port, host, error);
     throw error;
   }
   const actual = (http.address() as AddressInfo).port;

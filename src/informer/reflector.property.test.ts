@@ -8,8 +8,8 @@ import { VirtualClock } from '../base/testing/virtual-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
-import { DeliveryGate } from './delivery-gate.ts';
 import { Reflector } from './reflector.ts';
+import { ObservedClient } from './testing/observed-client.ts';
 
 let server: MisbehavingServer;
 let transport: HttpTransport;
@@ -28,7 +28,7 @@ type Step =
   | { readonly do: 'put'; readonly name: string; readonly value: number }
   | { readonly do: 'delete'; readonly name: string }
   | { readonly do: 'cut'; readonly kind: CutKind }
-  | { readonly do: 'compact' | 'hold' | 'release' | 'close-gate' | 'open-gate' | 'settle' }
+  | { readonly do: 'compact' | 'hold' | 'release' | 'settle' }
   | { readonly do: 'pass'; readonly turns: number };
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e');
@@ -44,10 +44,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('pass' as const), turns: fc.integer({ min: 1, max: 20 }) }) },
   { weight: 2, arbitrary: fc.constant({ do: 'settle' } as const) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom('compact', 'hold', 'release', 'close-gate', 'open-gate') }), // prettier-ignore
-  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('compact', 'hold', 'release') }) },
 );
 
 interface Projection {
@@ -92,11 +89,11 @@ test('whatever is cut, held back or forgotten, store and handler end with what t
       const collection = new ServedCollection();
       server.otherwise(collection.behaviour);
       const clock = new VirtualClock();
-      const gate = new DeliveryGate();
+      const client = new ObservedClient(new KubeClient({ transport, clock }));
       const mirror = new Mirror();
       const problems: unknown[] = [];
       const reflector = new Reflector<Projection>({
-        client: new KubeClient({ transport, clock }),
+        client,
         clock,
         random: seededRandom(seed),
         path: '/api/v1/things',
@@ -104,19 +101,18 @@ test('whatever is cut, held back or forgotten, store and handler end with what t
         project,
         handler: mirror,
         indexers: { value: (object) => [String(object.value)] },
-        deliver: gate.deliver,
         onProblem: (problem) => {
           if (problem.kind === 'handler' || problem.kind === 'malformed') problems.push(problem);
         },
       });
       const turn = async (): Promise<void> => {
         await new Promise((resolve) => setImmediate(resolve));
-        if (reflector.phase.name === 'waiting') clock.advance(clock.untilNextTimer() ?? 0);
+        // Nothing under way: it waits out a back-off.
+        if (client.underWay === 0) clock.advance(clock.untilNextTimer() ?? 0);
       };
       const served = (): Projection[] => sorted([...collection.objects.values()].map(project));
       const isEqual = (): boolean =>
         reflector.hasSynced && JSON.stringify(sorted(reflector.store.values())) === JSON.stringify(served());
-      let isGateClosed = false;
       reflector.start();
       for (const each of steps) {
         switch (each.do) {
@@ -136,24 +132,15 @@ test('whatever is cut, held back or forgotten, store and handler end with what t
           case 'release':
             collection.isDelivering = each.do === 'release';
             break;
-          case 'close-gate':
-            if (!isGateClosed) gate.close();
-            isGateClosed = true;
-            break;
-          case 'open-gate':
-            if (isGateClosed) gate.open();
-            isGateClosed = false;
-            break;
           case 'pass':
             for (let n = 0; n < each.turns; n++) await turn();
             break;
           case 'settle':
-            // With the gate closed or the server holding back it cannot get there: then some time passes.
+            // With the server holding back it cannot get there: then some time passes.
             for (let n = 0; !isEqual() && n < 100; n++) await turn();
             break;
         }
       }
-      if (isGateClosed) gate.open();
       collection.isDelivering = true;
       collection.endWatches('clean'); // what was held back comes with the next watch
       for (let turns = 0; !isEqual() && turns < 5_000; turns++) await turn();

@@ -1,18 +1,17 @@
-import { jitteredBackoff } from '../base/backoff.ts';
-import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
-import { ApiError, GoneError, MalformedAnswerError, TooManyRequestsError } from '../client/api-errors.ts';
+import { MalformedAnswerError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import { wait } from '../client/wait.ts';
-import type { Deliver } from './delivery-gate.ts';
 import type { InformerHandler } from './informer-handler.ts';
+import { ListPolicy } from './list-policy.ts';
+import type { RoundEnd } from './list-policy.ts';
 import { ObjectCache } from './object-cache.ts';
 import { toError } from './reflector-problem.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
 import type { Indexers, Lister } from './store.ts';
-import { WatchMalformedError, WatchStream } from './watch-stream.ts';
+import { WatchStream } from './watch-stream.ts';
 import type { WatchEvent } from './watch-stream.ts';
 
 export interface ReflectorOptions<T> {
@@ -29,8 +28,6 @@ export interface ReflectorOptions<T> {
   readonly isSame?: (previous: T, object: T) => boolean;
   readonly handler: InformerHandler<T>;
   readonly indexers?: Indexers<T>;
-  /** A DeliveryGate's; default: changes are applied as they come. */
-  readonly deliver?: Deliver;
   readonly onProblem?: (problem: ReflectorProblem) => void;
   /** Objects a page. Default 500. */
   readonly pageSize?: number;
@@ -41,91 +38,33 @@ export interface ReflectorOptions<T> {
   readonly deadManMs?: number;
 }
 
-export type ReflectorPhase =
-  | { readonly name: 'idle' }
-  | { readonly name: 'listing'; readonly page: number }
-  | { readonly name: 'watching' }
-  | { readonly name: 'waiting'; readonly delayMs: number }
-  | { readonly name: 'stopped' };
-
-/** Counters since the start. */
-export interface ReflectorStatistics {
-  readonly lists: number;
-  readonly watches: number;
-  /** Watch changes and bookmarks received. */
-  readonly events: number;
-  readonly malformed: number;
-  readonly handlerErrors: number;
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** How one round of (list and) watch ended. */
-interface Outcome {
-  readonly step: 'list' | 'watch';
-  /** Absent when the server ended the watch in good order. */
-  readonly error?: Error;
-  /** How long the watch lasted, in milliseconds. */
-  readonly lastedMs: number;
-  readonly hasProgressed: boolean;
-}
-
-const backoff: BackoffPolicy = { initialMs: 1_000, maxMs: 30_000 };
-/** A watch that lasted so long worked, even if nothing happened on it. */
-const healthyMs = 10_000;
 const pageTimeoutMs = 60_000;
-/** Watches refused or garbled in a row after which the resourceVersion itself is doubted. */
-const doubtAfter = 3;
-/** Attempts without an answer in a row that make an outage, not bad luck. */
-const outageAfter = 3;
 
 /**
  * Keeps a store equal to one collection of an API server, for ever: lists it in pages, watches it from there, resumes
  * where a watch ended, and lists again when the server has forgotten that place. Whatever goes wrong is reported and
- * tried again after a jittered back-off of 1 s to 30 s (or the server's Retry-After), which only progress resets, and the
- * first answer after an outage; there are never more than about two attempts a second, however the server behaves.
+ * tried again after the ListPolicy's delay; there are never more than about two attempts a second, however the server
+ * behaves.
  */
 export class Reflector<T> {
   readonly #options: ReflectorOptions<T>;
   readonly #cache: ObjectCache<T>;
-  readonly #deliver: Deliver;
+  readonly #policy: ListPolicy;
   readonly #stop = new AbortController();
   readonly #synced = deferred();
-  readonly #statistics: Mutable<ReflectorStatistics> = {
-    lists: 0,
-    watches: 0,
-    events: 0,
-    malformed: 0,
-    handlerErrors: 0,
-  };
-  #phase: ReflectorPhase = { name: 'idle' };
   #hasSynced = false;
   #running: Promise<void> | undefined;
-  /** Where the next watch begins; undefined: list first. */
-  #resourceVersion: string | undefined;
-  #hasListed = false;
-  #isPaged = true;
-  #failures = 0;
-  #refusals = 0;
-  /** Failures in a row in which no server said anything. */
-  #unanswered = 0;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
-    this.#deliver = options.deliver ?? ((apply) => apply());
+    this.#policy = new ListPolicy({ random: options.random, pageSize: options.pageSize ?? 500 });
     this.#cache = new ObjectCache({
       project: options.project,
       handler: options.handler,
       ...(options.isSame === undefined ? {} : { isSame: options.isSame }),
       ...(options.indexers === undefined ? {} : { indexers: options.indexers }),
-      onMalformed: (where, error) => {
-        this.#statistics.malformed++;
-        this.#report({ kind: 'malformed', path: options.path, where, error });
-      },
-      onHandlerError: (where, error) => {
-        this.#statistics.handlerErrors++;
-        this.#report({ kind: 'handler', path: options.path, where, error });
-      },
+      onMalformed: (where, error) => this.#report({ kind: 'malformed', path: options.path, where, error }),
+      onHandlerError: (where, error) => this.#report({ kind: 'handler', path: options.path, where, error }),
     });
     this.#synced.promise.catch(() => undefined); // nobody may be waiting when it is stopped
   }
@@ -137,19 +76,6 @@ export class Reflector<T> {
   /** Whether the first list has been delivered whole. */
   get hasSynced(): boolean {
     return this.#hasSynced;
-  }
-
-  get phase(): ReflectorPhase {
-    return this.#phase;
-  }
-
-  get statistics(): ReflectorStatistics {
-    return { ...this.#statistics };
-  }
-
-  /** The newest place known in the collection's history; what is still held back by the gate included. */
-  get lastResourceVersion(): string | undefined {
-    return this.#resourceVersion;
   }
 
   /** Resolves once the first list has been delivered whole; rejects when the reflector is stopped before. */
@@ -166,7 +92,6 @@ export class Reflector<T> {
   async stop(): Promise<void> {
     const reason = new Error(`the reflector of ${this.#options.path} is stopped`);
     this.#stop.abort(reason);
-    this.#phase = { name: 'stopped' };
     this.#synced.reject(reason);
     await this.#running;
   }
@@ -177,113 +102,75 @@ export class Reflector<T> {
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
-      const outcome = await this.#round();
+      const end = await this.#round();
       if (this.#isStopped) return;
-      const delayMs = this.#delayAfter(outcome);
-      if (outcome.error !== undefined) {
-        const { step: kind, error } = outcome;
-        this.#report({ kind, path: this.#options.path, failures: this.#failures, delayMs, error });
+      const delayMs = this.#policy.delayAfter(end);
+      if (end.error !== undefined) {
+        const { step: kind, error } = end;
+        this.#report({ kind, path: this.#options.path, failures: this.#policy.failures, delayMs, error });
       }
-      this.#phase = { name: 'waiting', delayMs };
       await wait(this.#options.clock, delayMs, this.#stop.signal).catch(() => undefined); // stopped: the loop ends
     }
   }
 
-  async #round(): Promise<Outcome> {
+  async #round(): Promise<RoundEnd> {
     const { clock } = this.#options;
-    if (this.#resourceVersion === undefined) {
+    if (this.#policy.resourceVersion === undefined) {
       try {
-        this.#resourceVersion = await this.#list();
+        this.#policy.listed(await this.#list());
       } catch (thrown) {
-        return { step: 'list', error: toError(thrown), lastedMs: 0, hasProgressed: false };
+        return { step: 'list', error: toError(thrown), lastedMs: 0 };
       }
     }
     const begun = clock.monotonic();
-    const from = this.#resourceVersion;
-    const end = (): Outcome => ({
-      step: 'watch',
-      lastedMs: clock.monotonic() - begun,
-      hasProgressed: this.#resourceVersion !== from,
-    });
+    const end = (): RoundEnd => ({ step: 'watch', lastedMs: clock.monotonic() - begun });
     try {
-      await this.#watch(from);
+      await this.#watch(this.#policy.resourceVersion!);
       return end();
     } catch (thrown) {
       return { ...end(), error: toError(thrown) };
     }
   }
 
-  #delayAfter({ step, error, lastedMs, hasProgressed }: Outcome): number {
-    const { random } = this.#options;
-    if (lastedMs >= healthyMs) this.#failures = this.#refusals = 0;
-    // However long it was away: it is back, and what it says now has to do with its start, not with us.
-    if (error instanceof ApiError && this.#unanswered >= outageAfter) this.#failures = 0;
-    this.#unanswered = error === undefined || error instanceof ApiError ? 0 : this.#unanswered + 1;
-    if (error instanceof GoneError) {
-      // A continue token that is too old: lists this long must come in one piece.
-      if (step === 'list') this.#isPaged = false;
-      this.#resourceVersion = undefined;
-      this.#failures++;
-      return this.#failures === 1 ? 0 : jitteredBackoff(backoff, this.#failures, random);
-    }
-    if (hasProgressed) this.#failures = this.#refusals = 0;
-    if (error === undefined && lastedMs >= healthyMs) return 0;
-    this.#failures++;
-    if (step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter) {
-      this.#refusals = 0;
-      this.#resourceVersion = undefined;
-    }
-    const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-    return Math.max(jitteredBackoff(backoff, this.#failures, random), retryAfterMs);
-  }
-
   /** Applies the collection page by page; what is gone from it is deleted at the end. Answers where to watch from. */
   async #list(): Promise<string> {
-    const { client, path, pageSize = 500 } = this.#options;
+    const { client, path } = this.#options;
+    const { pageSize: limit } = this.#policy;
     const keys = new Set<string>();
     let continueToken: string | undefined;
     let resourceVersion = '';
-    this.#statistics.lists++;
     for (let page = 1; page === 1 || continueToken !== undefined; page++) {
-      this.#phase = { name: 'listing', page };
       // Waiting for each page lets everything else run in between.
       const answer = await client.list(path, {
         ...this.#selectors(),
-        ...(this.#isPaged ? { limit: pageSize } : {}),
+        ...(limit === undefined ? {} : { limit }),
         ...(continueToken === undefined ? {} : { continueToken }),
         timeoutMs: pageTimeoutMs,
         signal: this.#stop.signal,
       });
-      this.#apply(() => {
-        answer.items.forEach((raw, index) => {
-          const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
-          if (key !== undefined) keys.add(key);
-        });
-      });
+      for (const [index, raw] of answer.items.entries()) {
+        this.#stop.signal.throwIfAborted(); // a handler may have stopped it
+        const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
+        if (key !== undefined) keys.add(key);
+      }
       resourceVersion = answer.resourceVersion;
       continueToken = answer.continueToken;
     }
     if (resourceVersion === '') throw new MalformedAnswerError(`the list of ${path} has no metadata.resourceVersion`);
-    this.#isPaged = true;
-    const isFirst = !this.#hasListed;
-    this.#hasListed = true;
-    this.#apply(() => {
-      this.#cache.retain(keys);
-      if (!isFirst) {
-        this.#cache.replaced();
-        return;
-      }
+    this.#stop.signal.throwIfAborted();
+    this.#cache.retain(keys);
+    if (this.#hasSynced) {
+      this.#cache.replaced();
+    } else {
       this.#hasSynced = true;
       this.#cache.synced();
       this.#synced.resolve();
-    });
+    }
     return resourceVersion;
   }
 
   async #watch(resourceVersion: string): Promise<void> {
     const { client, clock, random, path, deadManMs = 90_000 } = this.#options;
-    this.#phase = { name: 'watching' };
-    this.#statistics.watches++;
     // Drawn anew each time, so that the watches of many clients do not end together.
     const timeoutSeconds = 300 + Math.floor(random() * 300);
     const query = new URLSearchParams({
@@ -297,32 +184,25 @@ export class Reflector<T> {
   }
 
   #receive(event: WatchEvent): void {
-    this.#statistics.events++;
-    const where = `watch after resourceVersion ${this.#resourceVersion}`;
+    this.#stop.signal.throwIfAborted();
+    const where = `watch after resourceVersion ${this.#policy.resourceVersion}`;
     const version = event.object?.metadata?.resourceVersion;
-    if (typeof version === 'string' && version !== '') this.#resourceVersion = version;
+    if (typeof version === 'string' && version !== '') this.#policy.reached(version);
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
-        this.#apply(() => this.#cache.exists(event.object, where));
+        this.#cache.exists(event.object, where);
         return;
       case 'DELETED':
-        this.#apply(() => this.#cache.deleted(event.object, where));
+        this.#cache.deleted(event.object, where);
         return;
       case 'BOOKMARK':
         return;
       default: {
         const error = new Error(`a watch event has type ${JSON.stringify(event.type)}, which is none`);
-        this.#statistics.malformed++;
         this.#report({ kind: 'malformed', path: this.#options.path, where, error });
       }
     }
-  }
-
-  #apply(change: () => void): void {
-    this.#deliver(() => {
-      if (!this.#isStopped) change();
-    });
   }
 
   #selectors(): { fieldSelector?: string; labelSelector?: string } {
@@ -336,10 +216,4 @@ export class Reflector<T> {
   #report(problem: ReflectorProblem): void {
     if (!this.#isStopped) this.#options.onProblem?.(problem);
   }
-}
-
-/** Whether the server answered, but not with a usable watch: the place asked for may be one it does not know. */
-function isRefusal(error: Error | undefined): boolean {
-  if (error instanceof TooManyRequestsError) return false;
-  return error instanceof ApiError || error instanceof WatchMalformedError;
 }

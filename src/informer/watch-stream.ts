@@ -50,6 +50,7 @@ export class WatchStream {
    */
   async run(signal: AbortSignal, onEvent: (event: WatchEvent) => void): Promise<void> {
     const { client, clock, path, query, deadManMs, lifeMs } = this.#options;
+    signal.throwIfAborted(); // it would not tell its listeners again
     const controller = new AbortController();
     const onStop = (): void => controller.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });

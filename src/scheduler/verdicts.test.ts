@@ -16,7 +16,7 @@ interface Call {
     readonly metadata: { readonly uid: string; readonly resourceVersion: string };
     readonly status: { readonly conditions: readonly Record<string, string>[] };
   };
-  readonly lane: CallOptions['rateLane'];
+  readonly lane: CallOptions['lane'];
   readonly heldSince: CallOptions['heldSince'];
   readonly answer: () => void;
   readonly fail: (error: Error) => void;
@@ -46,7 +46,7 @@ beforeEach(() => {
     expect(kind).toBe('strategic-merge');
     const pod = /^\/api\/v1\/namespaces\/default\/pods\/([^/]+)\/status$/.exec(path)![1]!;
     return new Promise<void>((resolve, reject) => {
-      const { rateLane: lane, heldSince } = options;
+      const { lane, heldSince } = options;
       calls.push({ pod, body: body as Call['body'], lane, heldSince, answer: resolve, fail: reject });
     });
   };

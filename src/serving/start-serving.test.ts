@@ -1,9 +1,9 @@
-import { Counter } from 'prom-client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { silentLogger } from '../observability/testing/silent-logger.ts';
-import type { ReadinessCheck } from './readiness-check.ts';
+import { healthRoutes } from './health-routes.ts';
+import { metricsRoute } from './metrics-route.ts';
+import type { Route } from './route.ts';
 import { startServing } from './start-serving.ts';
 import type { Serving } from './start-serving.ts';
 
@@ -12,14 +12,8 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((serving) => serving.close()));
 });
 
-async function serve(checks: readonly ReadinessCheck[] = [], registry?: MetricRegistry, port = 0): Promise<Serving> {
-  const serving = await startServing({
-    port,
-    portFlag: '--port',
-    checks,
-    registry: registry ?? createMetricRegistry({ processMetrics: false }),
-    logger: silentLogger,
-  });
+async function serve(routes: readonly Route[], port = 0): Promise<Serving> {
+  const serving = await startServing({ port, portFlag: '--port', routes, logger: silentLogger });
   running.push(serving);
   return serving;
 }
@@ -29,78 +23,59 @@ async function get(serving: Serving, path: string, method = 'GET'): Promise<{ st
   return { status: response.status, text: await response.text() };
 }
 
-describe('health', () => {
-  it('is alive as soon as it answers, ready only when every check holds', async () => {
-    let synced = false;
-    const serving = await serve([
-      { name: 'ping', check: () => true },
-      { name: 'caches-synced', check: () => synced || 'pods are still being listed' },
-    ]);
-    expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    expect(await get(serving, '/livez')).toEqual({ status: 200, text: 'ok' });
-    expect(await get(serving, '/healthz')).toEqual({ status: 200, text: 'ok' });
-    const waiting = await get(serving, '/readyz');
-    expect(waiting.status).toBe(503);
-    expect(waiting.text).toBe(
-      '[+]ping ok\n[-]caches-synced failed: pods are still being listed\nreadyz check failed\n',
-    );
-    synced = true;
-    expect(await get(serving, '/readyz')).toEqual({ status: 200, text: 'ok' });
-    expect((await get(serving, '/readyz?verbose')).text).toBe('[+]ping ok\n[+]caches-synced ok\nreadyz check passed\n');
-  });
-
-  it('takes a check that throws for one that does not hold', async () => {
-    const serving = await serve([
-      {
-        name: 'lease',
-        check: () => {
-          throw new RangeError('no lease');
-        },
-      },
-    ]);
-    expect(await get(serving, '/readyz')).toMatchObject({
-      status: 503,
-      text: expect.stringContaining('[-]lease failed: RangeError: no lease') as string,
-    });
-  });
+it('answers each path from its route, with the query', async () => {
+  const serving = await serve([
+    { path: '/a', answer: () => ({ status: 200, text: 'a' }) },
+    { path: '/b', answer: (query) => ({ status: 503, type: 'text/csv', text: query.get('columns') ?? '' }) },
+  ]);
+  expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(await get(serving, '/a')).toEqual({ status: 200, text: 'a' });
+  expect(await get(serving, '/b?columns=x,y')).toEqual({ status: 503, text: 'x,y' });
+  expect((await fetch(`${serving.url}/b`)).headers.get('content-type')).toBe('text/csv');
+  expect((await fetch(`${serving.url}/a`)).headers.get('content-type')).toBe('text/plain; charset=utf-8');
 });
 
-it("serves the registry's metrics", async () => {
-  const registry = createMetricRegistry({ processMetrics: false });
-  new Counter({ name: 'attempts_total', help: 'Attempts.', registers: [registry] }).inc(3);
-  const serving = await serve([], registry);
-  expect((await get(serving, '/metrics')).text).toContain('attempts_total 3');
-});
-
-it('answers a metric that fails with 500 and goes on', async () => {
-  const registry = createMetricRegistry({ processMetrics: false });
-  new Counter({
-    name: 'broken_total',
-    help: 'Broken.',
-    registers: [registry],
-    collect: () => {
-      throw new Error('cannot count');
-    },
-  });
-  const serving = await serve([], registry);
-  expect(await get(serving, '/metrics')).toEqual({ status: 500, text: 'Error: cannot count\n' });
-  expect((await get(serving, '/livez')).status).toBe(200);
-});
-
-it('says what there is when asked for something else', async () => {
-  const serving = await serve();
+it('serves the health and the metrics of a process', async () => {
+  const registry = createMetricRegistry({ processMetrics: true });
+  const serving = await serve([...healthRoutes([{ name: 'ping', check: () => true }]), metricsRoute(registry)]);
+  expect(await get(serving, '/livez')).toEqual({ status: 200, text: 'ok' });
+  expect((await get(serving, '/readyz?verbose')).text).toBe('[+]ping ok\nreadyz check passed\n');
+  expect((await get(serving, '/metrics')).text).toContain('process_cpu_seconds_total');
   expect(await get(serving, '/metricz')).toEqual({
     status: 404,
     text: 'no /metricz here: there are /healthz, /livez, /readyz and /metrics\n',
   });
-  expect((await get(serving, '/metrics', 'POST')).status).toBe(405);
-  expect(await get(serving, '/livez', 'HEAD')).toEqual({ status: 200, text: '' });
+});
+
+it('answers a route that fails with 500 and goes on', async () => {
+  const serving = await serve([
+    { path: '/broken', answer: () => Promise.reject(new Error('cannot count')) },
+    {
+      path: '/defective',
+      answer: () => {
+        throw new RangeError('too many');
+      },
+    },
+    { path: '/fine', answer: () => ({ status: 200, text: 'fine' }) },
+  ]);
+  expect(await get(serving, '/broken')).toEqual({ status: 500, text: 'Error: cannot count\n' });
+  expect(await get(serving, '/defective')).toEqual({ status: 500, text: 'RangeError: too many\n' });
+  expect((await get(serving, '/fine')).status).toBe(200);
+});
+
+it('says what there is when asked for something else', async () => {
+  const answer = (): { status: number; text: string } => ({ status: 200, text: 'yes' });
+  const serving = await serve(['/a', '/b', '/debug/c'].map((path) => ({ path, answer })));
+  expect(await get(serving, '/d')).toEqual({ status: 404, text: 'no /d here: there are /a, /b and /debug/c\n' });
+  expect(await get(serving, '/a/')).toMatchObject({ status: 404 });
+  expect((await get(serving, '/a', 'POST')).status).toBe(405);
+  expect(await get(serving, '/a', 'HEAD')).toEqual({ status: 200, text: '' });
 });
 
 it('names the port and the flag when another process has the port', async () => {
-  const first = await serve();
+  const first = await serve([]);
   const port = Number(new URL(first.url).port);
-  await expect(serve([], undefined, port)).rejects.toMatchObject({
+  await expect(serve([], port)).rejects.toMatchObject({
     name: 'PortUnavailableError',
     port,
     message: `cannot serve on 127.0.0.1, port ${port}: another process has it. Choose another port with --port (0 for any free one)`,
@@ -108,7 +83,7 @@ it('names the port and the flag when another process has the port', async () => 
 });
 
 it('closes at once though a client keeps its connection open', async () => {
-  const serving = await serve();
+  const serving = await serve(healthRoutes([]));
   await get(serving, '/livez'); // fetch keeps the connection
   await serving.close();
   await serving.close();

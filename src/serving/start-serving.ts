@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { PortUnavailableError } from './port-unavailable-error.ts';
-import type { ReadinessCheck } from './readiness-check.ts';
+import type { Answer, Route } from './route.ts';
 
 export interface ServingOptions {
   /** Address to listen on. Default 127.0.0.1: there is no TLS and no authentication here. */
@@ -14,9 +13,8 @@ export interface ServingOptions {
   readonly port: number;
   /** The flag by which users choose the port; named when it cannot be had. */
   readonly portFlag: string;
-  /** What /readyz asks. */
-  readonly checks: readonly ReadinessCheck[];
-  readonly registry: MetricRegistry;
+  /** Their paths differ. */
+  readonly routes: readonly Route[];
   readonly logger: Logger;
 }
 
@@ -27,33 +25,32 @@ export interface Serving {
   close(): Promise<void>;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly type?: string;
-  readonly text: string;
-}
+/** `/a, /b and /c` */
+const inWords = new Intl.ListFormat('en-GB');
 
 /**
- * Serves /healthz and /livez (the process answers), /readyz (every check holds, else 503 with the reasons; `?verbose` lists
- * all checks in any case) and /metrics (Prometheus text) over plain HTTP. Rejects with PortUnavailableError.
+ * Serves routes over plain HTTP: 404, with the paths that there are, for any other path; 405 for methods other than GET and HEAD; 500 for a
+ * route that fails. Rejects with PortUnavailableError.
  */
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  const host = options.host ?? '127.0.0.1';
+  const { host = '127.0.0.1', port: wantedPort, portFlag, logger } = options;
+  // path -> its route
+  const routes = new Map(options.routes.map((route) => [route.path, route]));
   const server = createServer((request, response) => {
-    void answer(request, options)
+    void answer(request, routes)
       .catch((error: unknown): Answer => {
-        options.logger.error('serving a request failed', { url: request.url, error });
+        logger.error('serving a request failed', { url: request.url, error });
         return { status: 500, text: `${describeError(error)}\n` };
       })
       .then((answered) => respond(request, response, answered));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new PortUnavailableError(host, options.port, options.portFlag, error)));
-    server.listen(options.port, host, resolve);
+    server.once('error', (error) => reject(new PortUnavailableError(host, wantedPort, portFlag, error)));
+    server.listen(wantedPort, host, resolve);
   });
   const { port } = server.address() as AddressInfo;
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  options.logger.info('serving health and metrics', { url });
+  logger.info('serving over HTTP', { url, paths: [...routes.keys()] });
   let closed: Promise<void> | undefined;
   return {
     url,
@@ -67,41 +64,14 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   };
 }
 
-async function answer(request: IncomingMessage, options: ServingOptions): Promise<Answer> {
+async function answer(request: IncomingMessage, routes: ReadonlyMap<string, Route>): Promise<Answer> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { status: 405, text: `${request.method ?? ''} is not allowed here: use GET\n` };
   }
   const [path = '', query] = (request.url ?? '').split('?', 2);
-  switch (path) {
-    case '/healthz':
-    case '/livez':
-      return { status: 200, text: 'ok' };
-    case '/readyz':
-      return readiness(options.checks, new URLSearchParams(query).has('verbose'));
-    case '/metrics':
-      return { status: 200, type: options.registry.contentType, text: await options.registry.metrics() };
-    default:
-      return { status: 404, text: `no ${path} here: there are /healthz, /livez, /readyz and /metrics\n` };
-  }
-}
-
-function readiness(checks: readonly ReadinessCheck[], verbose: boolean): Answer {
-  const results = checks.map((check) => ({ name: check.name, result: outcome(check) }));
-  const ready = results.every(({ result }) => result === true);
-  if (ready && !verbose) return { status: 200, text: 'ok' };
-  const lines = results.map(({ name, result }) => (result === true ? `[+]${name} ok` : `[-]${name} failed: ${result}`));
-  return {
-    status: ready ? 200 : 503,
-    text: [...lines, ready ? 'readyz check passed' : 'readyz check failed', ''].join('\n'),
-  };
-}
-
-function outcome(check: ReadinessCheck): true | string {
-  try {
-    return check.check();
-  } catch (error) {
-    return describeError(error);
-  }
+  const route = routes.get(path);
+  if (route !== undefined) return route.answer(new URLSearchParams(query));
+  return { status: 404, text: `no ${path} here: there are ${inWords.format(routes.keys())}\n` };
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, { status, type, text }: Answer): void {

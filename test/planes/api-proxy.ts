@@ -119,7 +119,7 @@ async function requestOf(incoming: IncomingMessage): Promise<TransportRequest> {
     path: url,
     headers: withoutOwn(flat),
     ...(pieces.length > 0 && { body: Buffer.concat(pieces) }),
-    lane: url.includes('watch=true') ? 'watch' : 'call',
+    connection: url.includes('watch=true') ? 'watch' : 'call',
   };
 }
 

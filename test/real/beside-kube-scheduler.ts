@@ -67,8 +67,8 @@ export function refusedMember(plane: RealPlane): Promise<void> {
   let heldUp = Promise.resolve();
   const throughHeldUpWatch = async ({ stage }: Setting): Promise<ApiProxy> => {
     const proxy = await stage.openProxy();
-    proxy.fault = async ({ path, lane }, forward) => {
-      if (lane !== 'watch' || !path.startsWith('/api/v1/pods?')) return undefined;
+    proxy.fault = async ({ path, connection }, forward) => {
+      if (connection !== 'watch' || !path.startsWith('/api/v1/pods?')) return undefined;
       const answer = await forward();
       return { ...answer, body: delayed(answer.body, () => heldUp) };
     };

@@ -1,3 +1,5 @@
+import { UserError } from '../../base/user-error.ts';
+
 /** The JSON of one object to apply; what is stated here has been checked. */
 export interface ManifestObject {
   readonly apiVersion: string;
@@ -28,12 +30,12 @@ export function manifestTitle({ kind, metadata }: ManifestObject): string {
 }
 
 /** Manifests cannot be applied. Each problem says the file, document, line and field, and what is wrong there. */
-export class ManifestError extends Error {
+export class ManifestError extends UserError {
   override readonly name = 'ManifestError';
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(problems.join('\n'), options);
+    super(['the manifests cannot be applied:', ...problems].join('\n  '), options);
     this.problems = problems;
   }
 }

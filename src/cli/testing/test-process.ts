@@ -1,8 +1,19 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { deferred } from '../../base/deferred.ts';
 import { packageFile } from '../package-files.ts';
+
+export interface TestProcessOptions {
+  /** Added to this process's own. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Files that standard output and standard error are redirected to; `stdout` and `stderr` stay empty then. */
+  readonly stdoutTo?: string;
+  readonly stderrTo?: string;
+  /** A command and its first parameters, which runs what follows them. */
+  readonly under?: readonly string[];
+}
 
 export interface Ended {
   /** Undefined: a signal killed it. */
@@ -21,17 +32,21 @@ export class TestProcess {
   #stderr = '';
   #signalledAt = 0;
 
-  constructor(parameters: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  constructor(parameters: readonly string[], options: TestProcessOptions = {}) {
     const startedAt = performance.now();
-    this.#child = spawn(process.execPath, [packageFile('src', 'main.ts'), ...parameters], {
+    const { environment, stdoutTo, stderrTo, under = [] } = options;
+    const [command, ...rest] = [...under, process.execPath, packageFile('src', 'main.ts'), ...parameters];
+    const redirections = [stdoutTo, stderrTo].map((path) => (path === undefined ? undefined : openSync(path, 'w')));
+    this.#child = spawn(command!, rest, {
       env: { ...process.env, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', ...redirections.map((file) => file ?? 'pipe')],
     });
-    this.#child.stdout!.on('data', (text: unknown) => {
+    for (const file of redirections) if (file !== undefined) closeSync(file);
+    this.#child.stdout?.on('data', (text: unknown) => {
       this.#stdout += String(text);
       for (const look of this.#waiting) look();
     });
-    this.#child.stderr!.on('data', (text: unknown) => {
+    this.#child.stderr?.on('data', (text: unknown) => {
       this.#stderr += String(text);
       for (const look of this.#waiting) look();
     });

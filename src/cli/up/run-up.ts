@@ -46,7 +46,7 @@ const tickMs = 100;
 /**
  * Runs a control plane in this process, applies manifests to it and shows what happens, until the user interrupts it or, with
  * `exit`, the scenario ends. Answers the exit code. Rejects with ManifestError before anything is started, with
- * PortTakenError, and with ManifestError when the server refuses an object; nothing is left running then.
+ * startPlane's errors, and with ManifestError when the server refuses an object; nothing is left running then.
  */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const manifests = await loadManifests(options.files);

@@ -208,21 +208,23 @@ describe('connections', () => {
   });
 });
 
-describe('lanes', () => {
-  test('a full call lane does not hold up the lease or a watch', async () => {
+describe('the kinds of connections', () => {
+  test('calls that take all of theirs do not hold up the lease or a watch', async () => {
     const narrow = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     server.next(saysNothing).otherwise(answerJson({}));
     const stuck = narrow.send(get).catch((error: unknown) => error);
     await expect.poll(() => server.requests.length).toBe(1);
-    expect((await narrow.send({ ...get, lane: 'lease' })).status).toBe(200);
-    expect((await narrow.send({ ...get, lane: 'watch' })).status).toBe(200);
+    expect((await narrow.send({ ...get, connection: 'lease' })).status).toBe(200);
+    expect((await narrow.send({ ...get, connection: 'watch' })).status).toBe(200);
     await narrow.close();
     expect(await stuck).toBeInstanceOf(Error);
   });
 
   test('any number of watches is open at once', async () => {
     server.otherwise(streams({ open: true }));
-    const watches = await Promise.all(Array.from({ length: 20 }, () => transport.send({ ...get, lane: 'watch' })));
+    const watches = await Promise.all(
+      Array.from({ length: 20 }, () => transport.send({ ...get, connection: 'watch' })),
+    );
     expect(watches.map((watch) => watch.status)).toEqual(Array(20).fill(200));
     expect(server.connections).toBe(20);
   });
@@ -373,7 +375,7 @@ describe('over TLS', () => {
     });
     const credentials = { tls: { ca: fixture('ca.crt') }, tlsKey: 'any', headers: {} };
     const slow = new HttpTransport({ endpoint: fixedEndpoint(`https://127.0.0.1:${port}`, credentials) });
-    const { body } = await slow.send({ ...get, lane: 'watch' });
+    const { body } = await slow.send({ ...get, connection: 'watch' });
     const response = await begun.promise;
     // A transport that reads on is done after some 20 of these.
     for (let turn = 0; turn < 1_000; turn++) await new Promise((resolve) => setImmediate(resolve));

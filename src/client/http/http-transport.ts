@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createSecureContext } from 'node:tls';
 import { ConnectionError } from '../api-errors.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
-import type { Lane, Transport, TransportRequest, TransportResponse } from '../transport.ts';
+import type { ConnectionKind, Transport, TransportRequest, TransportResponse } from '../transport.ts';
 import { abortReason, unlessAborted } from '../wait.ts';
 import { BodyStream } from './body-stream.ts';
 import { CollectedBody } from './collected-body.ts';
@@ -24,8 +24,8 @@ export interface HttpTransportOptions {
 
 interface Pools {
   readonly tlsKey: string;
-  /** lane -> the connections that carry it */
-  readonly byLane: Readonly<Record<Lane, ConnectionPool>>;
+  /** kind -> its connections */
+  readonly byKind: Readonly<Record<ConnectionKind, ConnectionPool>>;
 }
 
 /** What a request's first lines are made of must not be able to end a line. */
@@ -33,7 +33,7 @@ const notInPath = /[^\x21-\x7e]/;
 const notInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
- * HTTP/1.1 (docs/decisions/0010-own-http-client.md). Each lane has its own connections: any number of long-lived ones for
+ * HTTP/1.1 (docs/decisions/0010-own-http-client.md). There are three kinds of connections: any number of long-lived ones for
  * watches, two for the Lease (so that a renewal that hangs does not hold up the next), some for calls. Nothing has a time-out
  * here but connecting: callers have deadlines, and who watches keeps a dead-man timer. When the certificates or authorities
  * change, new connections are opened and the old ones are closed as soon as what they carry has ended.
@@ -63,11 +63,11 @@ export class HttpTransport implements Transport {
     // A credential plug-in may hang, which must not outlive the call's deadline.
     const credentials = await unlessAborted(this.#credentials(), signal);
     signal?.throwIfAborted();
-    const lane = request.lane ?? 'call';
-    const pool = this.#poolsFor(credentials).byLane[lane];
+    const kind = request.connection ?? 'call';
+    const pool = this.#poolsFor(credentials).byKind[kind];
     const head = this.#headOf(request, credentials);
     const response =
-      lane === 'watch'
+      kind === 'watch'
         ? await openStream(pool, toWire(head, request.body), signal)
         : await collect(pool, toWire(head, request.body), request.discardsBody === true, signal);
     if (response.status === 401) this.#endpoint.refused(credentials);
@@ -110,10 +110,10 @@ export class HttpTransport implements Transport {
       this.#open.add(pool);
       return pool;
     };
-    const next = { tlsKey, byLane: { watch: open(Infinity), lease: open(2), call: open(this.#callConnections) } };
+    const next = { tlsKey, byKind: { watch: open(Infinity), lease: open(2), call: open(this.#callConnections) } };
     this.#current = next;
     for (const pool of this.#open) {
-      if (Object.values(next.byLane).includes(pool)) continue;
+      if (Object.values(next.byKind).includes(pool)) continue;
       pool.drain();
       if (pool.isEmpty) this.#open.delete(pool);
     }

@@ -61,7 +61,7 @@ export class ApiPodBinder implements PodBinder {
       target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
     };
     const path = `${podPath(binding)}/binding`;
-    await retry(() => this.#client.create(path, body, { rateLane: 'bind', timeoutMs: callTimeoutMs, signal }), {
+    await retry(() => this.#client.create(path, body, { lane: 'bind', timeoutMs: callTimeoutMs, signal }), {
       clock: this.#clock,
       random: this.#random,
       idempotent: false,
@@ -73,7 +73,7 @@ export class ApiPodBinder implements PodBinder {
   /** Asks until there is an answer: the pod stays assumed meanwhile, because its room may be taken. */
   async #isBoundAsAsked(binding: PodBinding, signal: AbortSignal): Promise<boolean> {
     const pod = await retry(
-      () => this.#client.get<PodPlacement>(podPath(binding), { rateLane: 'bind', timeoutMs: callTimeoutMs, signal }),
+      () => this.#client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs: callTimeoutMs, signal }),
       { clock: this.#clock, random: this.#random, idempotent: true, maxAttempts: Infinity, signal },
     );
     const nodeName = pod.spec.nodeName ?? '';

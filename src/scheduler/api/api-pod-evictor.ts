@@ -25,7 +25,7 @@ export class ApiPodEvictor implements PodEvictor {
   async evict(pod: Pod, beneficiary: string, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
     const path = podPath(pod);
-    const call = { rateLane: 'bind', discardAnswer: true, signal } as const;
+    const call = { lane: 'bind', discardAnswer: true, signal } as const;
     try {
       const mark = this.#mark(pod, beneficiary);
       await this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal);

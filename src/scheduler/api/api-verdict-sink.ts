@@ -32,8 +32,8 @@ export class ApiVerdictSink implements VerdictSink {
     const { client, clock, random } = this.#options;
     const path = `${podPath(pod)}/status`;
     const patch = this.#patchOf(pod, verdict);
-    const rateLane = isFirst ? 'verdict' : 'condition';
-    const call = { rateLane, heldSince: since, discardAnswer: true, signal } as const;
+    const lane = isFirst ? 'verdict' : 'condition';
+    const call = { lane, heldSince: since, discardAnswer: true, signal } as const;
     try {
       // Repeating does no harm: the patch is conditional.
       await retry(() => client.patch(path, 'strategic-merge', patch, call), {

@@ -116,7 +116,7 @@ export class Conversation {
   async watch(path: string, count: number, ask: Ask & { readonly act?: () => Promise<void> } = {}): Promise<Answer> {
     const controller = new AbortController();
     const response = await this.#transport.send(
-      { ...this.#request('GET', path, ask), lane: 'watch' },
+      { ...this.#request('GET', path, ask), connection: 'watch' },
       controller.signal,
     );
     if (response.status >= 300) {

@@ -3,10 +3,10 @@ import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
 import { Heap } from '../base/heap.ts';
 import { AbortListeners } from './abort-listeners.ts';
-import type { RateLane } from './rate-limiter.ts';
+import type { Lane } from './lane.ts';
 import { abortReason } from './wait.ts';
 
-export interface BindPriorityOptions {
+export interface BindPrecedenceOptions {
   readonly clock: Clock;
 }
 
@@ -17,11 +17,11 @@ interface HeldCall {
   readonly turn: Deferred<void>;
 }
 
-/** Calls of one such lane under way at most: a bind that comes now finds connections free. */
-const laneLimit = 12;
+/** Calls under way at most, of one lane that gives way: a bind that comes now finds connections free. */
+const underWayLimit = 12;
 
-/** A lane that gives way to binds. Times in milliseconds. */
-class HeldLane {
+/** The calls of one lane, which give way to binds. Times in milliseconds. */
+class Followers {
   /** How long no bind must have been under way before its calls go. */
   readonly quietMs: number;
   /** How long a call may be held. */
@@ -42,16 +42,16 @@ class HeldLane {
  * ends verdicts go, then conditions, a few at a time. Events wait until no bind has been under way for a moment, so that a burst of gangs that
  * come and are bound one by one is over before its Events are written. Other lanes are never held.
  */
-export class BindPriority {
+export class BindPrecedence {
   readonly #clock: Clock;
   readonly #aborts = new AbortListeners();
-  /** lane -> its calls; lanes in the order in which they go */
-  readonly #lanes: Readonly<Partial<Record<RateLane, HeldLane>>> = {
-    verdict: new HeldLane(0, 500),
-    condition: new HeldLane(0, 1_000),
-    event: new HeldLane(100, 5_000),
+  /** lane -> its calls; in the order in which they go */
+  readonly #followers: Readonly<Partial<Record<Lane, Followers>>> = {
+    verdict: new Followers(0, 500),
+    condition: new Followers(0, 1_000),
+    event: new Followers(100, 5_000),
   };
-  readonly #inOrder: readonly HeldLane[] = Object.values(this.#lanes);
+  readonly #inOrder: readonly Followers[] = Object.values(this.#followers);
   #sequence = 0;
   #binds = 0;
   /** Monotonic time at which the last bind ended. */
@@ -60,7 +60,7 @@ export class BindPriority {
   /** When the timer fires; it is set anew only for something sooner. */
   #timerAt = Infinity;
 
-  constructor(options: BindPriorityOptions) {
+  constructor(options: BindPrecedenceOptions) {
     this.#clock = options.clock;
   }
 
@@ -74,51 +74,51 @@ export class BindPriority {
    * comes first. Unless it rejects, `leave` must follow when the call has ended, however it ended. `since` (monotonic) is
    * what the time that it may be held counts from; default now. Never throws.
    */
-  enter(laneName: RateLane, since?: number, signal?: AbortSignal): Promise<void> | undefined {
-    if (laneName === 'bind') {
+  enter(lane: Lane, since?: number, signal?: AbortSignal): Promise<void> | undefined {
+    if (lane === 'bind') {
       this.#binds++;
       return undefined;
     }
-    const lane = this.#lanes[laneName];
-    if (lane === undefined) return undefined;
+    const followers = this.#followers[lane];
+    if (followers === undefined) return undefined;
     const now = this.#clock.monotonic();
-    const until = (since ?? now) + lane.maxHoldMs;
-    if (until <= now || this.#mayGo(lane, now)) {
-      lane.underWay++;
+    const until = (since ?? now) + followers.maxHoldMs;
+    if (until <= now || this.#mayGo(followers, now)) {
+      followers.underWay++;
       return undefined;
     }
     if (signal?.aborted) return Promise.reject(abortReason(signal));
-    return this.#hold(lane, { sequence: this.#sequence++, until, turn: deferred() }, signal);
+    return this.#hold(followers, { sequence: this.#sequence++, until, turn: deferred() }, signal);
   }
 
   /** A call that went has ended. */
-  leave(laneName: RateLane): void {
-    if (laneName === 'bind') {
+  leave(lane: Lane): void {
+    if (lane === 'bind') {
       if (--this.#binds > 0) return;
       this.#quietSince = this.#clock.monotonic();
     } else {
-      const lane = this.#lanes[laneName];
-      if (lane === undefined) return;
-      lane.underWay--;
+      const followers = this.#followers[lane];
+      if (followers === undefined) return;
+      followers.underWay--;
     }
     if (this.held > 0) this.#letGo();
   }
 
-  #isQuiet({ quietMs }: HeldLane, now: number): boolean {
+  #isQuiet({ quietMs }: Followers, now: number): boolean {
     return this.#binds === 0 && now >= this.#quietSince + quietMs;
   }
 
-  #mayGo(lane: HeldLane, now: number): boolean {
-    return lane.underWay < laneLimit && this.#isQuiet(lane, now);
+  #mayGo(followers: Followers, now: number): boolean {
+    return followers.underWay < underWayLimit && this.#isQuiet(followers, now);
   }
 
-  #hold(lane: HeldLane, call: HeldCall, signal: AbortSignal | undefined): Promise<void> {
-    lane.calls.push(call);
+  #hold(followers: Followers, call: HeldCall, signal: AbortSignal | undefined): Promise<void> {
+    followers.calls.push(call);
     this.#setTimer();
     const { promise } = call.turn;
     if (signal === undefined) return promise;
     const onAbort = (): void => {
-      if (!lane.calls.remove(call)) return;
+      if (!followers.calls.remove(call)) return;
       if (this.held === 0) this.#cancelTimer();
       call.turn.reject(abortReason(signal));
     };
@@ -129,11 +129,11 @@ export class BindPriority {
   /** Whoever need not wait any longer goes. */
   #letGo(): void {
     const now = this.#clock.monotonic();
-    for (const lane of this.#inOrder) {
-      for (let next = lane.calls.peek(); next !== undefined; next = lane.calls.peek()) {
-        if (next.until > now && !this.#mayGo(lane, now)) break;
-        lane.calls.pop();
-        lane.underWay++;
+    for (const followers of this.#inOrder) {
+      for (let next = followers.calls.peek(); next !== undefined; next = followers.calls.peek()) {
+        if (next.until > now && !this.#mayGo(followers, now)) break;
+        followers.calls.pop();
+        followers.underWay++;
         next.turn.resolve();
       }
     }
@@ -146,7 +146,7 @@ export class BindPriority {
     for (const { calls, quietMs, underWay } of this.#inOrder) {
       const soonest = calls.peek();
       if (soonest === undefined) continue;
-      const waitsForQuiet = this.#binds === 0 && underWay < laneLimit;
+      const waitsForQuiet = this.#binds === 0 && underWay < underWayLimit;
       at = Math.min(at, soonest.until, waitsForQuiet ? this.#quietSince + quietMs : Infinity);
     }
     if (at >= this.#timerAt) return;

@@ -1,16 +1,14 @@
-import { jitteredBackoff } from '../base/backoff.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { FailureBackoff } from './failure-backoff.ts';
+import type { Backoff } from './failure-backoff.ts';
 import type { WorkQueueMetrics } from './work-queue-metrics.ts';
 
 /** A key that failed and will be processed again. */
-export interface Retry {
+export interface Retry extends Backoff {
   readonly key: string;
   readonly error: unknown;
-  /** Failures in a row, this one included. */
-  readonly failures: number;
-  readonly delayMs: number;
 }
 
 export interface WorkQueueOptions {
@@ -54,20 +52,15 @@ export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
   /** Keys in state ready, first come first served. */
   readonly #ready = new Set<string>();
-  /** key -> failures in a row; absent after a success */
-  readonly #failures = new Map<string, number>();
+  readonly #backoff: FailureBackoff;
   /** What the workers are doing. */
   readonly #work = new Set<Promise<void>>();
   #started = false;
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    this.#backoff = new FailureBackoff({ policy: options.backoff, random: options.random });
     options.metrics.depth.set({ name: options.name }, 0);
-  }
-
-  /** Keys for which there is anything to do, those being processed included. */
-  get size(): number {
-    return this.#entries.size;
   }
 
   /** The key is due in `delayMs`. After `stop` this does nothing. */
@@ -158,19 +151,17 @@ export class WorkQueue {
     metrics.workSeconds.observe({ name }, (clock.monotonic() - begun) / 1000);
     if (this.#stop.signal.aborted) return;
     this.#entries.delete(key);
-    if (failure === undefined) this.#failures.delete(key);
+    if (failure === undefined) this.#backoff.succeeded(key);
     else this.#retry(key, failure.error);
     if (entry.againMs !== undefined) this.add(key, entry.againMs);
   }
 
   #retry(key: string, error: unknown): void {
-    const { backoff, metrics, name, onRetry, random } = this.#options;
-    const failures = (this.#failures.get(key) ?? 0) + 1;
-    this.#failures.set(key, failures);
-    const delayMs = jitteredBackoff(backoff, failures, random);
+    const { metrics, name, onRetry } = this.#options;
+    const backoff = this.#backoff.failed(key);
     metrics.retries.inc({ name });
-    this.#schedule(key, delayMs, true);
-    onRetry({ key, error, failures, delayMs });
+    this.#schedule(key, backoff.delayMs, true);
+    onRetry({ key, error, ...backoff });
   }
 
   #reportDepth(): void {

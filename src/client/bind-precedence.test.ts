@@ -1,22 +1,22 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { VirtualClock } from '../base/testing/virtual-clock.ts';
-import { BindPriority } from './bind-priority.ts';
-import type { RateLane } from './rate-limiter.ts';
+import { BindPrecedence } from './bind-precedence.ts';
+import type { Lane } from './lane.ts';
 
 let clock: VirtualClock;
-let priority: BindPriority;
+let precedence: BindPrecedence;
 /** Names of the calls that went, in order. */
 let gone: string[];
 
 beforeEach(() => {
   clock = new VirtualClock();
-  priority = new BindPriority({ clock });
+  precedence = new BindPrecedence({ clock });
   gone = [];
 });
 
-function call(lane: RateLane, name: string = lane, since?: number): void {
-  const turn = priority.enter(lane, since);
+function call(lane: Lane, name: string = lane, since?: number): void {
+  const turn = precedence.enter(lane, since);
   if (turn === undefined) gone.push(name);
   else void turn.then(() => gone.push(name));
 }
@@ -30,7 +30,7 @@ async function advance(ms: number): Promise<void> {
 
 test('while nothing is bound every call goes at once', () => {
   for (const lane of ['verdict', 'condition', 'event', 'lease', 'read'] as const) {
-    expect(priority.enter(lane)).toBeUndefined();
+    expect(precedence.enter(lane)).toBeUndefined();
   }
   expect(clock.untilNextTimer()).toBeUndefined();
 });
@@ -39,32 +39,32 @@ test('what only tells people something waits for the last bind, then goes by lan
   call('bind');
   call('bind');
   for (const name of ['event 1', 'condition 1', 'verdict 1', 'event 2', 'verdict 2', 'condition 2']) {
-    call(name.split(' ')[0] as RateLane, name);
+    call(name.split(' ')[0] as Lane, name);
   }
-  priority.leave('bind');
+  precedence.leave('bind');
   await settled();
   expect(gone).toEqual(['bind', 'bind']);
-  expect(priority.held).toBe(6);
+  expect(precedence.held).toBe(6);
 
-  priority.leave('bind');
+  precedence.leave('bind');
   await settled();
   expect(gone.slice(2)).toEqual(['verdict 1', 'verdict 2', 'condition 1', 'condition 2']);
   await advance(100);
   expect(gone.slice(6)).toEqual(['event 1', 'event 2']);
-  expect(priority.held).toBe(0);
+  expect(precedence.held).toBe(0);
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
 test('an Event waits until no bind has been under way for 100 ms', async () => {
   call('bind');
-  priority.leave('bind');
+  precedence.leave('bind');
   await advance(60);
   call('event', 'early');
   call('condition');
   await advance(39);
   call('bind');
   await advance(50);
-  priority.leave('bind');
+  precedence.leave('bind');
   await advance(99);
   expect(gone).toEqual(['bind', 'condition', 'bind']);
   await advance(1);
@@ -78,14 +78,14 @@ test('a dozen of a lane is under way at once, so that the next bind is not behin
   call('verdict');
   expect(gone).toHaveLength(13);
   expect(gone.at(-1)).toBe('verdict');
-  priority.leave('condition');
+  precedence.leave('condition');
   await settled();
   expect(gone.slice(13)).toEqual(['condition 13']);
   call('bind');
-  priority.leave('condition');
+  precedence.leave('condition');
   await settled();
   expect(gone.slice(14)).toEqual(['bind']);
-  priority.leave('bind');
+  precedence.leave('bind');
   await settled();
   expect(gone.slice(15)).toEqual(['condition 14']);
   expect(clock.untilNextTimer()).toBeUndefined();
@@ -101,7 +101,7 @@ test('the end of another call is not the end of a bind', async () => {
   call('bind');
   call('read');
   call('event');
-  priority.leave('read');
+  precedence.leave('read');
   await settled();
   expect(gone).toEqual(['bind', 'read']);
 });
@@ -138,21 +138,21 @@ test.each([
 test('a call that is given up rejects with the reason and leaves nothing behind', async () => {
   const controller = new AbortController();
   call('bind');
-  const turns = [priority.enter('event', undefined, controller.signal)];
-  turns.push(priority.enter('verdict', undefined, controller.signal));
+  const turns = [precedence.enter('event', undefined, controller.signal)];
+  turns.push(precedence.enter('verdict', undefined, controller.signal));
   controller.abort(new Error('leadership lost'));
-  turns.push(priority.enter('condition', undefined, controller.signal));
+  turns.push(precedence.enter('condition', undefined, controller.signal));
   for (const turn of turns) await expect(turn).rejects.toThrow('leadership lost');
-  expect(priority.held).toBe(0);
+  expect(precedence.held).toBe(0);
   expect(clock.untilNextTimer()).toBeUndefined();
 });
 
 test('a call that went takes its listener with it', async () => {
   const { signal } = new AbortController();
   call('bind');
-  const turn = priority.enter('event', undefined, signal);
+  const turn = precedence.enter('event', undefined, signal);
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-  priority.leave('bind');
+  precedence.leave('bind');
   await advance(100);
   await turn;
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);

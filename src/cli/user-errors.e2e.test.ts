@@ -1,0 +1,158 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TestProcess } from './testing/test-process.ts';
+import type { TestProcessOptions } from './testing/test-process.ts';
+
+const running: TestProcess[] = [];
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-errors-'));
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((process) => process.kill()));
+  await rm(folder, { recursive: true });
+});
+
+function tutti(parameters: readonly string[], options: TestProcessOptions = {}): TestProcess {
+  // Without a compile cache, which would make a TMPDIR that is not there.
+  const environment = { KUBECONFIG: '', HOME: folder, NODE_DISABLE_COMPILE_CACHE: '1', ...options.environment };
+  const process = new TestProcess(parameters, { ...options, environment });
+  running.push(process);
+  return process;
+}
+
+/** Runs to the end, which must be exit code 1 and an error for the user: no stack, nothing to report. Answers the error. */
+async function refusal(parameters: readonly string[], options: TestProcessOptions = {}): Promise<string> {
+  const process = tutti(parameters, options);
+  expect(await process.ended()).toMatchObject({ exitCode: 1 });
+  expect(process.stderr).toMatch(/^tutti: /m);
+  expect(process.stderr).not.toMatch(/^ +at |please report/m);
+  return /^tutti: (.*)$/ms.exec(process.stderr)![1]!.trim();
+}
+
+/** Holds a port for as long as `hold` runs. */
+async function holdingPort<T>(hold: (port: number) => Promise<T>): Promise<T> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  try {
+    return await hold((server.address() as AddressInfo).port);
+  } finally {
+    server.close();
+  }
+}
+
+describe('a folder for temporary files', () => {
+  it('that is not there is named, with the way out', async () => {
+    const environment = { TMPDIR: join(folder, 'missing') };
+    expect(await refusal(['up', '--exit'], { environment })).toBe(
+      `cannot write the kubeconfig to ${folder}/missing: there is no such folder. Set TMPDIR to a folder that can be written to`,
+    );
+  });
+
+  it('that is a file is named', async () => {
+    const TMPDIR = join(folder, 'file');
+    await writeFile(TMPDIR, '');
+    expect(await refusal(['up', '--exit'], { environment: { TMPDIR } })).toContain(`${TMPDIR}: it is not a folder`);
+  });
+
+  const mayMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()]).status === 0;
+  it.skipIf(!mayMount).each([
+    ['for the folder of its own', 1],
+    ['for the file in it', 2],
+  ])('that has no room %s is named', async (_what, inodes) => {
+    const mounting = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs '${folder}' && exec "$@"`;
+    const under = ['unshare', '-rm', 'sh', '-c', mounting, 'sh'];
+    expect(await refusal(['up', '--exit'], { environment: { TMPDIR: folder }, under })).toContain(
+      `${folder}: there is no room left in it. Set TMPDIR`,
+    );
+  });
+});
+
+describe('manifests', () => {
+  it('that cannot be read are named, all of them', async () => {
+    await writeFile(join(folder, 'file.yaml'), '');
+    await mkdir(join(folder, 'jobs'));
+    await symlink(join(folder, 'gone.yaml'), join(folder, 'jobs', 'dangling.yaml'));
+    await symlink('loop.yaml', join(folder, 'loop.yaml'));
+    const files = ['file.yaml/below.yaml', 'jobs', 'loop.yaml'].flatMap((name) => ['--file', join(folder, name)]);
+    const [title, ...problems] = (await refusal(['up', ...files])).split('\n').map((line) => line.trim());
+    expect(title).toBe('the manifests cannot be applied:');
+    expect(problems).toEqual([
+      expect.stringContaining(`${folder}/file.yaml/below.yaml: it cannot be read: ENOTDIR`),
+      `${folder}/jobs/dangling.yaml: there is no such file or folder`,
+      expect.stringContaining(`${folder}/loop.yaml: it cannot be read: ELOOP`),
+    ]);
+  });
+});
+
+/** A kubeconfig whose server nobody asks before these errors come. */
+async function kubeconfigFile(user: object = {}): Promise<string> {
+  const path = join(folder, 'kubeconfig');
+  const kubeconfig = {
+    clusters: [{ name: 'a', cluster: { server: 'http://127.0.0.1:1' } }],
+    users: [{ name: 'eve', user }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'eve' } }],
+    'current-context': 'a',
+  };
+  await writeFile(path, JSON.stringify(kubeconfig));
+  return path;
+}
+
+describe('a kubeconfig', () => {
+  it('that is a folder is named, with the way out', async () => {
+    expect(await refusal(['scheduler', '--kubeconfig', folder])).toMatch(
+      new RegExp(`^kubeconfig ${folder} cannot be read \\(EISDIR.*give another with --kubeconfig$`),
+    );
+  });
+
+  it('that names a token file which cannot be read is named, and so is that', async () => {
+    const path = await kubeconfigFile({ tokenFile: 'token' });
+    expect(await refusal(['controller', '--kubeconfig', path])).toMatch(
+      new RegExp(`^${path}: the tokenFile of user "eve" cannot be read \\(ENOENT.*${folder}/token.*\\): correct it`),
+    );
+  });
+});
+
+describe('the address of health and metrics', () => {
+  it.each(['scheduler', 'controller'])('of tutti %s is named when another process has it', async (name) => {
+    const kubeconfig = await kubeconfigFile();
+    await holdingPort(async (port) => {
+      expect(await refusal([name, '--kubeconfig', kubeconfig, '--metrics-port', String(port)])).toBe(
+        `cannot serve on 127.0.0.1, port ${port}: another process has it. Choose another port with --metrics-port (0 for any free one)`,
+      );
+    });
+  });
+
+  it.each(['192.0.2.1', 'nowhere.invalid'])('is named when it is none of this machine: %s', async (host) => {
+    const flags = ['--kubeconfig', await kubeconfigFile(), '--metrics-port', '0', '--bind-address', host];
+    expect(await refusal(['scheduler', ...flags])).toBe(
+      `cannot serve on ${host}, port 0: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
+    );
+  });
+});
+
+// A device on which there is never any room.
+describe.skipIf(!existsSync('/dev/full'))('output that cannot be written', () => {
+  it.each([[['--version']], [['up', '--exit']], [['up']]])(
+    'ends tutti %s with 1 and the reason',
+    async (parameters) => {
+      expect(await refusal(parameters, { stdoutTo: '/dev/full', environment: { TMPDIR: folder } })).toBe(
+        'standard output cannot be written to: there is no room left. Make room, or redirect it elsewhere',
+      );
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
+  it('ends a server with 1 when it is the log', async () => {
+    const parameters = ['scheduler', '--kubeconfig', await kubeconfigFile(), '--metrics-port', '0'];
+    expect(await tutti(parameters, { stderrTo: '/dev/full' }).ended()).toMatchObject({ exitCode: 1 });
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { UserError } from '../base/user-error.ts';
+import { AccessRefusedError } from '../client/access-refused-error.ts';
+import { ConnectionError, TimeoutError, UnauthorizedError } from '../client/api-errors.ts';
+import { KubeconfigError } from '../client/kubeconfig-error.ts';
+import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
+import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
+import { ProfileError } from '../framework/profile.ts';
+import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
+import { PortUnavailableError } from '../serving/port-unavailable-error.ts';
+import { ManifestError } from './manifests/manifest.ts';
+import { OutputError } from './output-error.ts';
+import { InstallationError } from './package-files.ts';
+
+const cause = new Error('said by the system');
+const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', causes: [] };
+
+it.each([
+  ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
+  ['ConnectionError', new ConnectionError('no answer', { ambiguous: false, cause })],
+  ['InstallationError', new InstallationError('/dist')],
+  ['KubeconfigError', new KubeconfigError('no kubeconfig')],
+  ['ManifestError', new ManifestError(['a.yaml: no'])],
+  ['OutputError', new OutputError('standard output', cause)],
+  ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', '', 'must be an object')],
+  ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
+  ['PortTakenError', new PortTakenError(80, '127.0.0.1', cause)],
+  ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],
+  ['ProfileError', new ProfileError('no such plugin')],
+  ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],
+  ['TimeoutError', new TimeoutError('no answer', { ambiguous: false })],
+])('%s is shown to the user as the error it is', (name, error) => {
+  expect(error).toBeInstanceOf(UserError);
+  expect(error.name).toBe(name);
+});
