@@ -22,7 +22,7 @@ it.each([
   ['KubeconfigError', new KubeconfigError('no kubeconfig')],
   ['ManifestError', new ManifestError(['a.yaml: no'])],
   ['OutputError', new OutputError('standard output', cause)],
-  ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', '', 'must be an object')],
+  ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', [{ path: [], problem: 'must be an object' }])],
   ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
   ['PortTakenError', new PortTakenError(80, '127.0.0.1', cause)],
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],
