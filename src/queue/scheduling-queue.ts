@@ -1,5 +1,4 @@
 import type { Pod } from '../api/pod.ts';
-import { backoffDelay } from '../base/backoff.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
@@ -7,8 +6,9 @@ import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { EventHints } from '../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
+import { BackoffStore } from './backoff-store.ts';
 import { entityKeyOf } from './queued-entity.ts';
-import type { BackoffState, EntityKey, QueuedEntity } from './queued-entity.ts';
+import type { EntityKey, QueuedEntity } from './queued-entity.ts';
 
 /** How the queue talks to the plugins of the entity's profile, and to the scheduler. */
 export interface QueuePolicy {
@@ -41,14 +41,6 @@ export interface SchedulingQueueOptions {
 
 const flushIntervalMs = 30_000;
 
-/** An entity in the backoff store; it has left when its state is another. */
-interface BackingOff {
-  readonly entity: QueuedEntity;
-  readonly state: BackoffState;
-  /** The entity's key when it came: that of one that has left may change while it is still in a heap. */
-  readonly rank: QueueKey;
-}
-
 /** Why an attempt failed. */
 export interface Failure {
   readonly refusedBy: ReadonlySet<string>;
@@ -67,20 +59,14 @@ export class SchedulingQueue {
   readonly #clock: Clock;
   readonly #policy: QueuePolicy;
   readonly #observer: QueueObserver;
-  readonly #backoff: BackoffPolicy;
   readonly #maxUnschedulableMs: number;
   /** key -> entity, wherever it is */
   readonly #entities = new Map<EntityKey, QueuedEntity>();
   readonly #active: Heap<QueuedEntity>;
-  /** By the end of the penalty. */
-  readonly #backingOff: Heap<BackingOff>;
-  /** By rank, those that may be taken early. */
-  readonly #early: Heap<BackingOff>;
-  #backingOffCount = 0;
+  readonly #backingOff: BackoffStore;
   /** Entities that failed and wait for an event. */
   readonly #unschedulable = new Set<QueuedEntity>();
   #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
-  #backoffTimer: Timer | undefined;
   #flushTimer: Timer | undefined;
   #flushed = 0;
   #gatedCount = 0;
@@ -89,19 +75,21 @@ export class SchedulingQueue {
     this.#clock = options.clock;
     this.#policy = options.policy;
     this.#observer = options.observer;
-    this.#backoff = options.backoff ?? { initialMs: 1000, maxMs: 10_000 };
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
     this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
-    const byRank = (a: BackingOff, b: BackingOff): number => this.#policy.compare(a.rank, b.rank);
-    this.#backingOff = new Heap((a, b) => a.state.until - b.state.until || byRank(a, b));
-    this.#early = new Heap(byRank);
+    this.#backingOff = new BackoffStore({
+      clock: options.clock,
+      policy: options.backoff ?? { initialMs: 1000, maxMs: 10_000 },
+      compare: (a, b) => this.#policy.compare(a, b),
+      ended: (entity) => this.#activate(entity, 'BackoffComplete'),
+    });
   }
 
   /** Entities by store, as the pending_pods metric names them. */
   get sizes(): Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>> {
     return {
       active: this.#active.size,
-      backoff: this.#backingOffCount,
+      backoff: this.#backingOff.size,
       unschedulable: this.#unschedulable.size,
       gated: this.#gatedCount,
     };
@@ -173,7 +161,7 @@ export class SchedulingQueue {
    */
   pop(): QueuedEntity | undefined {
     if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
-    const entity = this.#active.pop() ?? this.#popBackingOff();
+    const entity = this.#active.pop() ?? this.#backingOff.takeEarly();
     if (entity === undefined) return undefined;
     entity.state = { kind: 'inFlight' };
     entity.attempts++;
@@ -270,7 +258,7 @@ export class SchedulingQueue {
 
   stop(): void {
     this.#flushTimer?.cancel();
-    this.#backoffTimer?.cancel();
+    this.#backingOff.stop();
   }
 
   #admit(entity: QueuedEntity, event: string, now: number): void {
@@ -310,53 +298,12 @@ export class SchedulingQueue {
 
   /** To the backoff store for what is left of the penalty, or straight to active. */
   #backOff(entity: QueuedEntity, event: string, afterError: boolean): void {
-    const until = entity.failedAt + backoffDelay(this.#backoff, afterError ? entity.errors : entity.attempts);
-    if (until <= this.#clock.monotonic()) {
+    if (!this.#backingOff.add(entity, afterError)) {
       this.#activate(entity, event);
       return;
     }
-    const state: BackoffState = { kind: 'backoff', until };
-    entity.state = state;
-    this.#backingOffCount++;
-    const backingOff = { entity, state, rank: entity.sortKey };
-    this.#backingOff.push(backingOff);
-    if (!afterError) this.#early.push(backingOff);
     this.#observer.moved('backoff', event);
-    this.#armBackoffTimer();
     if (!afterError) this.#observer.ready();
-  }
-
-  #popBackingOff(): QueuedEntity | undefined {
-    const next = this.#current(this.#early);
-    if (next === undefined) return undefined;
-    this.#early.pop();
-    this.#backingOffCount--;
-    return next.entity;
-  }
-
-  #armBackoffTimer(): void {
-    this.#backoffTimer?.cancel();
-    const next = this.#current(this.#backingOff);
-    if (next === undefined) return;
-    this.#backoffTimer = this.#clock.setTimer(next.state.until - this.#clock.monotonic(), () => {
-      const now = this.#clock.monotonic();
-      for (let due = this.#current(this.#backingOff); due !== undefined; due = this.#current(this.#backingOff)) {
-        if (due.state.until > now) break;
-        this.#backingOff.pop();
-        this.#backingOffCount--;
-        this.#activate(due.entity, 'BackoffComplete');
-      }
-      this.#armBackoffTimer();
-    });
-  }
-
-  /** The first of the heap that still backs off; what left the store some other way is dropped here. */
-  #current(heap: Heap<BackingOff>): BackingOff | undefined {
-    for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
-      if (next.entity.state === next.state && this.#entities.get(next.entity.key) === next.entity) return next;
-      heap.pop();
-    }
-    return undefined;
   }
 
   #flush(): void {
@@ -381,7 +328,7 @@ export class SchedulingQueue {
         this.#active.remove(entity);
         break;
       case 'backoff':
-        this.#backingOffCount--;
+        this.#backingOff.leave(entity.state);
         break;
       case 'unschedulable':
         this.#unschedulable.delete(entity);
