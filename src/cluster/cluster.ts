@@ -223,6 +223,7 @@ export class Cluster {
         if (pod.podGroupKey !== undefined) this.#joinGang(pod);
       },
       forget: (pod) => this.forget(pod),
+      holders: () => this.#nodesByName.values(),
       holderOf: (pod) => {
         const info = this.nodeOf(pod);
         return info?.pods.has(pod.uid) === true ? info : undefined;

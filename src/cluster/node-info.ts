@@ -91,15 +91,18 @@ export class NodeInfo implements NodeView {
     }
   }
 
-  /** Takes pods off in one go. Answers everything that was here before, untouched, for `restore`. */
-  takeOff(gone: ReadonlySet<string>): OwnContents {
+  /** Takes pods that are here off in one go. Answers everything that was here before, untouched, for `restore`. */
+  takeOff(gone: readonly Pod[]): OwnContents {
     const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
     this.requested = requested.map(() => 0);
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;
     this.pods = new Map();
     this.hostPorts = [];
-    for (const pod of pods.values()) if (!gone.has(pod.uid)) this.addPod(pod);
+    if (gone.length < pods.size) {
+      const uids = new Set(gone.map(({ uid }) => uid));
+      for (const pod of pods.values()) if (!uids.has(pod.uid)) this.addPod(pod);
+    }
     return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
   }
 

@@ -6,6 +6,8 @@ import type { NodeInfo, OwnContents } from './node-info.ts';
 export interface TransactionTarget {
   assume(pod: Pod, node: NodeInfo): void;
   forget(pod: Pod): void;
+  /** All nodes that may hold pods, known or not. */
+  holders(): Iterable<NodeInfo>;
   /** The node that holds the pod, bound or assumed; undefined when none does. */
   holderOf(pod: Pod): NodeInfo | undefined;
   gangOf(pod: Pod): Gang | undefined;
@@ -78,11 +80,16 @@ export class Transaction {
       if (here === undefined) byNode.set(node, [pod]);
       else here.push(pod);
     }
-    for (const [node, here] of byNode) {
-      const { generation } = node;
-      const contents = node.takeOff(new Set(here.map(({ uid }) => uid)));
-      this.#target.touch(node);
-      this.#steps.push({ kind: 'takenOut', node, generation, contents, members: this.#seeOff(here) });
+    for (const [node, here] of byNode) this.#takeOff(node, here);
+  }
+
+  /** Takes out every pod but these. Faster than naming all the others. */
+  takeOutAllBut(kept: ReadonlyMap<string, Pod>): void {
+    this.#mustBeOpen();
+    for (const node of this.#target.holders()) {
+      if (node.pods.size === 0) continue;
+      const here = [...node.pods.values()].filter((pod) => !kept.has(pod.uid));
+      if (here.length > 0) this.#takeOff(node, here);
     }
   }
 
@@ -112,6 +119,13 @@ export class Transaction {
   /** Rolls back if it is still open: for the way out after an error. */
   abandon(): void {
     if (this.#open) this.rollback();
+  }
+
+  #takeOff(node: NodeInfo, pods: readonly Pod[]): void {
+    const { generation } = node;
+    const contents = node.takeOff(pods);
+    this.#target.touch(node);
+    this.#steps.push({ kind: 'takenOut', node, generation, contents, members: this.#seeOff(pods) });
   }
 
   /** Members of gangs leave; answers how to take that back. */

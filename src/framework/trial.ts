@@ -9,10 +9,15 @@ export interface Nomination {
 
 /** How a trial differs from the cluster as it is. */
 export interface TrialOptions {
-  /** These pods, whole gangs too, are gone: their room is free, and their groups do not count them. */
-  readonly without?: Iterable<Pod>;
+  /**
+   * These pods, whole gangs too, are gone: their room is free, and their groups do not count them. `others`: all but the entity's
+   * own.
+   */
+  readonly without?: Iterable<Pod> | 'others';
   /** Names of the only nodes that are looked at. Default: all. */
   readonly within?: ReadonlySet<string>;
+  /** The only members that are placed, of those that may be. Default: all. */
+  readonly members?: readonly Pod[];
   /** How many members must be placed. Default: as many as the entity is short of once `without` are gone. */
   readonly need?: number;
 }

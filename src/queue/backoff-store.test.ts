@@ -67,7 +67,11 @@ describe('an entity that backs off', () => {
     store.add(failed('low', 1), false);
     store.add(failed('broken', 1, { priority: 9, errors: 1 }), true);
     store.add(failed('high', 5, { priority: 1 }), false);
-    expect([store.takeEarly()?.key, store.takeEarly()?.key, store.takeEarly()?.key]).toEqual(['high', 'low', undefined]);
+    expect([store.takeEarly()?.key, store.takeEarly()?.key, store.takeEarly()?.key]).toEqual([
+      'high',
+      'low',
+      undefined,
+    ]);
     clock.advance(60_000);
     expect(ended).toEqual(['broken']);
   });

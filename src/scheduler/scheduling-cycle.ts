@@ -144,7 +144,7 @@ export class SchedulingCycle {
 
   #waitsFor(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, diagnosis: Diagnosis): WaitsFor {
     if (plan.never) return 'never';
-    if (candidate.kind === 'gang') return this.#outlook.of(profile, candidate, demand);
+    if (candidate.kind === 'gang') return this.#outlook.of(profile, candidate, demand, diagnosis);
     return isResolvable(diagnosis) ? 'capacity' : 'unknown';
   }
 }

@@ -34,6 +34,11 @@ export interface Plan {
    * complete on these nodes. False proves nothing.
    */
   readonly never: boolean;
+  /**
+   * No other way of placing the members would have placed more of them: they are alike, and it is all the same to each where the
+   * others are.
+   */
+  readonly isExhaustive: boolean;
 }
 
 /** What is to be placed. */
@@ -127,7 +132,8 @@ export class Planner {
     const incomplete = (): Plan => {
       const explained = hopeless ?? blocked;
       const refusedBy = new Set([...refusingPlugins(batches), ...(explained?.plugins ?? [])]);
-      return { placements, blocked: explained, refusedBy, never: members.length - neverPlaced < needed };
+      const never = members.length - neverPlaced < needed;
+      return { placements, blocked: explained, refusedBy, never, isExhaustive: areIndependent(batches) };
     };
     let waiting = batches;
     let candidates = members.length;
@@ -139,11 +145,12 @@ export class Planner {
         const before = placements.length;
         const left = this.#placeBatch(planning, batch);
         progress ||= placements.length > before;
-        if (placements.length >= needed) return { placements, blocked: undefined, refusedBy: new Set(), never: false };
+        if (placements.length >= needed) return complete(placements);
         if (left === undefined) continue;
         const { pods, diagnosis, mayChange, never } = left;
         if (failureIn(diagnosis) !== undefined) {
-          return { placements, blocked: diagnosis, refusedBy: diagnosis.plugins, never: false };
+          const { plugins } = diagnosis;
+          return { placements, blocked: diagnosis, refusedBy: plugins, never: false, isExhaustive: false };
         }
         blocked ??= diagnosis;
         if (mayChange) {
@@ -170,7 +177,7 @@ export class Planner {
     }
     const node = this.#cluster.node(nodeName);
     if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is gone`);
-    const contents = node.takeOff(new Set([pod.uid]));
+    const contents = node.takeOff([pod]);
     try {
       const { localFilters, otherFilters } = profile;
       return profile.filter(localFilters, state, pod, node) ?? profile.filter(otherFilters, state, pod, node);
@@ -357,6 +364,16 @@ export class Planner {
     this.#signatures.set(pod, { profile, signatures });
     return signatures;
   }
+}
+
+function complete(placements: readonly Placement[]): Plan {
+  return { placements, blocked: undefined, refusedBy: new Set(), never: false, isExhaustive: true };
+}
+
+/** All members are alike, and no plugin that judges them looks at where the others are. */
+function areIndependent([batch, ...more]: readonly Batch[]): boolean {
+  if (batch?.isUniform !== true || more.length > 0) return false;
+  return batch.ranking === undefined || !batch.ranking.dependsOnPlacements;
 }
 
 function refusingPlugins(batches: readonly Batch[]): ReadonlySet<string> {

@@ -99,6 +99,11 @@ export class Ranking {
     return this.#dependsOnOthers;
   }
 
+  /** What has been placed where may be why a node is refused: a plugin reads other nodes, or Reserve has its own account. */
+  get dependsOnPlacements(): boolean {
+    return this.#readsOthers || this.#reserveStatuses.size > 0;
+  }
+
   /** A plugin that did not skip the pod reads other nodes, so the ranking is out of date after every placement. */
   get readsOthers(): boolean {
     return this.#readsOthers;

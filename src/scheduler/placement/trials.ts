@@ -1,4 +1,5 @@
 import type { Cluster } from '../../cluster/cluster.ts';
+import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -8,7 +9,7 @@ import type { Plan, Planner } from './planner.ts';
 
 /** What a trial found, and what its plan says besides. */
 export interface Trial extends TrialResult {
-  readonly never: Plan['never'];
+  readonly isExhaustive: Plan['isExhaustive'];
 }
 
 /** Plans that are always rolled back: what if these pods were gone, or only these nodes there? */
@@ -22,15 +23,13 @@ export class Trials {
   }
 
   /** Leaves the picture as it was, whatever happens. Throws while a plan is being made. */
-  run(profile: Profile, candidate: Candidate, { without, within, need }: TrialOptions = {}): Trial {
+  run(profile: Profile, candidate: Candidate, { without, within, members: only, need }: TrialOptions = {}): Trial {
     const transaction = this.#cluster.begin();
     try {
-      const gone = without === undefined ? [] : [...without];
-      transaction.takeOut(gone);
-      const { members, needed: missing, gang } = demandOf(this.#cluster, candidate);
+      const isGone = takeOut(transaction, candidate, without);
+      const { members: all, needed: missing, gang } = demandOf(this.#cluster, candidate);
+      const members = only === undefined ? all : all.filter(({ uid }) => only.some((pod) => pod.uid === uid));
       const needed = need ?? missing;
-      /** uids of the pods that are gone; only asked for where room is kept for somebody */
-      let uids: ReadonlySet<string> | undefined;
       const plan = this.#planner.plan(
         {
           profile,
@@ -38,7 +37,7 @@ export class Trials {
           needed,
           groupState: gang === undefined ? undefined : new CycleState(),
           within,
-          isGone: (uid) => (uids ??= new Set(gone.map((pod) => pod.uid))).has(uid),
+          isGone,
         },
         transaction,
       );
@@ -47,10 +46,28 @@ export class Trials {
         fits: plan.placements.length >= needed,
         plan: plan.placements.map(({ pod, nodeName }) => ({ pod, nodeName })),
         blocked: plan.blocked,
-        never: plan.never,
+        isExhaustive: plan.isExhaustive,
       };
     } finally {
       transaction.rollback();
     }
   }
+}
+
+/** Answers by uid whether a pod is gone, so that no room is kept for it either. */
+function takeOut(
+  transaction: Transaction,
+  candidate: Candidate,
+  without: TrialOptions['without'] = [],
+): (uid: string) => boolean {
+  if (without === 'others') {
+    const own = candidate.kind === 'gang' ? candidate.gang.members : new Map([[candidate.pod.uid, candidate.pod]]);
+    transaction.takeOutAllBut(own);
+    return (uid) => !own.has(uid);
+  }
+  const gone = [...without];
+  transaction.takeOut(gone);
+  /** Only asked for where room is kept for somebody. */
+  let uids: ReadonlySet<string> | undefined;
+  return (uid) => (uids ??= new Set(gone.map((pod) => pod.uid))).has(uid);
 }
