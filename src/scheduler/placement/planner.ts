@@ -176,7 +176,7 @@ export class Planner {
       return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
     }
     const node = this.#cluster.node(nodeName);
-    if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is gone`);
+    if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
     const contents = node.takeOff([pod]);
     try {
       const { localFilters, otherFilters } = profile;

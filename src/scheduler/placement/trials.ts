@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
@@ -28,7 +29,7 @@ export class Trials {
     try {
       const isGone = takeOut(transaction, candidate, without);
       const { members: all, needed: missing, gang } = demandOf(this.#cluster, candidate);
-      const members = only === undefined ? all : all.filter(({ uid }) => only.some((pod) => pod.uid === uid));
+      const members = only === undefined ? all : among(all, only);
       const needed = need ?? missing;
       const plan = this.#planner.plan(
         {
@@ -70,4 +71,9 @@ function takeOut(
   /** Only asked for where room is kept for somebody. */
   let uids: ReadonlySet<string> | undefined;
   return (uid) => (uids ??= new Set(gone.map((pod) => pod.uid))).has(uid);
+}
+
+function among(pods: readonly Pod[], wanted: readonly Pod[]): readonly Pod[] {
+  const uids = new Set(wanted.map(({ uid }) => uid));
+  return pods.filter(({ uid }) => uids.has(uid));
 }
