@@ -73,7 +73,7 @@ function commandsThat(begin: () => CommandContext): Commands {
       return runUp({ ...rest, files, exit, naive, timeoutMs }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
-      const [{ runServer }, { runScheduler }, { defaultProfile }] = await Promise.all([
+      const [{ runServer }, { runScheduler }, { defaultConfiguration, defaultProfile }] = await Promise.all([
         import('./run-server.ts'),
         import('../compose/scheduler.ts'),
         import('../config/scheduler-configuration.ts'),
@@ -81,7 +81,7 @@ function commandsThat(begin: () => CommandContext): Commands {
       const { schedulerName: schedulerNames = ['tutti'] } = flags;
       const profiles = schedulerNames.map(defaultProfile);
       return runServer('scheduler', flags, begin(), ({ qps, burst, ...parts }) =>
-        runScheduler({ ...parts, configuration: { profiles, clientConnection: { qps, burst } } }),
+        runScheduler({ ...parts, configuration: defaultConfiguration({ profiles, clientConnection: { qps, burst } }) }),
       );
     },
     async controller(flags: ControllerFlags) {

@@ -1,5 +1,6 @@
 import process from 'node:process';
-import { defaultProfile } from '../config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
+import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -29,12 +30,21 @@ export interface CreateSchedulerOptions {
  * with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
  */
 export function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
-  const { schedulerNames = ['tutti'], qps = 50, burst = 100, ...rest } = options;
+  const { schedulerNames = ['tutti'], plugins = [], kubeconfig, qps = 50, burst = 100, ...rest } = options;
   return runScheduler({
-    configuration: { profiles: schedulerNames.map(defaultProfile), clientConnection: { qps, burst } },
+    configuration: defaultConfiguration({
+      profiles: schedulerNames.map((name) => withOwn(defaultProfile(name), plugins)),
+      clientConnection: { qps, burst, ...(kubeconfig !== undefined && { kubeconfig }) },
+    }),
+    plugins,
     host: '127.0.0.1',
     port: 0,
     logger: options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr }),
     ...rest,
   });
+}
+
+function withOwn({ plugins, ...profile }: ProfileConfiguration, own: readonly OwnPlugin[]): ProfileConfiguration {
+  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
+  return { ...profile, plugins: [...plugins.filter(({ name }) => !isOwn(name)), ...own] };
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
-import type { ProfileConfiguration, SchedulerConfiguration } from '../config/scheduler-configuration.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import type { EnabledPlugin } from '../framework/profile.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -17,6 +17,7 @@ import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import type { RunningProcess } from './running-process.ts';
+import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
 
 /** An out-of-tree plugin. */
 export interface OwnPlugin extends EnabledPlugin {
@@ -24,28 +25,42 @@ export interface OwnPlugin extends EnabledPlugin {
 }
 
 export interface SchedulerProcessOptions {
+  /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
   readonly endpoint?: Endpoint;
-  readonly kubeconfig?: string;
+  /** Of the kubeconfig. */
   readonly context?: string;
   readonly configuration: SchedulerConfiguration;
   /** Address and port of health and metrics; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
-  /** Plugins of the caller's own, enabled in every profile after its plugins; one that has the name of ours takes its place. */
-  readonly plugins?: readonly OwnPlugin[];
+  /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
+  readonly plugins?: readonly Pick<OwnPlugin, 'name' | 'factory'>[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or what a plugin's factory
+ * throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
+  if (configuration.extenders.length > 0) {
+    throw new UnsupportedConfigurationError(
+      `extenders are not supported yet, and the configuration has ${configuration.extenders.length} ` +
+        `(${configuration.extenders.map(({ urlPrefix }) => urlPrefix).join(', ')}): remove them, or wait for a version that calls them`,
+    );
+  }
   const clock = systemClock;
   const random = Math.random;
-  const { qps, burst } = configuration.clientConnection;
-  const connection = await connectToApi({ ...options, qps, burst, clock, userAgent: 'tutti-scheduler' });
+  const { endpoint, context } = options;
+  const connection = await connectToApi({
+    ...configuration.clientConnection,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(context !== undefined && { context }),
+    clock,
+    userAgent: 'tutti-scheduler',
+  });
   const { client } = connection;
   const identity = `${hostname()}-${process.pid}`;
   const events = new EventRecorder({
@@ -69,7 +84,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       random,
       logger,
       registry,
-      profiles: configuration.profiles.map((profile) => withOwn(profile, own)),
+      profiles: configuration.profiles,
+      backoff: configuration.podBackoff,
       plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
       identity,
       defer: (callback) => void setImmediate(callback),
@@ -101,9 +117,4 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     await connection.close();
     throw error;
   }
-}
-
-function withOwn({ schedulerName, plugins }: ProfileConfiguration, own: readonly OwnPlugin[]): ProfileConfiguration {
-  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
-  return { schedulerName, plugins: [...plugins.filter(({ name }) => !isOwn(name)), ...own] };
 }

@@ -1,23 +1,17 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
-import { UserError } from '../base/user-error.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
-import type { Plugin, PluginFactory, PostFilterResult } from './plugin.ts';
-import type { PluginHandle } from './plugin-handle.ts';
+import { makePlugins } from './make-plugins.ts';
+import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
+import type { Plugin, PostFilterResult } from './plugin.ts';
+import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
 
-/** plugin name -> its factory */
-export type PluginRegistry = ReadonlyMap<string, PluginFactory>;
-
-/** One enabled plugin of a profile; order matters. */
-export interface EnabledPlugin {
-  readonly name: string;
-  /** Multiplies the plugin's scores; at least 1. Default 1. */
-  readonly weight?: number;
-  readonly args?: unknown;
-}
+export type { EnabledPlugin } from './enabled-plugin.ts';
+export type { PluginRegistry } from './make-plugins.ts';
+export { ProfileError } from './profile-error.ts';
 
 export interface ScorePlugin {
   readonly plugin: Plugin;
@@ -43,17 +37,13 @@ export type PreFilterAnswer =
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
 
-/** The configuration names something that cannot be; `message` says what and where. */
-export class ProfileError extends UserError {
-  override readonly name = 'ProfileError';
-}
-
 /**
  * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws answers Error, named; no
  * method here throws on a plugin's behalf.
  */
 export class Profile {
   readonly schedulerName: string;
+  /** Those that have something to do, or no point of their own. */
   readonly plugins: readonly Plugin[];
   /** Filters whose answers may be reused for a signature, in order. */
   readonly localFilters: readonly Plugin[];
@@ -66,64 +56,52 @@ export class Profile {
   readonly #otherSigners: readonly Plugin[];
   /** What their PreFilters compute is brought up to date after a placement, not computed again. */
   readonly #othersKeepUp: boolean;
+  /** point -> the plugins that run there, in order */
+  readonly #at: MadePlugins['at'];
   /** PreFilters whose answers are the same for pods with equal signatures. */
   readonly #signedPreFilters: readonly Plugin[];
   /** PreFilters of plugins that sign nothing: asked about every pod. */
   readonly #unsignedPreFilters: readonly Plugin[];
   /** Scorers that read other nodes. */
   readonly #otherScorers: readonly Plugin[];
+  /** PreScores of plugins that read other nodes. */
+  readonly #otherPreScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
 
-  constructor(options: {
-    readonly schedulerName: string;
-    readonly enabled: readonly EnabledPlugin[];
-    readonly registry: PluginRegistry;
-    readonly handle: PluginHandle;
-  }) {
+  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  constructor(options: ProfilePlugins) {
+    const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
-    const scorers: ScorePlugin[] = [];
-    const names = new Set<string>();
-    this.plugins = options.enabled.map(({ name, weight = 1, args }) => {
-      if (names.has(name)) throw new ProfileError(`profile ${options.schedulerName}: plugin ${name} is enabled twice`);
-      if (!(weight >= 1)) {
-        throw new ProfileError(`profile ${options.schedulerName}: weight of ${name} must be at least 1, not ${weight}`);
-      }
-      names.add(name);
-      const factory = options.registry.get(name);
-      if (factory === undefined) {
-        const known = [...options.registry.keys()].join(', ');
-        throw new ProfileError(`profile ${options.schedulerName}: no plugin is called ${name}; known are ${known}`);
-      }
-      const plugin = factory(args, options.handle);
-      if (plugin.score !== undefined) scorers.push({ plugin, weight });
-      return plugin;
-    });
-    this.scorers = scorers;
-    const filters = this.plugins.filter((plugin) => plugin.filter !== undefined);
-    this.localFilters = filters.filter((plugin) => plugin.readsOtherNodes !== true);
-    this.otherFilters = filters.filter((plugin) => plugin.readsOtherNodes === true);
-    this.gangPolicy = this.plugins.find((plugin) => plugin.decidesGangs === true)?.name;
-    const judges = this.plugins.filter((plugin) => plugin.filter !== undefined || plugin.score !== undefined);
-    const signsAlone = (plugin: Plugin): boolean => plugin.preFilter !== undefined && plugin.sign !== undefined;
-    this.#localSigners = this.plugins.filter(
-      (plugin) => plugin.readsOtherNodes !== true && (judges.includes(plugin) || signsAlone(plugin)),
-    );
-    this.#otherSigners = this.plugins.filter(
-      (plugin) => plugin.readsOtherNodes === true && (judges.includes(plugin) || signsAlone(plugin)),
-    );
+    this.plugins = plugins;
+    this.#at = at;
+    this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)! }));
+    this.localFilters = at.filter.filter((plugin) => plugin.readsOtherNodes !== true);
+    this.otherFilters = at.filter.filter((plugin) => plugin.readsOtherNodes === true);
+    this.gangPolicy = plugins.find((plugin) => plugin.decidesGangs === true)?.name;
+    const judges = plugins.filter((plugin) => at.filter.includes(plugin) || at.score.includes(plugin));
+    const signs = (plugin: Plugin): boolean =>
+      judges.includes(plugin) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
+    this.#localSigners = plugins.filter((plugin) => plugin.readsOtherNodes !== true && signs(plugin));
+    this.#otherSigners = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
     this.#othersKeepUp = this.#otherSigners.every(
-      (plugin) => plugin.preFilter === undefined || plugin.preFilterAddPod !== undefined,
+      (plugin) => !at.preFilter.includes(plugin) || plugin.preFilterAddPod !== undefined,
     );
-    const preFilters = this.plugins.filter((plugin) => plugin.preFilter !== undefined);
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
-    this.#signedPreFilters = preFilters.filter(isSigned);
-    this.#unsignedPreFilters = preFilters.filter((plugin) => !isSigned(plugin));
-    this.#otherScorers = scorers.flatMap(({ plugin }) => (plugin.readsOtherNodes === true ? [plugin] : []));
-    this.#followers = this.plugins.filter((plugin) => plugin.preFilterAddPod !== undefined);
-    this.#queueSort = this.#exactlyOne('compare');
-    if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {
-      throw new ProfileError(`profile ${options.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
+    this.#signedPreFilters = at.preFilter.filter(isSigned);
+    this.#unsignedPreFilters = at.preFilter.filter((plugin) => !isSigned(plugin));
+    this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
+    this.#otherPreScorers = at.preScore.filter((plugin) => plugin.readsOtherNodes === true);
+    this.#followers = at.preFilter.filter((plugin) => plugin.preFilterAddPod !== undefined);
+    if (at.queueSort.length !== 1) {
+      const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
+      throw new ProfileError(
+        `profile ${this.schedulerName}: exactly one enabled plugin must sort the queue, but enabled is ${names}`,
+      );
+    }
+    this.#queueSort = at.queueSort[0]!;
+    if (at.bind.length === 0) {
+      throw new ProfileError(`profile ${this.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
     }
   }
 
@@ -157,8 +135,7 @@ export class Profile {
   }
 
   preEnqueue(candidate: Candidate): Status | undefined {
-    for (const plugin of this.plugins) {
-      if (plugin.preEnqueue === undefined) continue;
+    for (const plugin of this.#at.preEnqueue) {
       const status = guarded(plugin, 'PreEnqueue', () => plugin.preEnqueue!(candidate));
       if (status !== undefined) return status.from(plugin.name);
     }
@@ -166,7 +143,7 @@ export class Profile {
   }
 
   preFilter(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.plugins, state, pod, undefined);
+    return this.#preFilter(this.#at.preFilter, state, pod, undefined);
   }
 
   /** The part of PreFilter that speaks for all pods with equal signatures. */
@@ -190,7 +167,6 @@ export class Profile {
   ): PreFilterAnswer {
     let nodeNames = among;
     for (const plugin of plugins) {
-      if (plugin.preFilter === undefined) continue;
       const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
       if (answer === undefined) continue;
       if (!(answer instanceof Status)) {
@@ -249,34 +225,31 @@ export class Profile {
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     state.skippedScores.clear();
-    for (const { plugin } of this.scorers) {
-      const status = this.#preScore(plugin, state, pod, feasible);
-      if (status !== undefined) return status;
-    }
-    return undefined;
+    return this.#preScore(this.#at.preScore, state, pod, feasible);
   }
 
   /** PreScore of the plugins that read other nodes alone: enough to know which of them skip the pod. */
   preScoreOthers(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    for (const plugin of this.#otherScorers) {
-      const status = this.#preScore(plugin, state, pod, feasible);
-      if (status !== undefined) return status;
+    return this.#preScore(this.#otherPreScorers, state, pod, feasible);
+  }
+
+  #preScore(
+    plugins: readonly Plugin[],
+    state: CycleState,
+    pod: Pod,
+    feasible: () => readonly NodeView[],
+  ): Status | undefined {
+    for (const plugin of plugins) {
+      const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
+      if (status === undefined) continue;
+      if (status.code !== 'Skip') return status.from(plugin.name);
+      state.skippedScores.add(plugin.name);
     }
     return undefined;
   }
 
-  #preScore(plugin: Plugin, state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    if (plugin.preScore === undefined) return undefined;
-    const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
-    if (status === undefined) return undefined;
-    if (status.code !== 'Skip') return status.from(plugin.name);
-    state.skippedScores.add(plugin.name);
-    return undefined;
-  }
-
   postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined {
-    for (const plugin of this.plugins) {
-      if (plugin.postFilter === undefined) continue;
+    for (const plugin of this.#at.postFilter) {
       const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
       if (result === undefined) continue;
       return result instanceof Status ? { message: result.message } : result;
@@ -285,9 +258,8 @@ export class Profile {
   }
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
-    for (const plugin of this.plugins) {
-      if (plugin.reserve === undefined) continue;
-      const status = guarded(plugin, 'Reserve', () => plugin.reserve!(state, pod, node));
+    for (const plugin of this.#at.reserve) {
+      const status = guarded(plugin, 'Reserve', () => plugin.reserve?.(state, pod, node));
       if (status !== undefined) return status.from(plugin.name);
     }
     return undefined;
@@ -295,7 +267,7 @@ export class Profile {
 
   /** In reverse plugin order. What a plugin throws here is dropped: there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
-    for (const plugin of this.plugins.toReversed()) {
+    for (const plugin of this.#at.reserve.toReversed()) {
       guarded(plugin, 'Unreserve', () => {
         plugin.unreserve?.(state, pod, nodeName);
         return undefined;
@@ -306,8 +278,7 @@ export class Profile {
   /** Asks every Permit plugin, also when one already wants to wait. */
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
-    for (const plugin of this.plugins) {
-      if (plugin.permit === undefined) continue;
+    for (const plugin of this.#at.permit) {
       const answer = guarded(plugin, 'Permit', () => plugin.permit!(state, pod, nodeName));
       if (answer === undefined) continue;
       if (answer instanceof Status) return { status: answer.from(plugin.name) };
@@ -318,12 +289,11 @@ export class Profile {
 
   /** Some plugin has work to do before the pod is bound. */
   get hasPreBind(): boolean {
-    return this.plugins.some((plugin) => plugin.preBind !== undefined);
+    return this.#at.preBind.length > 0;
   }
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    for (const plugin of this.plugins) {
-      if (plugin.preBind === undefined) continue;
+    for (const plugin of this.#at.preBind) {
       const status = await guardedAsync(plugin, 'PreBind', () => plugin.preBind!(state, pod, nodeName, signal));
       if (status !== undefined && status.code !== 'Skip') return status.from(plugin.name);
     }
@@ -331,8 +301,7 @@ export class Profile {
   }
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    for (const plugin of this.plugins) {
-      if (plugin.bind === undefined) continue;
+    for (const plugin of this.#at.bind) {
       const status = await guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
       if (status?.code !== 'Skip') return status?.from(plugin.name);
     }
@@ -340,23 +309,12 @@ export class Profile {
   }
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
-    for (const plugin of this.plugins) {
+    for (const plugin of this.#at.postBind) {
       guarded(plugin, 'PostBind', () => {
-        plugin.postBind?.(state, pod, nodeName);
+        plugin.postBind!(state, pod, nodeName);
         return undefined;
       });
     }
-  }
-
-  #exactlyOne(point: 'compare'): Plugin {
-    const having = this.plugins.filter((plugin) => plugin[point] !== undefined);
-    if (having.length !== 1) {
-      const names = having.map((plugin) => plugin.name).join(', ') || 'none';
-      throw new ProfileError(
-        `profile ${this.schedulerName}: exactly one enabled plugin must sort the queue, but enabled is ${names}`,
-      );
-    }
-    return having[0]!;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Pod } from '../api/pod.ts';
@@ -34,6 +35,8 @@ import { WatchHandlers } from './watch-handlers.ts';
 export interface SchedulerCoreOptions {
   readonly profiles: readonly ProfileConfiguration[];
   readonly plugins: PluginRegistry;
+  /** How long what failed stays out of the queue. Default: 1 s, doubling to 10 s. */
+  readonly backoff?: BackoffPolicy;
   readonly ports: SchedulerPorts;
   readonly clock: Clock;
   readonly random: Random;
@@ -104,6 +107,7 @@ export class SchedulerCore {
     const queue = new SchedulingQueue({
       clock,
       policy: profiles,
+      ...(options.backoff !== undefined && { backoff: options.backoff }),
       observer: {
         ready: () => {
           if (this.isRunning) options.onReady();
