@@ -21,12 +21,17 @@ async function parse(line: string): Promise<Outcome> {
     };
   let exitCode = -1;
   const program = createProgram(
-    { up: command('up'), scheduler: command('scheduler'), controller: command('controller') },
+    {
+      up: command('up'),
+      scheduler: command('scheduler'),
+      controller: command('controller'),
+      configCheck: (files, flags) => command('config check')({ files, ...flags }),
+    },
     (code) => {
       exitCode = code;
     },
   );
-  for (const each of [program, ...program.commands]) {
+  for (const each of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
     each.configureOutput({ writeOut: (text) => (message += text), writeErr: (text) => (message += text) });
   }
   try {
