@@ -1,6 +1,10 @@
 import { extensionPoints } from '../framework/extension-point.ts';
 import { parseDuration } from '../base/parse-duration.ts';
+import { withDefaults } from '../plugins/argument-defaults.ts';
 import type { ArgumentSchema, ObjectSchema, ReportProblem } from '../plugins/argument-schema.ts';
+import { compileArgumentSchema } from '../plugins/compile-argument-schema.ts';
+import type { ArgumentValidator } from '../plugins/compile-argument-schema.ts';
+import type { ArgumentProblem } from '../plugins/plugin-arguments-error.ts';
 
 /** The versions of KubeSchedulerConfiguration that are read. */
 export const configurationVersions = ['v1', 'v1beta3', 'v1beta2'] as const;
@@ -132,7 +136,7 @@ const extender = {
 const ownAddress = 'is of v1beta2: give --bind-address and --metrics-port instead';
 
 /** The shape of version v1. No field has a default here, so that what a file says can be told from what it does not. */
-export const configurationSchema = {
+const configurationSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -190,8 +194,25 @@ const switchedOff = {
   },
 } as const;
 
+/** A version's shape, compiled when a file of it is read, which takes some thirty milliseconds. */
+class ConfigurationShape {
+  readonly #schema: ObjectSchema;
+  #validate: ArgumentValidator | undefined;
+
+  constructor(schema: ObjectSchema) {
+    this.#schema = schema;
+  }
+
+  /** The value without what is null, which counts as absent, and all that is wrong with it. */
+  check(value: unknown): { readonly value: unknown; readonly problems: readonly ArgumentProblem[] } {
+    const present = withDefaults(this.#schema, value);
+    this.#validate ??= compileArgumentSchema(this.#schema);
+    return { value: present, problems: this.#validate(present) };
+  }
+}
+
 /** The shape of a version. What v1 has and an older version had not is read there as well, but for multiPoint in v1beta2. */
-export function schemaOf(version: ConfigurationVersion): ObjectSchema {
+function schemaOf(version: ConfigurationVersion): ObjectSchema {
   if (version !== 'v1beta2') return configurationSchema;
   const { properties } = configurationSchema;
   const multiPoint = { refused: `is not in v1beta2: write apiVersion: ${configurationGroup}/v1` };
@@ -209,3 +230,10 @@ export function schemaOf(version: ConfigurationVersion): ObjectSchema {
     },
   };
 }
+
+/** version -> the shape of its files */
+export const configurationShapes: Readonly<Record<ConfigurationVersion, ConfigurationShape>> = {
+  v1: new ConfigurationShape(schemaOf('v1')),
+  v1beta3: new ConfigurationShape(schemaOf('v1beta3')),
+  v1beta2: new ConfigurationShape(schemaOf('v1beta2')),
+};

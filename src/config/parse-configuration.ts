@@ -1,14 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { withDefaults } from '../plugins/argument-defaults.ts';
 import { isObject } from '../plugins/argument-schema.ts';
-import { compileArgumentSchema } from '../plugins/compile-argument-schema.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import { ConfigurationDocument } from './configuration-document.ts';
 import type { Position, ReportRemark } from './configuration-document.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import type { ConfigurationRemark } from './configuration-error.ts';
-import { configurationGroup, configurationKind, configurationVersions, schemaOf } from './configuration-schema.ts';
+import {
+  configurationGroup,
+  configurationKind,
+  configurationVersions,
+  configurationShapes,
+} from './configuration-schema.ts';
 import type { ConfigurationVersion } from './configuration-schema.ts';
 import type { KnownPlugin, KnownPlugins } from './known-plugin.ts';
 import { knownPlugins } from './known-plugin.ts';
@@ -62,9 +65,8 @@ export function readConfiguration(file: string, text: string, own: readonly Know
   let configuration = defaultConfiguration();
   const version = document.isReadable ? versionOf(document.value, report, warn) : undefined;
   if (version !== undefined) {
-    const schema = schemaOf(version);
-    const value = withDefaults(schema, document.value);
-    for (const { path, problem } of compileArgumentSchema(schema)(value)) report(path, problem);
+    const { value, problems: misshapen } = configurationShapes[version].check(document.value);
+    for (const { path, problem } of misshapen) report(path, problem);
     configuration = decode(value, version, { known: knownPlugins(own), report, warn });
   }
   return { configuration, warnings: warnings.sort(inFileOrder), problems: problems.sort(inFileOrder) };
