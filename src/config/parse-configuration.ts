@@ -69,7 +69,13 @@ export function readConfiguration(file: string, text: string, own: readonly Know
     for (const { path, problem } of misshapen) report(path, problem);
     configuration = decode(value, version, { known: knownPlugins(own), report, warn });
   }
-  return { configuration, warnings: warnings.sort(inFileOrder), problems: problems.sort(inFileOrder) };
+  // What is wrong need not be warned of as well.
+  const wrong = new Set(problems.map(({ path }) => JSON.stringify(path)));
+  return {
+    configuration,
+    warnings: warnings.filter(({ path }) => !wrong.has(JSON.stringify(path))).sort(inFileOrder),
+    problems: problems.sort(inFileOrder),
+  };
 }
 
 function inFileOrder(a: ConfigurationRemark, b: ConfigurationRemark): number {
