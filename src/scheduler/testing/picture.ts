@@ -4,6 +4,7 @@ import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
 import type { PodOptions } from '../../../test/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
 import { seededRandom } from '../../base/random.ts';
 import { VirtualClock } from '../../base/testing/virtual-clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -28,6 +29,7 @@ export interface PictureOptions {
   /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
   readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
   readonly binder?: PodBinder;
+  readonly backoff?: BackoffPolicy;
   readonly seed?: number;
 }
 
@@ -61,13 +63,14 @@ export class Picture {
   /** How often the core asked for an attempt. */
   asked = 0;
 
-  constructor({ plugins, extra = [], profiles, binder = noBinder, seed = 1 }: PictureOptions) {
+  constructor({ plugins, extra = [], profiles, binder = noBinder, backoff, seed = 1 }: PictureOptions) {
     const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
     const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
     const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
     this.core = new SchedulerCore({
       profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
       plugins: new Map(all.map(({ name, factory }) => [name, factory])),
+      ...(backoff !== undefined && { backoff }),
       ports: { ...this.#ports(), binder },
       clock: this.clock,
       random: seededRandom(seed),
