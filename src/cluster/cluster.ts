@@ -237,6 +237,11 @@ export class Cluster {
     return new Transaction(target);
   }
 
+  /** A transaction is open. */
+  get isPlanning(): boolean {
+    return this.#openTransaction;
+  }
+
   /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
   forget(pod: Pod): void {
     if (!this.#assumed.has(pod.uid)) return;

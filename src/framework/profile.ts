@@ -48,6 +48,17 @@ export class ProfileError extends UserError {
   override readonly name = 'ProfileError';
 }
 
+/** A plugin failed where no Status can be answered; `status` names it. */
+export class PluginFailure extends Error {
+  override readonly name = 'PluginFailure';
+  readonly status: Status;
+
+  constructor(status: Status) {
+    super(status.message, { cause: status.cause });
+    this.status = status;
+  }
+}
+
 /**
  * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws answers Error, named; no
  * method here throws on a plugin's behalf.
@@ -127,6 +138,7 @@ export class Profile {
     }
   }
 
+  /** Throws PluginFailure. */
   signaturesOf(pod: Pod): PodSignatures {
     return {
       local: signature(this.#localSigners, pod),
@@ -274,12 +286,12 @@ export class Profile {
     return undefined;
   }
 
-  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined {
+  /** The first answer; a Status when a plugin failed. */
+  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     for (const plugin of this.plugins) {
       if (plugin.postFilter === undefined) continue;
       const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
-      if (result === undefined) continue;
-      return result instanceof Status ? { message: result.message } : result;
+      if (result !== undefined) return result;
     }
     return undefined;
   }
@@ -360,11 +372,12 @@ export class Profile {
   }
 }
 
-/** Undefined when one of them cannot sign the pod. */
+/** Undefined when one of them cannot sign the pod. Throws PluginFailure. */
 function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
   let text = '';
   for (const plugin of signers) {
-    const fragment = plugin.sign?.(pod);
+    const fragment = guarded(plugin, 'Sign', () => plugin.sign?.(pod));
+    if (fragment instanceof Status) throw new PluginFailure(fragment);
     if (fragment === undefined) return undefined;
     text += fragment + '\u0000';
   }

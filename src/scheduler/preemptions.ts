@@ -1,10 +1,12 @@
 import type { Pod } from '../api/pod.ts';
 import type { Claim } from '../cluster/claim.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { PostFilterResult } from '../framework/plugin.ts';
 import type { Profile } from '../framework/profile.ts';
+import { Status } from '../framework/status.ts';
 import type { Nomination } from '../framework/trial.ts';
 import type { Logger } from '../observability/logger.ts';
 import { preempted } from './events.ts';
@@ -38,7 +40,7 @@ const keptMs = 60_000;
 
 /**
  * Makes room the way PostFilter says, but only for an entity that then fits whole: all its room is kept first, and only then
- * have the victims to go. While room is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
+ * have the victims to go. They must be of lower priority, and no group is left with fewer members than its quorum. While room is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
  */
 export class Preemptions {
   readonly #options: PreemptionsOptions;
@@ -55,6 +57,10 @@ export class Preemptions {
     if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
     const result = profile.postFilter(candidate, diagnosis);
     if (result === undefined) return undefined;
+    if (result instanceof Status) {
+      this.#options.logger.error('PostFilter failed', { entity: nameOf(candidate), error: result.cause });
+      return { message: `${result.message}.`, nominations: [], victims: [] };
+    }
     const { message, nominations = [], victims = [] } = result;
     if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
     const answer = this.#verified(profile, candidate, demand, result);
@@ -100,11 +106,30 @@ export class Preemptions {
   ): readonly Nomination[] | string {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
     if (nominated.size < needed) return `${nominated.size} of the ${needed} members that are needed are nominated`;
-    const own = victims.find(({ uid }) => members.some((member) => member.uid === uid));
-    if (own !== undefined) return `${own.key} would have to go for itself`;
+    const lowest = Math.min(...members.map(({ priority }) => priority));
+    const equal = victims.find(({ priority }) => priority >= lowest);
+    if (equal !== undefined) return `the priority of ${equal.key} is not lower`;
+    const torn = this.#tornGroup(victims);
+    if (torn !== undefined)
+      return `PodGroup ${torn.key} would be left with too few of its members; it can only go as a whole`;
     const within = new Set(nominations.map(({ nodeName }) => nodeName));
     const { fits, plan } = this.#options.trials.run(profile, candidate, { without: victims, within });
     return fits ? plan : 'it would not fit on the nominated nodes without the victims';
+  }
+
+  /** A group that would keep members on nodes, but fewer than its quorum. */
+  #tornGroup(victims: readonly Pod[]): GangView | undefined {
+    /** group -> how many of its members would go */
+    const going = new Map<GangView, number>();
+    for (const { podGroupKey } of new Map(victims.map((pod) => [pod.uid, pod])).values()) {
+      const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
+      if (gang !== undefined) going.set(gang, (going.get(gang) ?? 0) + 1);
+    }
+    for (const [gang, count] of going) {
+      const left = gang.count('bound') + gang.count('planned') - count;
+      if (left > 0 && left < (gang.spec?.minMember ?? 0)) return gang;
+    }
+    return undefined;
   }
 }
 

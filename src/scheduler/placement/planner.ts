@@ -116,14 +116,22 @@ export class Planner {
    * plan.
    *
    * On return the placed members are assumed in the transaction and reserved; undoing both is the caller's (`unreserve`,
-   * then rollback).
+   * then rollback). When it throws nothing is reserved any more, and the rollback is still the caller's.
    */
   plan(request: PlanRequest, transaction: Transaction): Plan {
-    const { members, needed } = request;
     const indexes = request.within && this.#indexesOf(request.within);
     const batches = this.#batches(request, indexes);
     const placements: Placement[] = [];
-    const planning: Planning = { ...request, transaction, indexes, placements, batches };
+    try {
+      return this.#place({ ...request, transaction, indexes, placements, batches });
+    } catch (error) {
+      this.unreserve(request.profile, placements);
+      throw error;
+    }
+  }
+
+  #place(planning: Planning): Plan {
+    const { members, needed, placements, batches } = planning;
     /** Of the hardest batch that more placements cannot help. */
     let hopeless: Diagnosis | undefined;
     /** Of the hardest batch that this round did not place. */

@@ -25,6 +25,11 @@ export class Trials {
 
   /** Leaves the picture as it was, whatever happens. Throws while a plan is being made. */
   run(profile: Profile, candidate: Candidate, { without, within, members: only, need }: TrialOptions = {}): Trial {
+    if (this.#cluster.isPlanning) {
+      throw new Error(
+        'a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts',
+      );
+    }
     const transaction = this.#cluster.begin();
     try {
       const isGone = takeOut(transaction, candidate, without);
