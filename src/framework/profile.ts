@@ -35,9 +35,13 @@ export interface PodSignatures {
   readonly others: string | undefined;
 }
 
-/** PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). */
-export type PreFilterAnswer =
-  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined };
+/**
+ * PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
+ * nodes refused the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
+ */
+export type PreFilterAnswer = { readonly mayChange: boolean } & (
+  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }
+);
 
 /** What the Permit plugins together want: `waits` maps plugin -> milliseconds, empty when the pod may go on at once. */
 export type PermitAnswer =
@@ -78,9 +82,9 @@ export class Profile {
   /** What their PreFilters compute is brought up to date after a placement, not computed again. */
   readonly #othersKeepUp: boolean;
   /** PreFilters whose answers are the same for pods with equal signatures. */
-  readonly #signedPreFilters: readonly Plugin[];
-  /** PreFilters of plugins that sign nothing: asked about every pod. */
-  readonly #unsignedPreFilters: readonly Plugin[];
+  readonly #sharedPreFilters: readonly Plugin[];
+  /** PreFilters that are asked about every pod: of plugins that sign nothing, or that note things about one pod later on. */
+  readonly #ownPreFilters: readonly Plugin[];
   /** Scorers that read other nodes. */
   readonly #otherScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
@@ -124,14 +128,14 @@ export class Profile {
       (plugin) => plugin.readsOtherNodes === true && (judges.includes(plugin) || signsAlone(plugin)),
     );
     this.#othersKeepUp = this.#otherSigners.every(
-      (plugin) => plugin.preFilter === undefined || plugin.preFilterAddPod !== undefined,
+      (plugin) => plugin.preFilter === undefined || follows(plugin),
     );
     const preFilters = this.plugins.filter((plugin) => plugin.preFilter !== undefined);
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
-    this.#signedPreFilters = preFilters.filter(isSigned);
-    this.#unsignedPreFilters = preFilters.filter((plugin) => !isSigned(plugin));
+    this.#sharedPreFilters = preFilters.filter(isSigned);
+    this.#ownPreFilters = preFilters.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
     this.#otherScorers = scorers.flatMap(({ plugin }) => (plugin.readsOtherNodes === true ? [plugin] : []));
-    this.#followers = this.plugins.filter((plugin) => plugin.preFilterAddPod !== undefined);
+    this.#followers = this.plugins.filter(follows);
     this.#queueSort = this.#exactlyOne('compare');
     if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {
       throw new ProfileError(`profile ${options.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
@@ -183,7 +187,7 @@ export class Profile {
 
   /** The part of PreFilter that speaks for all pods with equal signatures. */
   preFilterKind(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.#signedPreFilters, state, pod, undefined);
+    return this.#preFilter(this.#sharedPreFilters, state, pod, undefined);
   }
 
   /**
@@ -191,7 +195,7 @@ export class Profile {
    * that one's, `among` the nodes that it left.
    */
   preFilterEach(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
-    return this.#preFilter(this.#unsignedPreFilters, state, pod, among);
+    return this.#preFilter(this.#ownPreFilters, state, pod, among);
   }
 
   #preFilter(
@@ -201,20 +205,22 @@ export class Profile {
     among: ReadonlySet<string> | undefined,
   ): PreFilterAnswer {
     let nodeNames = among;
+    let mayChange = false;
     for (const plugin of plugins) {
       if (plugin.preFilter === undefined) continue;
       const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
       if (answer === undefined) continue;
+      mayChange ||= plugin.readsOtherNodes === true;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
       } else if (answer.code === 'Skip') {
         state.skippedFilters.add(plugin.name);
       } else {
-        return { status: answer.from(plugin.name) };
+        return { status: answer.from(plugin.name), mayChange };
       }
     }
-    return { status: undefined, nodeNames };
+    return { status: undefined, nodeNames, mayChange };
   }
 
   /** Some plugin keeps what PreFilter computed up to date by AddPod. */
@@ -236,7 +242,7 @@ export class Profile {
   removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod?.(state, pod, removed, node));
+      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod!(state, pod, removed, node));
       if (status !== undefined) return failed(plugin, 'RemovePod', status);
     }
     return undefined;
@@ -370,6 +376,16 @@ export class Profile {
     }
     return having[0]!;
   }
+}
+
+/** It keeps what PreFilter computed up to date; a half of it would drift. */
+function follows({ preFilterAddPod, preFilterRemovePod }: Plugin): boolean {
+  return preFilterAddPod !== undefined && preFilterRemovePod !== undefined;
+}
+
+/** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
+function notesLater({ reserve, permit, preBind, bind, postBind }: Plugin): boolean {
+  return [reserve, permit, preBind, bind, postBind].some((point) => point !== undefined);
 }
 
 /** Undefined when one of them cannot sign the pod. Throws PluginFailure. */

@@ -120,7 +120,7 @@ export class Coscheduling implements Plugin {
   #checkRoom(gang: GangView, { minResources, minMember, key }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
-    const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member)?.pods.has(member.uid));
+    const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member) !== undefined);
     const shortfall = roomShortfall(cluster.nodes, withSlots(minResources, minMember), own);
     if (shortfall === undefined) return undefined;
     const resource = cluster.resources.nameOf(shortfall.id);
