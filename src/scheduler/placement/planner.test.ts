@@ -4,11 +4,11 @@ import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { describeDiagnosis, failureIn } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
-import { Status } from '../../framework/status.ts';
+import { skip, Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Picture } from '../testing/picture.ts';
 import type { PictureOptions } from '../testing/picture.ts';
-import type { Plan } from './planner.ts';
+import type { Placement, Plan } from './planner.ts';
 
 function pictureWith(...extra: NonNullable<PictureOptions['extra']>): Picture {
   return new Picture({ plugins: defaultPlugins, extra });
@@ -357,5 +357,343 @@ describe('a PreFilter', () => {
     expect(Object.keys(nodesByPod(plan))).toEqual(['w-0', 'w-2']);
     expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, refusal: { status: { reasons: ['not this one'] } } });
     expect([...plan.refusedBy]).toEqual(['Choosy']);
+  });
+});
+
+describe('a PreFilter of a plugin that filters nothing', () => {
+  const pinning = (signs: boolean): Plugin => ({
+    name: 'Pinning',
+    ...(signs && { sign: ({ labels }) => labels.pin ?? '' }),
+    preFilter: (_state, { labels }) => (labels.pin === undefined ? undefined : { nodeNames: new Set([labels.pin]) }),
+  });
+  const pinned = (picture: Picture, name: string, pin?: string): Pod =>
+    picture.pod({ name, cpu: 1, ...(pin !== undefined && { labels: { pin } }) });
+
+  it.each([
+    ['signs', true],
+    ['signs nothing', false],
+  ])('and %s sends each member to the node that it is pinned to', (_what, signs) => {
+    const picture = pictureWith(pinning(signs));
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 2 });
+    const members = [pinned(picture, 'x', 'c'), pinned(picture, 'y', 'a'), pinned(picture, 'z', 'c')];
+    expect(nodesByPod(trial(picture, members))).toEqual({ x: 'c', y: 'a', z: 'c' });
+    expect(nodesByPod(trial(picture, members.toReversed()))).toEqual({ x: 'c', y: 'a', z: 'c' });
+  });
+
+  it.each([
+    ['signs', true],
+    ['signs nothing', false],
+  ])('and %s finds no other node for a member whose own is full, and places its siblings', (_what, signs) => {
+    const picture = pictureWith(pinning(signs));
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 1 });
+    const members = [pinned(picture, 'x', 'a'), pinned(picture, 'y', 'a'), pinned(picture, 'z')];
+    expect(nodesByPod(trial(picture, members, 2))).toEqual({ x: 'a', z: 'b' });
+    expect(trial(picture, members).blocked!.pod.name).toBe('y');
+  });
+
+  it('and signs nothing may refuse the first member without refusing the others', () => {
+    const picture = pictureWith({
+      name: 'Choosy',
+      preFilter: (_state, { name }) => (name === 'w-0' ? new Status('Unschedulable', 'not this one') : undefined),
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const members = picture.pods(3, { name: 'w', cpu: 1 });
+    expect(Object.keys(nodesByPod(trial(picture, members, 2)))).toEqual(['w-1', 'w-2']);
+    const { blocked, never } = trial(picture, members);
+    expect(blocked).toMatchObject({ pod: { name: 'w-0' }, refusal: { status: { reasons: ['not this one'] } } });
+    expect(never).toBe(false);
+  });
+
+  it('and signs speaks for all members that it signs alike, in one call', () => {
+    const asked: string[] = [];
+    const picture = pictureWith({
+      name: 'Choosy',
+      sign: ({ labels }) => labels.tier ?? '',
+      preFilter: (_state, { name, labels }) => {
+        asked.push(name);
+        return labels.tier === 'slow' ? new Status('Unschedulable', 'nothing slow') : undefined;
+      },
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const fast = picture.pods(2, { name: 'fast', cpu: 1 });
+    const slow = picture.pods(2, { name: 'slow', cpu: 1, labels: { tier: 'slow' } });
+    expect(Object.keys(nodesByPod(trial(picture, [...fast, ...slow])))).toEqual([]);
+    expect(Object.keys(nodesByPod(trial(picture, [...fast, ...slow], 2)))).toEqual(['fast-0', 'fast-1']);
+    expect(asked).toEqual(['fast-0', 'slow-0', 'fast-0', 'slow-0']);
+  });
+
+  it('and signs nothing is asked once about each member', () => {
+    const asked: string[] = [];
+    const picture = pictureWith({
+      name: 'Counting',
+      preFilter: (_state, { name }) => void asked.push(name),
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    trial(picture, picture.pods(3, { name: 'w', cpu: 1 }));
+    expect(asked).toEqual(['w-0', 'w-1', 'w-2']);
+  });
+});
+
+describe('a plugin that reads other nodes', () => {
+  /** Counts what it is asked; refuses a node that holds a pod of the same app already. */
+  class OneANode implements Plugin {
+    readonly name = 'OneANode';
+    readonly readsOtherNodes = true;
+    readonly asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
+    readonly #picture: () => Picture;
+    readonly #skips: (pod: Pod) => boolean;
+    readonly score?: NonNullable<Plugin['score']>;
+
+    constructor(options: {
+      readonly picture: () => Picture;
+      readonly skips?: (pod: Pod) => boolean;
+      readonly scores?: boolean;
+    }) {
+      this.#picture = options.picture;
+      this.#skips = options.skips ?? ((): boolean => false);
+      if (options.scores === true) this.score = () => ++this.asked.score % 2;
+    }
+
+    sign({ labels }: Pod): string {
+      return labels.app ?? '';
+    }
+
+    preFilter(state: CycleState, pod: Pod): Status | undefined {
+      this.asked.preFilter++;
+      if (this.#skips(pod)) return skip;
+      const holding = this.#picture().cluster.nodes.filter((node) =>
+        [...node.pods.values()].some(({ labels }) => labels.app === pod.labels.app),
+      );
+      state.write('OneANode/taken', new Set(holding.map(({ name }) => name)));
+      return undefined;
+    }
+
+    preFilterAddPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): undefined {
+      this.asked.addPod++;
+      if (added.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.add(node.name);
+    }
+
+    preFilterRemovePod(state: CycleState, _pod: Pod, _removed: Pod, node: NodeView): undefined {
+      state.read<Set<string>>('OneANode/taken')!.delete(node.name);
+    }
+
+    filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
+      this.asked.filter++;
+      return state.read<Set<string>>('OneANode/taken')!.has(node.name)
+        ? new Status('Unschedulable', 'one a node')
+        : undefined;
+    }
+
+    preScore(_state: CycleState, pod: Pod): Status | undefined {
+      this.asked.preScore++;
+      return this.#skips(pod) ? skip : undefined;
+    }
+  }
+
+  function open(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
+    picture: Picture;
+    plugin: OneANode;
+    /** How often a plugin that reads one node at a time looked at one. */
+    looks: () => number;
+  } {
+    let looked = 0;
+    const local: Plugin = { name: 'Local', sign: () => '', filter: () => void looked++ };
+    const plugin: OneANode = new OneANode({ picture: () => picture, ...options });
+    const picture: Picture = pictureWith(local, plugin);
+    for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 8 });
+    return { picture, plugin, looks: () => looked };
+  }
+
+  it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
+    const { picture, plugin, looks } = open({ skips: () => true, scores });
+    const plan = trial(picture, picture.pods(8, { name: 'w', cpu: 1 }));
+    expect(plan.placements).toHaveLength(8);
+    expect([plugin.asked.filter, plugin.asked.score, plugin.asked.addPod]).toEqual([0, 0, 0]);
+    expect(plugin.asked.preFilter).toBe(1);
+    // Each node once, and after each placement the node that it was on.
+    expect(looks()).toBe(10 + 8);
+  });
+
+  it('skips those that it has nothing to say of and judges their siblings', () => {
+    const { picture, plugin } = open({ skips: ({ labels }) => labels.app === undefined });
+    const free = picture.pods(6, { name: 'free', cpu: 1 });
+    const single = picture.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
+    const plan = trial(picture, [...free, ...single]);
+    expect(plan.placements).toHaveLength(16);
+    const singles = plan.placements.filter(({ pod }) => pod.labels.app !== undefined);
+    expect(new Set(singles.map(({ nodeName }) => nodeName)).size).toBe(10);
+    expect(plugin.asked.preFilter).toBe(2);
+  });
+
+  it('is brought up to date after each placement, and PreFilter is not asked again', () => {
+    const { picture, plugin } = open();
+    const members = picture.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
+    const plan = trial(picture, members);
+    expect(new Set(plan.placements.map(({ nodeName }) => nodeName)).size).toBe(10);
+    expect([plugin.asked.preFilter, plugin.asked.addPod]).toEqual([1, 10]);
+  });
+
+  it('knows of the members of other kinds that have landed too', () => {
+    const { picture, plugin } = open();
+    const large = picture.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
+    const small = picture.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
+    const plan = trial(picture, [...large, ...small]);
+    expect(plan.placements).toHaveLength(10);
+    expect(plan.blocked!.pod.name).toBe('small-5');
+    expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one a node.');
+    // Each of both kinds is told of each placement.
+    expect([plugin.asked.preFilter, plugin.asked.addPod]).toEqual([2, 20]);
+  });
+
+  it('that fails when it is told of a placement ends the plan and is named', () => {
+    const picture = pictureWith({
+      name: 'Broken',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      preFilterAddPod: () => {
+        throw new Error('a bug');
+      },
+      filter: () => undefined,
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
+    const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
+    expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in AddPod: a bug');
+  });
+
+  it('sees each pod that room is kept for come and go again, on the node where it is kept', () => {
+    const there: string[] = [];
+    const log: string[] = [];
+    const seen: string[] = [];
+    const picture = pictureWith({
+      name: 'Watching',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      preFilterAddPod: (_state, _pod, added, node) => {
+        expect(node.pods.has(added.uid)).toBe(true);
+        there.push(`${added.name} ${node.name}`);
+        log.push(`+${added.name}`);
+        return undefined;
+      },
+      preFilterRemovePod: (_state, _pod, removed, node) => {
+        there.splice(there.indexOf(`${removed.name} ${node.name}`), 1);
+        log.push(`-${removed.name}`);
+        return undefined;
+      },
+      filter: (_state, _pod, { name }) => void seen.push(`${name}: ${there.filter((at) => at.endsWith(name)).join()}`),
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
+    for (const name of ['k0', 'k1']) picture.pod({ name, cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    const members = picture.pods(1, { name: 'w', cpu: 1 });
+    trial(picture, members);
+    const ofClaims = log.filter((what) => !what.endsWith('w-0'));
+    expect(ofClaims.length).toBeGreaterThan(0);
+    expect(ofClaims.filter((what) => what.startsWith('+')).sort()).toEqual(
+      ofClaims
+        .filter((what) => what.startsWith('-'))
+        .map((what) => what.replace('-', '+'))
+        .sort(),
+    );
+    // With and without them: they may come or not.
+    expect(seen).toContain('a: ');
+    expect(seen).toContain('a: k0 a,k1 a');
+    expect(seen.filter((what) => what.startsWith('b'))).not.toContain('b: k0 a,k1 a');
+  });
+
+  it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
+    const { picture, plugin } = open({ skips: ({ labels }) => labels.app === undefined });
+    picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
+    trial(picture, picture.pods(2, { name: 'skipped', cpu: 1 }));
+    expect(plugin.asked.addPod).toBe(0);
+    trial(picture, picture.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
+    expect(plugin.asked.addPod).toBe(2);
+  });
+});
+
+describe('the check of a placement', () => {
+  /** Plans and assumes the members, and answers their placements. */
+  function placed(picture: Picture, members: readonly Pod[]): readonly Placement[] {
+    const transaction = picture.cluster.begin();
+    const { placements } = picture.planner.plan(
+      { profile: picture.profile, members, needed: members.length, groupState: new CycleState() },
+      transaction,
+    );
+    transaction.commit();
+    return placements;
+  }
+
+  function check(picture: Picture, placement: Placement): string | undefined {
+    const before = picture.rooms();
+    const status = picture.planner.check(picture.profile, placement);
+    expect(picture.rooms()).toEqual(before);
+    return status?.message;
+  }
+
+  it('leaves its own room aside, but not that of its siblings', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 2 });
+    const placements = placed(picture, picture.pods(2, { name: 'w', cpu: 1 }));
+    expect(placements.map((placement) => check(picture, placement))).toEqual([undefined, undefined]);
+    picture.pod({ name: 'late', cpu: 1, nodeName: 'a' });
+    expect(placements.map((placement) => check(picture, placement))).toEqual(['Insufficient cpu', 'Insufficient cpu']);
+  });
+
+  it('sees what has become of the node', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 2 });
+    const [placement] = placed(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    picture.node({ name: 'a', cpu: 2, unschedulable: true });
+    expect(check(picture, placement!)).toBe('node(s) were unschedulable');
+    picture.node({ name: 'a', cpu: 2, taints: ['only=others:NoSchedule'] });
+    expect(check(picture, placement!)).toMatch(/untolerated taint/);
+    picture.cluster.removeNode('a');
+    expect(picture.planner.check(picture.profile, placement!)?.message).toBe('node a is gone');
+  });
+
+  it('refuses a pod that is no longer assumed', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 2 });
+    const [pod] = picture.pods(1, { name: 'w', cpu: 1 });
+    const [placement] = placed(picture, [pod!]);
+    picture.cluster.setPod({ ...pod!, nodeName: 'b' });
+    expect(check(picture, placement!)).toBe('pod default/w-0 was deleted or bound elsewhere');
+  });
+
+  it('asks the plugins that read other nodes as well, but not those that skipped the pod', () => {
+    let isShut = false;
+    const shut = new Status('Unschedulable', 'shut');
+    const gate = (name: string, more: Partial<Plugin>): Plugin => ({
+      name,
+      readsOtherNodes: true,
+      filter: () => (isShut ? shut : undefined),
+      ...more,
+    });
+    const picture = pictureWith(gate('Skipping', { preFilter: () => skip }));
+    const other = pictureWith(gate('Judging', {}));
+    const answers = [picture, other].map((each) => {
+      isShut = false;
+      each.node({ name: 'a', cpu: 2 });
+      const [placement] = placed(each, each.pods(1, { name: 'w', cpu: 1 }));
+      isShut = true;
+      return check(each, placement!);
+    });
+    expect(answers).toEqual([undefined, 'shut']);
+  });
+
+  it('names a plugin that throws, and leaves the node as it was', () => {
+    let isBroken = false;
+    const picture = pictureWith({
+      name: 'Broken',
+      sign: () => '',
+      filter: () => {
+        if (isBroken) throw new Error('a bug');
+        return undefined;
+      },
+    });
+    picture.node({ name: 'a', cpu: 2 });
+    const [placement] = placed(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    isBroken = true;
+    expect(check(picture, placement!)).toBe('Broken failed in Filter: a bug');
   });
 });
