@@ -7,7 +7,7 @@ import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { VerdictOutcome, VerdictSink } from './ports.ts';
 import { Picture } from './testing/picture.ts';
-import { Queueing } from './testing/queueing.ts';
+import type { Queueing } from './testing/queueing.ts';
 import { Scheduling } from './testing/scheduling.ts';
 
 const waits: Plugin = { name: 'Gate', permit: () => ({ waitMs: 60_000 }) };
