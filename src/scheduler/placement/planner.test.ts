@@ -434,78 +434,78 @@ describe('a PreFilter of a plugin that filters nothing', () => {
   });
 });
 
+/** Counts what it is asked; refuses a node that holds a pod of the same app already. */
+class OneANode implements Plugin {
+  readonly name = 'OneANode';
+  readonly readsOtherNodes = true;
+  readonly asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
+  readonly #picture: () => Picture;
+  readonly #skips: (pod: Pod) => boolean;
+  readonly score?: NonNullable<Plugin['score']>;
+
+  constructor(options: {
+    readonly picture: () => Picture;
+    readonly skips?: (pod: Pod) => boolean;
+    readonly scores?: boolean;
+  }) {
+    this.#picture = options.picture;
+    this.#skips = options.skips ?? ((): boolean => false);
+    if (options.scores === true) this.score = () => ++this.asked.score % 2;
+  }
+
+  sign({ labels }: Pod): string {
+    return labels.app ?? '';
+  }
+
+  preFilter(state: CycleState, pod: Pod): Status | undefined {
+    this.asked.preFilter++;
+    if (this.#skips(pod)) return skip;
+    const holding = this.#picture().cluster.nodes.filter((node) =>
+      [...node.pods.values()].some(({ labels }) => labels.app === pod.labels.app),
+    );
+    state.write('OneANode/taken', new Set(holding.map(({ name }) => name)));
+    return undefined;
+  }
+
+  preFilterAddPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): undefined {
+    this.asked.addPod++;
+    if (added.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.add(node.name);
+  }
+
+  preFilterRemovePod(state: CycleState, _pod: Pod, _removed: Pod, node: NodeView): undefined {
+    state.read<Set<string>>('OneANode/taken')!.delete(node.name);
+  }
+
+  filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
+    this.asked.filter++;
+    return state.read<Set<string>>('OneANode/taken')!.has(node.name)
+      ? new Status('Unschedulable', 'one a node')
+      : undefined;
+  }
+
+  preScore(_state: CycleState, pod: Pod): Status | undefined {
+    this.asked.preScore++;
+    return this.#skips(pod) ? skip : undefined;
+  }
+}
+
+function openOneANode(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
+  picture: Picture;
+  plugin: OneANode;
+  /** How often a plugin that reads one node at a time looked at one. */
+  looks: () => number;
+} {
+  let looked = 0;
+  const local: Plugin = { name: 'Local', sign: () => '', filter: () => void looked++ };
+  const plugin: OneANode = new OneANode({ picture: () => picture, ...options });
+  const picture: Picture = pictureWith(local, plugin);
+  for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 8 });
+  return { picture, plugin, looks: () => looked };
+}
+
 describe('a plugin that reads other nodes', () => {
-  /** Counts what it is asked; refuses a node that holds a pod of the same app already. */
-  class OneANode implements Plugin {
-    readonly name = 'OneANode';
-    readonly readsOtherNodes = true;
-    readonly asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
-    readonly #picture: () => Picture;
-    readonly #skips: (pod: Pod) => boolean;
-    readonly score?: NonNullable<Plugin['score']>;
-
-    constructor(options: {
-      readonly picture: () => Picture;
-      readonly skips?: (pod: Pod) => boolean;
-      readonly scores?: boolean;
-    }) {
-      this.#picture = options.picture;
-      this.#skips = options.skips ?? ((): boolean => false);
-      if (options.scores === true) this.score = () => ++this.asked.score % 2;
-    }
-
-    sign({ labels }: Pod): string {
-      return labels.app ?? '';
-    }
-
-    preFilter(state: CycleState, pod: Pod): Status | undefined {
-      this.asked.preFilter++;
-      if (this.#skips(pod)) return skip;
-      const holding = this.#picture().cluster.nodes.filter((node) =>
-        [...node.pods.values()].some(({ labels }) => labels.app === pod.labels.app),
-      );
-      state.write('OneANode/taken', new Set(holding.map(({ name }) => name)));
-      return undefined;
-    }
-
-    preFilterAddPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): undefined {
-      this.asked.addPod++;
-      if (added.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.add(node.name);
-    }
-
-    preFilterRemovePod(state: CycleState, _pod: Pod, _removed: Pod, node: NodeView): undefined {
-      state.read<Set<string>>('OneANode/taken')!.delete(node.name);
-    }
-
-    filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-      this.asked.filter++;
-      return state.read<Set<string>>('OneANode/taken')!.has(node.name)
-        ? new Status('Unschedulable', 'one a node')
-        : undefined;
-    }
-
-    preScore(_state: CycleState, pod: Pod): Status | undefined {
-      this.asked.preScore++;
-      return this.#skips(pod) ? skip : undefined;
-    }
-  }
-
-  function open(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
-    picture: Picture;
-    plugin: OneANode;
-    /** How often a plugin that reads one node at a time looked at one. */
-    looks: () => number;
-  } {
-    let looked = 0;
-    const local: Plugin = { name: 'Local', sign: () => '', filter: () => void looked++ };
-    const plugin: OneANode = new OneANode({ picture: () => picture, ...options });
-    const picture: Picture = pictureWith(local, plugin);
-    for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 8 });
-    return { picture, plugin, looks: () => looked };
-  }
-
   it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
-    const { picture, plugin, looks } = open({ skips: () => true, scores });
+    const { picture, plugin, looks } = openOneANode({ skips: () => true, scores });
     const plan = trial(picture, picture.pods(8, { name: 'w', cpu: 1 }));
     expect(plan.placements).toHaveLength(8);
     expect([plugin.asked.filter, plugin.asked.score, plugin.asked.addPod]).toEqual([0, 0, 0]);
@@ -515,7 +515,7 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('skips those that it has nothing to say of and judges their siblings', () => {
-    const { picture, plugin } = open({ skips: ({ labels }) => labels.app === undefined });
+    const { picture, plugin } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
     const free = picture.pods(6, { name: 'free', cpu: 1 });
     const single = picture.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
     const plan = trial(picture, [...free, ...single]);
@@ -526,7 +526,7 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is brought up to date after each placement, and PreFilter is not asked again', () => {
-    const { picture, plugin } = open();
+    const { picture, plugin } = openOneANode();
     const members = picture.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
     const plan = trial(picture, members);
     expect(new Set(plan.placements.map(({ nodeName }) => nodeName)).size).toBe(10);
@@ -534,7 +534,7 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('knows of the members of other kinds that have landed too', () => {
-    const { picture, plugin } = open();
+    const { picture, plugin } = openOneANode();
     const large = picture.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
     const small = picture.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
     const plan = trial(picture, [...large, ...small]);
@@ -602,7 +602,7 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
-    const { picture, plugin } = open({ skips: ({ labels }) => labels.app === undefined });
+    const { picture, plugin } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
     picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
     trial(picture, picture.pods(2, { name: 'skipped', cpu: 1 }));
     expect(plugin.asked.addPod).toBe(0);
