@@ -44,8 +44,8 @@ class OneANode implements Plugin {
     if (added.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.add(node.name);
   }
 
-  preFilterRemovePod(state: CycleState, _pod: Pod, _removed: Pod, node: NodeView): undefined {
-    state.read<Set<string>>('OneANode/taken')!.delete(node.name);
+  preFilterRemovePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): undefined {
+    if (removed.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.delete(node.name);
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
