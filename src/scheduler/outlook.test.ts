@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { NodeOptions } from '../../test/builders/node.ts';
 import type { PodOptions } from '../../test/builders/pod.ts';
 import type { PodGroupOptions } from '../../test/builders/pod-group.ts';
-import type { Plugin } from '../framework/plugin.ts';
+import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { entityInFlight } from './testing/entity.ts';
@@ -25,8 +25,8 @@ interface Watched {
   readonly trials: () => number;
 }
 
-function open(extra: readonly Plugin[] = [], profiles?: NonNullable<PictureOptions['profiles']>): Watched {
-  const picture = new Picture({ plugins: defaultPlugins, extra, ...(profiles !== undefined && { profiles }) });
+function open(extra: readonly Plugin[] = [], options: Partial<PictureOptions> = {}): Watched {
+  const picture = new Picture({ plugins: defaultPlugins, extra, ...options });
   /** An attempt is one, and so is each trial. */
   const transactions = vi.spyOn(picture.cluster, 'begin');
   let attempts = 0;
@@ -40,8 +40,8 @@ function open(extra: readonly Plugin[] = [], profiles?: NonNullable<PictureOptio
       attempts++;
       const entity = entityInFlight({ gang: picture.cluster.gang(`default/${name}`)! });
       const before = picture.rooms();
-      const { cycle, profiles: all } = picture.core;
-      const result = cycle.run(entity, all.of(entity.candidate));
+      const { cycle, profiles } = picture.core;
+      const result = cycle.run(entity, profiles.of(entity.candidate));
       if (result.kind !== 'refused') throw new Error(`the attempt ended ${result.kind}`);
       expect(picture.rooms()).toEqual(before);
       const { message, waitsFor } = result.verdict;
@@ -192,13 +192,13 @@ describe('what one gang is found out to have before it', () => {
 
   it.each<[string, PodGroupOptions, PodOptions & { readonly count?: number }]>([
     ['another quorum', { minMember: 5 }, { count: 6 }],
-    ['more members', { minMember: 3 }, { count: 4 }],
-    ['other requests', { minMember: 3 }, { cpu: 2 }],
-    ['other minResources', { minMember: 3, minResources: { cpu: 5 } }, {}],
-    ['another selector', { minMember: 3 }, { nodeSelector: { 'kubernetes.io/hostname': 'a' } }],
+    ['more members', { minMember: 3 }, { count: 7 }],
+    ['other requests', { minMember: 3 }, { count: 6, cpu: 2 }],
+    ['other minResources', { minMember: 3, minResources: { cpu: 5 } }, { count: 6 }],
+    ['another selector', { minMember: 3 }, { count: 6, nodeSelector: { 'kubernetes.io/hostname': 'a' } }],
   ])('says nothing of a gang with %s', (_what, group, members) => {
     const { gang, attempt, trials } = full();
-    gang({ name: 'red', minMember: 3 });
+    gang({ name: 'red', minMember: 3 }, { count: 6 });
     attempt('red');
     trials();
     gang({ ...group, name: 'blue' }, members);
@@ -207,17 +207,21 @@ describe('what one gang is found out to have before it', () => {
   });
 
   it('says nothing of a gang of another profile', () => {
-    const { picture, gang, attempt, trials } = open([], {
-      ml: () => true,
-      web: ({ name }) => name !== 'NodeUnschedulable',
+    const factory: PluginFactory = (_args, { schedulerName }) => ({
+      name: 'OneProfileOnly',
+      sign: () => '',
+      filter: () => (schedulerName === 'ml' ? new Status('Unschedulable', 'not in this profile') : undefined),
     });
-    picture.node({ name: 'a', cpu: 1, unschedulable: true });
+    const { picture, gang, attempt, trials } = open([], {
+      plugins: [...defaultPlugins, { name: 'OneProfileOnly', factory }],
+      profiles: { ml: () => true, web: () => true },
+    });
+    picture.node({ name: 'a', cpu: 1 });
     picture.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     gang({ name: 'red', minMember: 1 }, { schedulerName: 'ml' });
     gang({ name: 'blue', minMember: 1 }, { schedulerName: 'web' });
-    expect([attempt('blue'), attempt('red'), trials()]).toEqual(['capacity', 'never', 1]);
-    picture.node({ name: 'a', cpu: 1 });
-    expect([attempt('blue'), attempt('red'), trials()]).toEqual(['capacity', 'capacity', 2]);
+    expect([attempt('red'), attempt('blue'), trials()]).toEqual(['never', 'capacity', 2]);
+    expect([attempt('red'), attempt('blue'), trials()]).toEqual(['never', 'capacity', 0]);
   });
 
   it('is found out anew for each attempt of a gang that is on nodes in part', () => {
