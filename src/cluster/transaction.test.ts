@@ -172,6 +172,16 @@ describe('a gang taken out', () => {
     transaction.rollback();
   });
 
+  it('is put back whole even if members were named twice', () => {
+    const { cluster, red } = gangOnNodes();
+    const before = pictureOf(cluster, red);
+    const transaction = cluster.begin();
+    transaction.takeOut([...red.members.values(), ...red.members.values()]);
+    expect(countsOf(red)).toEqual({ leaving: 3, pending: 1 });
+    transaction.rollback();
+    expect(pictureOf(cluster, red)).toEqual(before);
+  });
+
   it('while it is being bound is being bound again after a rollback', () => {
     const { build, cluster } = clusterWithNode();
     const [first, second] = build.projectedPods(2, { group: 'red', cpu: 1 });

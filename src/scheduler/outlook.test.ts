@@ -9,6 +9,7 @@ import { entityInFlight } from './testing/entity.ts';
 import { Picture } from './testing/picture.ts';
 import type { PictureOptions } from './testing/picture.ts';
 
+const barred = new Status('Unschedulable', 'barred');
 const sentence = 'It would not fit even if all other pods were gone.';
 
 /** A picture whose trials are counted. */
@@ -145,6 +146,17 @@ describe('a gang that does not fit', () => {
     expect(attempt('blue')).toBe('capacity');
   });
 
+  it('waits for capacity while its own former members are on their way out', () => {
+    const { picture, gang, attempt } = open();
+    picture.node({ name: 'a', cpu: 4 });
+    gang({ name: 'red', minMember: 4 });
+    picture.pods(4, { name: 'former', group: 'red', cpu: 1, nodeName: 'a', deleting: true });
+    expect(attempt('red')).toBe('capacity');
+    // Nor do they speak for a gang that asks for the same.
+    gang({ name: 'blue', minMember: 4 });
+    expect(attempt('blue')).toBe('capacity');
+  });
+
   it('does not count the room that is kept for others, theirs or ours', () => {
     const { picture, gang, attempt } = open();
     picture.node({ name: 'a', cpu: 2 });
@@ -222,6 +234,18 @@ describe('what one gang is found out to have before it', () => {
     gang({ name: 'blue', minMember: 1 }, { schedulerName: 'web' });
     expect([attempt('red'), attempt('blue'), trials()]).toEqual(['never', 'capacity', 2]);
     expect([attempt('red'), attempt('blue'), trials()]).toEqual(['never', 'capacity', 0]);
+  });
+
+  it.each<[string, Omit<Plugin, 'name'>]>([
+    ['PreFilter', { preFilter: (_state, { labels }) => (labels.barred === 'yes' ? barred : undefined) }],
+    ['Reserve', { reserve: (_state, { labels }) => (labels.barred === 'yes' ? barred : undefined) }],
+  ])('says nothing of a gang that is otherwise for the %s of a plugin that signs nothing', (_point, plugin) => {
+    const { picture, gang, attempt } = open([{ name: 'Barring', ...plugin }]);
+    picture.node({ name: 'a', cpu: 4 });
+    picture.pods(4, { name: 'old', cpu: 1, nodeName: 'a' });
+    gang({ name: 'red', minMember: 2 }, { labels: { barred: 'yes' } });
+    gang({ name: 'blue', minMember: 2 });
+    expect([attempt('red'), attempt('blue')]).toEqual(['never', 'capacity']);
   });
 
   it('is found out anew for each attempt of a gang that is on nodes in part', () => {

@@ -295,6 +295,20 @@ describe('nobody has to go', () => {
     expectNobodyPreempted(preempting, 'default/red-0 would have to go for itself');
   });
 
+  it('for itself, not even one that runs', async () => {
+    const preempting = open((candidate, handle) => {
+      const own = [...handle.cluster.pods()].filter(({ name }) => name === 'red-bound');
+      return { message, nominations: handle.trial(candidate, { without: own }).plan, victims: own };
+    });
+    const { core } = preempting;
+    core.node({ name: 'a', cpu: 3 });
+    core.group({ name: 'red', minMember: 2 });
+    core.pod({ name: 'red-bound', group: 'red', cpu: 2, nodeName: 'a' });
+    core.members(2, { group: 'red', cpu: '1500m' });
+    expect(await core.attempt()).toBe('refused');
+    expectNobodyPreempted(preempting, 'default/red-bound would have to go for itself');
+  });
+
   it('without room being kept for somebody', async () => {
     const preempting = await redHasTooLittle((_candidate, _handle, victims) => ({ message, victims }));
     expectNobodyPreempted(preempting, '0 of the 4 members that are needed are nominated');

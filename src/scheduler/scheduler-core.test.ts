@@ -194,6 +194,17 @@ describe('stop', () => {
     expect(core.picture.clock.untilNextTimer()).toBeUndefined();
   });
 
+  it('leaves no timer of room that is kept behind', async () => {
+    const core = coreFor(2, 2);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    await core.accept('red-0');
+    await core.refuse('red-1', 'no');
+    expect(core.picture.cluster.claimOf('red-1')).toMatchObject({ kind: 'repair' });
+    await core.picture.core.stop();
+    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+  });
+
   it('may come before the beginning, and a second time', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     await core.picture.core.stop();
@@ -456,6 +467,18 @@ describe('the metrics', () => {
     expect(await pending()).toEqual({ active: 1, backoff: 3, unschedulable: 0, gated: 3 });
     while ((await core.attempt()) !== undefined);
     expect(await pending()).toEqual({ active: 0, backoff: 0, unschedulable: 0, gated: 3 });
+  });
+
+  it('count a member that is a lone pod to its profile once, whatever its group waits for', async () => {
+    const core = new Scheduling({
+      plugins: defaultPlugins,
+      profiles: { ml: () => true, web: ({ name }) => name !== 'Coscheduling' },
+    });
+    core.group({ name: 'red', minMember: 3 });
+    core.pod({ name: 'x', group: 'red', schedulerName: 'ml' });
+    core.pod({ name: 'y', group: 'red', schedulerName: 'web' });
+    expect(core.states()).toEqual({ 'gang/default/red': 'gated', 'pod/y': 'active' });
+    expect(await values(core, 'scheduler_pending_pods')).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 1 });
   });
 
   it('count what is in the picture', async () => {

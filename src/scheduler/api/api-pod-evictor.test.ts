@@ -131,6 +131,17 @@ describe('an evicted pod', () => {
 });
 
 describe('another pod of the same name', () => {
+  it('is neither marked nor deleted', async () => {
+    const pod = await running();
+    await remove(pod);
+    const heir = await running(pod.name);
+    expect(heir.uid).not.toBe(pod.uid);
+    await evictor.evict(pod, 'pod default/x', never);
+    const { metadata, status } = await stored(heir);
+    expect([metadata.uid, metadata.deletionTimestamp]).toEqual([heir.uid, undefined]);
+    expect(status.conditions!.map(({ type }) => type)).toEqual(['Ready']);
+  });
+
   it('that comes after the mark is not deleted', async () => {
     const pod = await running();
     proxy.fault = async ({ method }) => {

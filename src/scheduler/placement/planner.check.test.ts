@@ -5,6 +5,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import type { Picture } from '../testing/picture.ts';
 import type { Placement } from './planner.ts';
+import { openOneANode } from './testing/one-a-node.ts';
 import { pictureWith } from './testing/planning.ts';
 
 describe('the check of a placement', () => {
@@ -54,6 +55,13 @@ describe('the check of a placement', () => {
     const [placement] = placed(picture, [pod!]);
     picture.cluster.setPod({ ...pod!, nodeName: 'b' });
     expect(check(picture, placement!)).toBe('pod default/w-0 was deleted or bound elsewhere');
+  });
+
+  it('leaves it aside, too, in what a plugin that reads other nodes was told of along the plan', () => {
+    const { picture } = openOneANode();
+    const members = picture.pods(3, { name: 'w', cpu: 1, labels: { app: 'w' } });
+    const placements = placed(picture, members);
+    expect(placements.map((placement) => check(picture, placement))).toEqual([undefined, undefined, undefined]);
   });
 
   it('asks the plugins that read other nodes as well, but not those that skipped the pod', () => {

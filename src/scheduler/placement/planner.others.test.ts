@@ -61,6 +61,24 @@ describe('a plugin that reads other nodes', () => {
     expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in AddPod: a bug');
   });
 
+  it('that fails when a pod that room is kept for goes again ends the plan and is named', () => {
+    const picture = pictureWith({
+      name: 'Broken',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      preFilterAddPod: () => undefined,
+      preFilterRemovePod: () => {
+        throw new Error('a bug');
+      },
+      filter: () => undefined,
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    const plan = trial(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    expect(plan.blocked && failureIn(plan.blocked)?.message).toBe('Broken failed in RemovePod: a bug');
+  });
+
   it('sees each pod that room is kept for come and go again, on the node where it is kept', () => {
     const there: string[] = [];
     const log: string[] = [];

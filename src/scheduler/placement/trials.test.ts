@@ -150,6 +150,13 @@ describe('a trial without some pods', () => {
     expect(trial(candidateOf('red'), { without: [own] }).plan).toHaveLength(2);
   });
 
+  it('does not place those of the gang’s members that are gone', () => {
+    const red = gang('red', 2, 3);
+    const [first, second] = picture.cluster.gang('default/red')!.pending.values();
+    expect(Object.keys(nodesOf(trial(red, { without: [first!] })))).toEqual(['red-1', 'red-2']);
+    expect(trial(red, { without: [first!, second!] }).fits).toBe(false);
+  });
+
   it('counts the room that is kept for them as free, but not what is kept for others', () => {
     const pod = picture.pod({ name: 'x', cpu: 2 });
     const [one, other] = ['a', 'b'].map((nodeName) =>
