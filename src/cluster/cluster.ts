@@ -61,6 +61,11 @@ export class Cluster {
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
+  /** Changes with every change of any node's generation. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
   get nodesRevision(): number {
     return this.#nodesRevision;

@@ -63,6 +63,12 @@ export class PluginFailure extends Error {
   }
 }
 
+/** PreFilter left the node out. */
+export const notPreselected = new Status(
+  'UnschedulableAndUnresolvable',
+  "node(s) didn't satisfy plugin(s) [PreFilter]",
+);
+
 /**
  * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws answers Error, named; no
  * method here throws on a plugin's behalf.
@@ -127,9 +133,7 @@ export class Profile {
     this.#otherSigners = this.plugins.filter(
       (plugin) => plugin.readsOtherNodes === true && (judges.includes(plugin) || signsAlone(plugin)),
     );
-    this.#othersKeepUp = this.#otherSigners.every(
-      (plugin) => plugin.preFilter === undefined || follows(plugin),
-    );
+    this.#othersKeepUp = this.#otherSigners.every((plugin) => plugin.preFilter === undefined || follows(plugin));
     const preFilters = this.plugins.filter((plugin) => plugin.preFilter !== undefined);
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
     this.#sharedPreFilters = preFilters.filter(isSigned);
@@ -140,6 +144,14 @@ export class Profile {
     if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {
       throw new ProfileError(`profile ${options.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
     }
+  }
+
+  /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
+  get judgesUnsigned(): boolean {
+    return this.plugins.some(
+      ({ name, sign, preFilter, reserve }) =>
+        name !== this.gangPolicy && sign === undefined && (preFilter !== undefined || reserve !== undefined),
+    );
   }
 
   /** Throws PluginFailure. */
@@ -196,6 +208,13 @@ export class Profile {
    */
   preFilterEach(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
     return this.#preFilter(this.#ownPreFilters, state, pod, among);
+  }
+
+  /** PreFilter of the plugins that read other nodes alone; answers a refusal, also of this node. */
+  preFilterOthers(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
+    const { status, ...answer } = this.#preFilter(this.#otherSigners, state, pod, undefined);
+    if (status !== undefined || !('nodeNames' in answer)) return status;
+    return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
   }
 
   #preFilter(

@@ -4,6 +4,7 @@ import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
+import { notPreselected } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
@@ -16,8 +17,6 @@ interface Extremes {
   greatest: number;
   greatestCount: number;
 }
-
-const notPreselected = new Status('UnschedulableAndUnresolvable', "node(s) didn't satisfy plugin(s) [PreFilter]");
 
 /**
  * The feasible nodes for one pod signature, best first. Building it costs one pass over the nodes, in which only nodes that
