@@ -82,7 +82,7 @@ function expectNobodyPreempted({ core, kept, verdictOn }: Preempting, why: strin
   expect(core.picture.events.filter((event) => event.startsWith('Preempted'))).toEqual([]);
   expect(verdictOn('red-0')).toMatch(/^PodGroup default\/red cannot start: /);
   expect(verdictOn('red-0')!.endsWith(` Nobody is preempted: ${why}.`)).toBe(true);
-  expect(core.picture.warnings).toEqual(['PostFilter asks for what would not help']);
+  expect(core.picture.warnings).toEqual(['PostFilter asks for what may not be']);
 }
 
 describe('a gang for which room can be made', () => {
@@ -268,7 +268,7 @@ describe('nobody has to go', () => {
       const { plan } = handle.trial(candidate, { without: victims });
       return { message, nominations: plan, victims: victims.slice(1) };
     });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims');
+    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
   });
 
   it('where it would help only on nodes that are not nominated', async () => {
@@ -276,7 +276,7 @@ describe('nobody has to go', () => {
       const { plan } = handle.trial(candidate, { without: victims });
       return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'a' })), victims };
     });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims');
+    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
   });
 
   it('on nodes that are not there', async () => {
@@ -284,7 +284,10 @@ describe('nobody has to go', () => {
       const { plan } = handle.trial(candidate, { without: victims });
       return { message, nominations: plan.map(({ pod }) => ({ pod, nodeName: 'gone' })), victims };
     });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims');
+    expectNobodyPreempted(
+      preempting,
+      'it would not fit on the nominated nodes without the victims (node gone is not known)',
+    );
   });
 
   it('for itself', async () => {
@@ -292,7 +295,7 @@ describe('nobody has to go', () => {
       const { plan } = handle.trial(candidate, { without: victims });
       return { message, nominations: plan, victims: [...victims, plan[0]!.pod] };
     });
-    expectNobodyPreempted(preempting, 'default/red-0 would have to go for itself');
+    expectNobodyPreempted(preempting, 'default/red-0 would have to go for its own group');
   });
 
   it('for itself, not even one that runs', async () => {
@@ -306,7 +309,7 @@ describe('nobody has to go', () => {
     core.pod({ name: 'red-bound', group: 'red', cpu: 2, nodeName: 'a' });
     core.members(2, { group: 'red', cpu: '1500m' });
     expect(await core.attempt()).toBe('refused');
-    expectNobodyPreempted(preempting, 'default/red-bound would have to go for itself');
+    expectNobodyPreempted(preempting, 'default/red-bound would have to go for its own group');
   });
 
   it('without room being kept for somebody', async () => {
@@ -318,7 +321,7 @@ describe('nobody has to go', () => {
     const preempting = await redHasTooLittle((candidate, handle, victims) => {
       return { message, nominations: handle.trial(candidate, { without: victims }).plan };
     });
-    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims');
+    expectNobodyPreempted(preempting, 'it would not fit on the nominated nodes without the victims (Insufficient cpu)');
   });
 
   it('where PostFilter only has something to say, or nothing; then it is asked at each attempt', async () => {

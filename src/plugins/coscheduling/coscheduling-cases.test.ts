@@ -138,7 +138,7 @@ describe('the sum of free room', () => {
       { cpu: 2, nodeName: 'a' },
       { cpu: 1, nodeName: 'b' },
     ];
-    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 3000 });
+    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 3000, isForGood: false });
   });
 
   it('R3 counts the room of the group’s own pods as free', () => {
@@ -154,7 +154,7 @@ describe('the sum of free room', () => {
       { cpu: 9, nodeName: 'a' },
       { cpu: 1, nodeName: 'b' },
     ];
-    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 2000 });
+    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 2000, isForGood: false });
   });
 });
 
