@@ -149,8 +149,10 @@ export class Profile {
   /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
   get judgesUnsigned(): boolean {
     return this.plugins.some(
-      ({ name, sign, preFilter, reserve }) =>
-        name !== this.gangPolicy && sign === undefined && (preFilter !== undefined || reserve !== undefined),
+      (plugin) =>
+        plugin.name !== this.gangPolicy &&
+        plugin.sign === undefined &&
+        (plugin.preFilter !== undefined || plugin.reserve !== undefined),
     );
   }
 
@@ -398,13 +400,13 @@ export class Profile {
 }
 
 /** It keeps what PreFilter computed up to date; a half of it would drift. */
-function follows({ preFilterAddPod, preFilterRemovePod }: Plugin): boolean {
-  return preFilterAddPod !== undefined && preFilterRemovePod !== undefined;
+function follows(plugin: Plugin): boolean {
+  return plugin.preFilterAddPod !== undefined && plugin.preFilterRemovePod !== undefined;
 }
 
 /** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
-function notesLater({ reserve, permit, preBind, bind, postBind }: Plugin): boolean {
-  return [reserve, permit, preBind, bind, postBind].some((point) => point !== undefined);
+function notesLater(plugin: Plugin): boolean {
+  return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
 }
 
 /** Undefined when one of them cannot sign the pod. Throws PluginFailure. */

@@ -17,7 +17,7 @@ import { Ranking, sameNames } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** What placing a member costs besides, in looks at a node. */
-export const stepsPerMember = 40;
+const stepsPerMember = 40;
 
 /** One member with the node it is assumed and reserved on. */
 export interface Placement {
@@ -449,7 +449,7 @@ function complete(placements: readonly Placement[]): Plan {
 /** All members are alike, and no plugin that judges them looks at where the others are. */
 function areIndependent([batch, ...more]: readonly Batch[]): boolean {
   if (batch?.isUniform !== true || more.length > 0) return false;
-  return batch.ranking === undefined || !batch.ranking.dependsOnPlacements;
+  return batch.ranking?.dependsOnPlacements !== true;
 }
 
 function refusingPlugins(batches: readonly Batch[]): ReadonlySet<string> {

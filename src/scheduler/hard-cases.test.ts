@@ -511,7 +511,7 @@ describe('room that was kept for a nominated pod', () => {
     // The room is kept for x, which something else keeps from it.
     expect(core.states()).toEqual({ 'pod/y': 'unschedulable', 'pod/x': 'unschedulable' });
     core.removePod('x');
-    expect(core.states()).toEqual({ 'pod/y': 'active' });
+    expect(core.states()).toEqual({ 'pod/y': 'backoff' });
   });
 
   it('is heard of by those that wait for it when the pod went elsewhere', async () => {
