@@ -22,6 +22,7 @@ import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { Outlook } from './outlook.ts';
+import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
 import type { SchedulerPorts } from './ports.ts';
@@ -145,9 +146,10 @@ export class SchedulerCore {
       logger,
       signal,
     });
+    const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
       report: (result) => outcomes.handle(result),
-      stillFits: ({ profile }, placement) => planner.check(profile, placement),
+      stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
     });
