@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Pair, YAMLError, YAMLMap } from 'yaml';
 import type { FieldPath } from '../plugins/field-path.ts';
 
@@ -16,6 +16,7 @@ const mostCharacters = 4_000_000;
 /** How many copies of anchored values may be made, so that a few lines cannot ask for billions. */
 const mostAliases = 100;
 const mostErrors = 10;
+const mostBrackets = 200;
 
 /** A file of YAML, or of JSON, which is YAML: its value, and where in the text each field is. */
 export class ConfigurationDocument {
@@ -35,9 +36,14 @@ export class ConfigurationDocument {
       this.#fail(0, `is larger than a configuration can be: ${text.length} characters, at most ${mostCharacters}`);
       return;
     }
+    if (isNestedTooDeeply(text)) {
+      this.#fail(0, 'is nested too deeply');
+      return;
+    }
     try {
-      const options = { lineCounter: this.#lines, prettyErrors: false, merge: true, logLevel: 'error' } as const;
-      this.#document = parseDocument(text, options);
+      // The library's own search for keys that are given twice takes minutes for a mapping of a megabyte.
+      const options = { uniqueKeys: false, prettyErrors: false, merge: true, logLevel: 'error' } as const;
+      this.#document = parseDocument(text, { ...options, lineCounter: this.#lines });
       this.#readErrors(this.#document);
       if (this.#unreadable.length === 0) this.value = this.#document.toJS({ maxAliasCount: mostAliases });
     } catch (error) {
@@ -81,10 +87,9 @@ export class ConfigurationDocument {
 
   #readErrors(document: Document): void {
     for (const error of [...document.errors, ...document.warnings]) {
-      const path = error.code === 'DUPLICATE_KEY' ? pathOfKey(document, error.pos[0]) : undefined;
-      if (path !== undefined) this.#twice.push({ path, offset: error.pos[0] });
-      else this.#fail(error.pos[0], wording(error.message, error.code));
+      this.#fail(error.pos[0], wording(error.message, error.code));
     }
+    if (this.isReadable) this.#twice.push(...keysGivenTwice(document));
   }
 
   #fail(offset: number, text: string): void {
@@ -109,6 +114,16 @@ export class ConfigurationDocument {
   }
 }
 
+/** Whether more brackets are open at once than a configuration can need: what follows each would be read in vain, which takes long. */
+function isNestedTooDeeply(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > mostBrackets) return true;
+  }
+  return false;
+}
+
 function wording(message: string, code?: YAMLError['code']): string {
   if (message.startsWith('Maximum call stack')) return 'is nested too deeply';
   if (code === 'MULTIPLE_DOCS') return 'holds several documents; a configuration file has one, so remove the others';
@@ -131,20 +146,28 @@ function keyOf({ key }: Pair): string {
   return String(isScalar(key) ? key.value : key);
 }
 
-/** The way to the key that begins at this offset. */
-function pathOfKey(document: Document, offset: number): FieldPath | undefined {
-  let path: (string | number)[] | undefined;
+/** The second of two keys of a mapping that are the same, and every further one. A merge may be given more than once. */
+function keysGivenTwice(document: Document): readonly { readonly path: FieldPath; readonly offset: number }[] {
+  const twice: { readonly path: FieldPath; readonly offset: number }[] = [];
   visit(document, {
-    Pair(_, pair, ancestors) {
-      if (rangeStart(pair.key) !== offset) return undefined;
-      path = [];
-      const chain = [...ancestors, pair];
-      for (const [index, node] of chain.entries()) {
-        if (isSeq(node)) path.push(node.items.indexOf(chain[index + 1]));
-        else if (node !== null && typeof node === 'object' && 'key' in node) path.push(keyOf(node));
+    Map(_, map, ancestors) {
+      const keys = new Set<string>();
+      for (const pair of map.items) {
+        const key = keyOf(pair);
+        if (keys.has(key) && key !== '<<') {
+          twice.push({ path: [...pathOf([...ancestors, map]), key], offset: rangeStart(pair.key) ?? 0 });
+        }
+        keys.add(key);
       }
-      return visit.BREAK;
     },
   });
-  return path;
+  return twice;
+}
+
+/** The way to the last of a chain of nodes, each of which holds the next. */
+function pathOf(chain: readonly unknown[]): FieldPath {
+  return chain.flatMap((node, index): FieldPath => {
+    if (isSeq(node)) return index === chain.length - 1 ? [] : [node.items.indexOf(chain[index + 1])];
+    return isPair(node) ? [keyOf(node)] : [];
+  });
 }

@@ -395,6 +395,11 @@ describe('any text', () => {
     ['an alias of itself', `${header}profiles: &a [*a]`],
     ['deep lists', '['.repeat(100_000)],
     ['deep objects', '{"a":'.repeat(100_000)],
+    ['deep lists without brackets', '- '.repeat(100_000)],
+    [
+      'deep mappings without brackets',
+      Array.from({ length: 1_500 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+    ],
     ['deep objects in a field', `${header}profiles: ${'[{a: '.repeat(5_000)}1${'}]'.repeat(5_000)}`],
     ['five million characters', `${header}${'#'.repeat(5_000_000)}`],
     ['nothing but zeros', '\0'.repeat(1_000)],

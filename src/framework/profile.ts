@@ -29,13 +29,34 @@ export interface PodSignatures {
   readonly others: string | undefined;
 }
 
-/** PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). */
-export type PreFilterAnswer =
-  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined };
+/**
+ * PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
+ * nodes refused the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
+ */
+export type PreFilterAnswer = { readonly mayChange: boolean } & (
+  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }
+);
 
 /** What the Permit plugins together want: `waits` maps plugin -> milliseconds, empty when the pod may go on at once. */
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
+
+/** A plugin failed where no Status can be answered; `status` names it. */
+export class PluginFailure extends Error {
+  override readonly name = 'PluginFailure';
+  readonly status: Status;
+
+  constructor(status: Status) {
+    super(status.message, { cause: status.cause });
+    this.status = status;
+  }
+}
+
+/** PreFilter left the node out. */
+export const notPreselected = new Status(
+  'UnschedulableAndUnresolvable',
+  "node(s) didn't satisfy plugin(s) [PreFilter]",
+);
 
 /**
  * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws answers Error, named; no
@@ -59,9 +80,11 @@ export class Profile {
   /** point -> the plugins that run there, in order */
   readonly #at: MadePlugins['at'];
   /** PreFilters whose answers are the same for pods with equal signatures. */
-  readonly #signedPreFilters: readonly Plugin[];
-  /** PreFilters of plugins that sign nothing: asked about every pod. */
-  readonly #unsignedPreFilters: readonly Plugin[];
+  readonly #sharedPreFilters: readonly Plugin[];
+  /** PreFilters that are asked about every pod: of plugins that sign nothing, or that note things about one pod later on. */
+  readonly #ownPreFilters: readonly Plugin[];
+  /** PreFilters of plugins that read other nodes, where something comes of it. */
+  readonly #otherPreFilters: readonly Plugin[];
   /** Scorers that read other nodes. */
   readonly #otherScorers: readonly Plugin[];
   /** PreScores of plugins that read other nodes. */
@@ -84,15 +107,14 @@ export class Profile {
       judges.includes(plugin) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
     this.#localSigners = plugins.filter((plugin) => plugin.readsOtherNodes !== true && signs(plugin));
     this.#otherSigners = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
-    this.#othersKeepUp = this.#otherSigners.every(
-      (plugin) => !at.preFilter.includes(plugin) || plugin.preFilterAddPod !== undefined,
-    );
+    this.#othersKeepUp = this.#otherSigners.every((plugin) => !at.preFilter.includes(plugin) || follows(plugin));
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
-    this.#signedPreFilters = at.preFilter.filter(isSigned);
-    this.#unsignedPreFilters = at.preFilter.filter((plugin) => !isSigned(plugin));
+    this.#sharedPreFilters = at.preFilter.filter(isSigned);
+    this.#ownPreFilters = at.preFilter.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
+    this.#otherPreFilters = at.preFilter.filter((plugin) => this.#otherSigners.includes(plugin));
     this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
     this.#otherPreScorers = at.preScore.filter((plugin) => plugin.readsOtherNodes === true);
-    this.#followers = at.preFilter.filter((plugin) => plugin.preFilterAddPod !== undefined);
+    this.#followers = at.preFilter.filter(follows);
     if (at.queueSort.length !== 1) {
       const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
       throw new ProfileError(
@@ -105,6 +127,17 @@ export class Profile {
     }
   }
 
+  /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
+  get judgesUnsigned(): boolean {
+    return this.plugins.some(
+      (plugin) =>
+        plugin.name !== this.gangPolicy &&
+        plugin.sign === undefined &&
+        (this.#at.preFilter.includes(plugin) || (plugin.reserve !== undefined && this.#at.reserve.includes(plugin))),
+    );
+  }
+
+  /** Throws PluginFailure. */
   signaturesOf(pod: Pod): PodSignatures {
     return {
       local: signature(this.#localSigners, pod),
@@ -148,7 +181,7 @@ export class Profile {
 
   /** The part of PreFilter that speaks for all pods with equal signatures. */
   preFilterKind(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.#signedPreFilters, state, pod, undefined);
+    return this.#preFilter(this.#sharedPreFilters, state, pod, undefined);
   }
 
   /**
@@ -156,7 +189,14 @@ export class Profile {
    * that one's, `among` the nodes that it left.
    */
   preFilterEach(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
-    return this.#preFilter(this.#unsignedPreFilters, state, pod, among);
+    return this.#preFilter(this.#ownPreFilters, state, pod, among);
+  }
+
+  /** PreFilter of the plugins that read other nodes alone; answers a refusal, also of this node. */
+  preFilterOthers(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
+    const { status, ...answer } = this.#preFilter(this.#otherPreFilters, state, pod, undefined);
+    if (status !== undefined || !('nodeNames' in answer)) return status;
+    return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
   }
 
   #preFilter(
@@ -166,19 +206,21 @@ export class Profile {
     among: ReadonlySet<string> | undefined,
   ): PreFilterAnswer {
     let nodeNames = among;
+    let mayChange = false;
     for (const plugin of plugins) {
       const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
       if (answer === undefined) continue;
+      mayChange ||= plugin.readsOtherNodes === true;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
       } else if (answer.code === 'Skip') {
         state.skippedFilters.add(plugin.name);
       } else {
-        return { status: answer.from(plugin.name) };
+        return { status: answer.from(plugin.name), mayChange };
       }
     }
-    return { status: undefined, nodeNames };
+    return { status: undefined, nodeNames, mayChange };
   }
 
   /** Some plugin keeps what PreFilter computed up to date by AddPod. */
@@ -200,7 +242,7 @@ export class Profile {
   removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod?.(state, pod, removed, node));
+      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod!(state, pod, removed, node));
       if (status !== undefined) return failed(plugin, 'RemovePod', status);
     }
     return undefined;
@@ -248,11 +290,11 @@ export class Profile {
     return undefined;
   }
 
-  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined {
+  /** The first answer; a Status when a plugin failed. */
+  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     for (const plugin of this.#at.postFilter) {
       const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
-      if (result === undefined) continue;
-      return result instanceof Status ? { message: result.message } : result;
+      if (result !== undefined) return result;
     }
     return undefined;
   }
@@ -318,11 +360,22 @@ export class Profile {
   }
 }
 
-/** Undefined when one of them cannot sign the pod. */
+/** It keeps what PreFilter computed up to date; a half of it would drift. */
+function follows(plugin: Plugin): boolean {
+  return plugin.preFilterAddPod !== undefined && plugin.preFilterRemovePod !== undefined;
+}
+
+/** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
+function notesLater(plugin: Plugin): boolean {
+  return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
+}
+
+/** Undefined when one of them cannot sign the pod. Throws PluginFailure. */
 function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
   let text = '';
   for (const plugin of signers) {
-    const fragment = plugin.sign?.(pod);
+    const fragment = guarded(plugin, 'Sign', () => plugin.sign?.(pod));
+    if (fragment instanceof Status) throw new PluginFailure(fragment);
     if (fragment === undefined) return undefined;
     text += fragment + '\u0000';
   }

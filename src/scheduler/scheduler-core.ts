@@ -1,6 +1,8 @@
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
+import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
+import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import { Cluster } from '../cluster/cluster.ts';
@@ -21,6 +23,7 @@ import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { Outlook } from './outlook.ts';
+import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
 import type { SchedulerPorts } from './ports.ts';
@@ -69,6 +72,7 @@ export class SchedulerCore {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #trials: Trials;
+  readonly #claims: KeptClaims;
   readonly #preemptions: Preemptions;
   readonly #verdicts: Verdicts;
   readonly #notReady: NotReadyVerdicts;
@@ -89,7 +93,7 @@ export class SchedulerCore {
     const waitingPods = new WaitingPods(clock);
     this.waitingPods = waitingPods;
     const planner = new Planner(cluster, random);
-    const trials = new Trials(cluster, planner);
+    const trials = new Trials(cluster, planner, seededRandom(Math.floor(random() * 2 ** 32)));
     this.#trials = trials;
     const profiles = new Profiles({
       configurations: options.profiles,
@@ -129,9 +133,10 @@ export class SchedulerCore {
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     this.router = new EntityRouter({ cluster, queue, profiles });
     const claims = new KeptClaims({ cluster, queue, clock });
+    this.#claims = claims;
     const { evictor, events } = ports;
     this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, logger, signal });
-    const outlook = new Outlook({ cluster, planner, trials });
+    const outlook = new Outlook({ cluster, planner, trials, clock });
     this.cycle = new SchedulingCycle({ cluster, planner, outlook, preemptions: this.#preemptions, waitingPods, clock });
     const outcomes = new BindingOutcomes({
       cluster,
@@ -145,9 +150,10 @@ export class SchedulerCore {
       logger,
       signal,
     });
+    const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
       report: (result) => outcomes.handle(result),
-      stillFits: ({ profile }, placement) => planner.check(profile, placement),
+      stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
     });
@@ -168,7 +174,7 @@ export class SchedulerCore {
 
   /** The picture is complete: fills the queue from it, once. */
   begin(): void {
-    if (this.#hasBegun) return;
+    if (this.#hasBegun || this.#stop.signal.aborted) return;
     this.#hasBegun = true;
     this.router.routeAll();
     for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
@@ -200,6 +206,7 @@ export class SchedulerCore {
     this.#stop.abort(new Error('the scheduler is stopping'));
     this.queue.stop();
     this.#notReady.stop();
+    this.#claims.stop();
     await this.binding.idle();
   }
 
@@ -254,12 +261,20 @@ export class SchedulerCore {
     const counts = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     for (const { state, candidate } of this.queue.entities()) {
       if (state.kind === 'inFlight') continue;
-      counts[state.kind] += candidate.kind === 'pod' ? 1 : unboundMembers(candidate.gang);
+      counts[state.kind] += candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
     }
     return counts;
   }
-}
 
-function unboundMembers(gang: GangView): number {
-  return gang.count('pending') + gang.count('gated');
+  /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
+  #waitingMembers(gang: GangView): number {
+    let waiting = 0;
+    for (const [name, count] of gang.pendingBySchedulerName) if (this.profiles.decidesGangs(name)) waiting += count;
+    if (gang.count('gated') === 0) return waiting;
+    for (const pod of gang.members.values()) {
+      const isGated = isUnbound(pod) && pod.schedulingGates.length > 0;
+      if (isGated && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
+    }
+    return waiting;
+  }
 }
