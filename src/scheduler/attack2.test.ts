@@ -229,6 +229,68 @@ describe('a plan', () => {
   });
 });
 
+describe('a plugin that fails', () => {
+  it.each([true, false])('in PreFilter for the second member ends the plan as well (alike to all: %s)', (isUniform) => {
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { name }) => {
+        if (name === 'red-0') return new Status('Unschedulable', 'the quota is used up');
+        throw new Error('a bug');
+      },
+    };
+    const reader: Plugin = {
+      name: 'Reader',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      filter: () => undefined,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: isUniform ? [quota] : [quota, reader] });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 1 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(core.picture.core.attempt()).toMatchObject({ failure: { error: true } });
+  });
+
+  it('in PreFilter for the first member ends the plan although the second is only refused', () => {
+    const quota: Plugin = {
+      name: 'Quota',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: (_state, { name }) => {
+        if (name !== 'red-0') return new Status('Unschedulable', 'the quota is used up');
+        throw new Error('a bug');
+      },
+      filter: () => undefined,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(core.picture.core.attempt()).toMatchObject({ failure: { error: true } });
+  });
+});
+
+describe('a scorer that skips now and then', () => {
+  it('costs no new Filter of nodes that have not changed', () => {
+    let filtered = 0;
+    let turn = 0;
+    const moody: Plugin & { weight: number } = {
+      name: 'Moody',
+      weight: 1,
+      sign: () => '',
+      filter: () => void filtered++ as undefined,
+      preScore: () => (turn++ % 2 === 0 ? skip : undefined),
+      score: () => 1,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [moody] });
+    for (let i = 0; i < 100; i++) core.node({ name: `n${i}`, cpu: 64 });
+    for (let i = 0; i < 20; i++) core.pod({ name: `x${i}`, cpu: 1 });
+    for (let i = 0; i < 20; i++) core.picture.core.attempt();
+    expect(filtered).toBeLessThan(400);
+  });
+});
+
 describe('the outlook', () => {
   it('is not never where PreFilter gives each member nodes of its own and the order decides', () => {
     const volumes: Plugin = {
