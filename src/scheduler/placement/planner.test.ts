@@ -86,7 +86,7 @@ describe('a plan', () => {
     trial(picture, easy);
     // What it takes to see how hard the easy ones are, and nothing for placing them.
     expect(inVain).toBeLessThanOrEqual(20);
-    expect(filtered).toBeGreaterThanOrEqual(10);
+    expect(filtered).toBeGreaterThanOrEqual(9);
   });
 
   it('goes on without a member that is not needed', () => {
@@ -329,7 +329,8 @@ describe('a PreFilter', () => {
     });
     picture.node({ name: 'a', cpu: 4 });
     const plan = trial(picture, picture.pods(3, { name: 'w', cpu: 1 }));
-    expect(Object.keys(nodesByPod(plan))).toEqual(['w-0', 'w-2']);
+    // With two of the three left the plan can no longer be complete.
+    expect(Object.keys(nodesByPod(plan))).toEqual(['w-0']);
     expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, refusal: { status: { reasons: ['not this one'] } } });
     expect([...plan.refusedBy]).toEqual(['Choosy']);
   });
