@@ -1,12 +1,27 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
-import { UserError } from '../base/user-error.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
+import { makePlugin } from './make-plugin.ts';
+import {
+  describeThrown,
+  readPermitAnswer,
+  readPostFilterAnswer,
+  readPreFilterAnswer,
+  readRefusal,
+  readRefusalOrSkip,
+  readSignature,
+} from './plugin-answers.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from './plugin.ts';
 import type { PluginHandle } from './plugin-handle.ts';
+import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
+import { withinDeadline } from './within-deadline.ts';
+
+export { ProfileError };
 
 /** plugin name -> its factory */
 export type PluginRegistry = ReadonlyMap<string, PluginFactory>;
@@ -33,6 +48,8 @@ export interface PodSignatures {
    * also where such a plugin cannot keep that up to date.
    */
   readonly others: string | undefined;
+  /** A plugin failed over the pod, so that there is no signature; PreFilter answers the same. */
+  readonly failure: Status | undefined;
 }
 
 /** PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). */
@@ -43,14 +60,9 @@ export type PreFilterAnswer =
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
 
-/** The configuration names something that cannot be; `message` says what and where. */
-export class ProfileError extends UserError {
-  override readonly name = 'ProfileError';
-}
-
 /**
- * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws answers Error, named; no
- * method here throws on a plugin's behalf.
+ * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws, answers what its point cannot
+ * answer, or does not end in time answers Error, named; no method here throws on a plugin's behalf.
  */
 export class Profile {
   readonly schedulerName: string;
@@ -74,6 +86,10 @@ export class Profile {
   readonly #otherScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  /** Pods that a plugin failed to sign -> how. */
+  readonly #unsigned = new WeakMap<Pod, Status>();
 
   constructor(options: {
     readonly schedulerName: string;
@@ -82,6 +98,8 @@ export class Profile {
     readonly handle: PluginHandle;
   }) {
     this.schedulerName = options.schedulerName;
+    this.#clock = options.handle.clock;
+    this.#logger = options.handle.logger;
     const scorers: ScorePlugin[] = [];
     const names = new Set<string>();
     this.plugins = options.enabled.map(({ name, weight = 1, args }) => {
@@ -95,7 +113,7 @@ export class Profile {
         const known = [...options.registry.keys()].join(', ');
         throw new ProfileError(`profile ${options.schedulerName}: no plugin is called ${name}; known are ${known}`);
       }
-      const plugin = factory(args, options.handle);
+      const plugin = makePlugin(name, factory, args, options.handle);
       if (plugin.score !== undefined) scorers.push({ plugin, weight });
       return plugin;
     });
@@ -128,10 +146,15 @@ export class Profile {
   }
 
   signaturesOf(pod: Pod): PodSignatures {
-    return {
-      local: signature(this.#localSigners, pod),
-      others: this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined,
-    };
+    const local = signature(this.#localSigners, pod);
+    const others = this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined;
+    const failure = local instanceof Status ? local : others instanceof Status ? others : undefined;
+    if (failure !== undefined) {
+      this.#unsigned.set(pod, failure);
+      return { local: undefined, others: undefined, failure };
+    }
+    this.#unsigned.delete(pod);
+    return { local: local as string | undefined, others: others as string | undefined, failure };
   }
 
   /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
@@ -152,14 +175,22 @@ export class Profile {
     return this.#queueSort.name;
   }
 
+  /** Where the plugin fails, whoever was ready first goes first. */
   compare(a: QueueKey, b: QueueKey): number {
-    return this.#queueSort.compare!(a, b);
+    let order: unknown;
+    try {
+      order = this.#queueSort.compare!(a, b);
+    } catch (error) {
+      this.#logger.error('a plugin failed to sort the queue', { plugin: this.#queueSort.name, error });
+    }
+    if (typeof order === 'number' && !Number.isNaN(order)) return order;
+    return a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid === b.uid ? 0 : 1);
   }
 
   preEnqueue(candidate: Candidate): Status | undefined {
     for (const plugin of this.plugins) {
       if (plugin.preEnqueue === undefined) continue;
-      const status = guarded(plugin, 'PreEnqueue', () => plugin.preEnqueue!(candidate));
+      const status = guarded(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
       if (status !== undefined) return status.from(plugin.name);
     }
     return undefined;
@@ -188,10 +219,12 @@ export class Profile {
     pod: Pod,
     among: ReadonlySet<string> | undefined,
   ): PreFilterAnswer {
+    const unsigned = this.#unsigned.get(pod);
+    if (unsigned !== undefined) return { status: unsigned };
     let nodeNames = among;
     for (const plugin of plugins) {
       if (plugin.preFilter === undefined) continue;
-      const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
+      const answer = guarded(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
       if (answer === undefined) continue;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
@@ -214,7 +247,7 @@ export class Profile {
   addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'AddPod', () => plugin.preFilterAddPod!(state, pod, added, node));
+      const status = guarded(plugin, 'AddPod', () => readRefusal(plugin.preFilterAddPod!(state, pod, added, node)));
       if (status !== undefined) return failed(plugin, 'AddPod', status);
     }
     return undefined;
@@ -224,7 +257,9 @@ export class Profile {
   removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod?.(state, pod, removed, node));
+      const status = guarded(plugin, 'RemovePod', () =>
+        readRefusal(plugin.preFilterRemovePod?.(state, pod, removed, node)),
+      );
       if (status !== undefined) return failed(plugin, 'RemovePod', status);
     }
     return undefined;
@@ -242,7 +277,7 @@ export class Profile {
       } catch (error) {
         return failed(plugin, 'Filter', error);
       }
-      if (status !== undefined) return status.from(plugin.name);
+      if (status !== undefined) return refusal(plugin, 'Filter', status);
     }
     return undefined;
   }
@@ -267,7 +302,7 @@ export class Profile {
 
   #preScore(plugin: Plugin, state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     if (plugin.preScore === undefined) return undefined;
-    const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
+    const status = guarded(plugin, 'PreScore', () => readRefusalOrSkip(plugin.preScore!(state, pod, feasible)));
     if (status === undefined) return undefined;
     if (status.code !== 'Skip') return status.from(plugin.name);
     state.skippedScores.add(plugin.name);
@@ -277,7 +312,7 @@ export class Profile {
   postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined {
     for (const plugin of this.plugins) {
       if (plugin.postFilter === undefined) continue;
-      const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
+      const result = guarded(plugin, 'PostFilter', () => readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)));
       if (result === undefined) continue;
       return result instanceof Status ? { message: result.message } : result;
     }
@@ -287,19 +322,16 @@ export class Profile {
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.plugins) {
       if (plugin.reserve === undefined) continue;
-      const status = guarded(plugin, 'Reserve', () => plugin.reserve!(state, pod, node));
+      const status = guarded(plugin, 'Reserve', () => readRefusal(plugin.reserve!(state, pod, node)));
       if (status !== undefined) return status.from(plugin.name);
     }
     return undefined;
   }
 
-  /** In reverse plugin order. What a plugin throws here is dropped: there is nothing left to undo. */
+  /** In reverse plugin order. What a plugin throws here is logged: there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
     for (const plugin of this.plugins.toReversed()) {
-      guarded(plugin, 'Unreserve', () => {
-        plugin.unreserve?.(state, pod, nodeName);
-        return undefined;
-      });
+      this.#inform(plugin, 'Unreserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
     }
   }
 
@@ -308,7 +340,7 @@ export class Profile {
     const waits = new Map<string, number>();
     for (const plugin of this.plugins) {
       if (plugin.permit === undefined) continue;
-      const answer = guarded(plugin, 'Permit', () => plugin.permit!(state, pod, nodeName));
+      const answer = guarded(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
       if (answer === undefined) continue;
       if (answer instanceof Status) return { status: answer.from(plugin.name) };
       waits.set(plugin.name, answer.waitMs);
@@ -324,7 +356,11 @@ export class Profile {
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.plugins) {
       if (plugin.preBind === undefined) continue;
-      const status = await guardedAsync(plugin, 'PreBind', () => plugin.preBind!(state, pod, nodeName, signal));
+      // Its own, so that it learns that it took too long.
+      const late = new AbortController();
+      const either = AbortSignal.any([signal, late.signal]);
+      const run = (): Promise<Status | undefined> => plugin.preBind!(state, pod, nodeName, either);
+      const status = await this.#guardedAsync(plugin, 'PreBind', run, (error) => late.abort(error));
       if (status !== undefined && status.code !== 'Skip') return status.from(plugin.name);
     }
     return undefined;
@@ -333,7 +369,7 @@ export class Profile {
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.plugins) {
       if (plugin.bind === undefined) continue;
-      const status = await guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
+      const status = await this.#guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
       if (status?.code !== 'Skip') return status?.from(plugin.name);
     }
     return new Status('Error', 'every Bind plugin skipped the pod');
@@ -341,10 +377,32 @@ export class Profile {
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
     for (const plugin of this.plugins) {
-      guarded(plugin, 'PostBind', () => {
-        plugin.postBind?.(state, pod, nodeName);
-        return undefined;
-      });
+      this.#inform(plugin, 'PostBind', pod, () => plugin.postBind?.(state, pod, nodeName));
+    }
+  }
+
+  /** A point that nothing depends on: what goes wrong is logged. It may be async, and is not waited for. */
+  #inform(plugin: Plugin, point: string, pod: Pod, run: () => unknown): void {
+    const fail = (error: unknown): void =>
+      this.#logger.warn('a plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
+    try {
+      const answer = run();
+      if (answer instanceof Promise) answer.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  async #guardedAsync(
+    plugin: Plugin,
+    point: string,
+    run: () => Promise<Status | undefined>,
+    onLate?: (error: Error) => void,
+  ): Promise<Status | undefined> {
+    try {
+      return readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
+    } catch (error) {
+      return failed(plugin, point, error);
     }
   }
 
@@ -360,12 +418,12 @@ export class Profile {
   }
 }
 
-/** Undefined when one of them cannot sign the pod. */
-function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
+/** Undefined when one of them cannot sign the pod; a Status when one of them fails. */
+function signature(signers: readonly Plugin[], pod: Pod): string | Status | undefined {
   let text = '';
   for (const plugin of signers) {
-    const fragment = plugin.sign?.(pod);
-    if (fragment === undefined) return undefined;
+    const fragment = guarded(plugin, 'Sign', () => readSignature(plugin.sign?.(pod)));
+    if (typeof fragment !== 'string') return fragment;
     text += fragment + '\u0000';
   }
   return text;
@@ -373,21 +431,22 @@ function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
 
 function failed(plugin: Plugin, point: string, error: unknown): Status {
   if (error instanceof Status && error.code === 'Error') return error.from(plugin.name);
-  const text = error instanceof Status ? error.message : error instanceof Error ? error.message : String(error);
+  const text = error instanceof Status ? error.message : describeThrown(error);
   return new Status('Error', `${plugin.name} failed in ${point}: ${text}`, plugin.name, error);
 }
 
-function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
+/** The refusal that the plugin answered, named. */
+function refusal(plugin: Plugin, point: string, answer: unknown): Status {
   try {
-    return run();
+    return readRefusal(answer)!.from(plugin.name);
   } catch (error) {
     return failed(plugin, point, error);
   }
 }
 
-async function guardedAsync<T>(plugin: Plugin, point: string, run: () => Promise<T>): Promise<T | Status> {
+function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
   try {
-    return await run();
+    return run();
   } catch (error) {
     return failed(plugin, point, error);
   }

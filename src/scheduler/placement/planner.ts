@@ -361,7 +361,8 @@ export class Planner {
     const known = this.#signatures.get(pod);
     if (known?.profile === profile) return known.signatures;
     const signatures = profile.signaturesOf(pod);
-    this.#signatures.set(pod, { profile, signatures });
+    // A plugin that failed is asked again.
+    if (signatures.failure === undefined) this.#signatures.set(pod, { profile, signatures });
     return signatures;
   }
 }
