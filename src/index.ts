@@ -18,8 +18,13 @@
  */
 export { createScheduler } from './compose/create-scheduler.ts';
 export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';
+export { createPlayground } from './compose/create-playground.ts';
+export type { Playground, PlaygroundNode, PlaygroundOptions, UntilOptions } from './compose/create-playground.ts';
+export { ConditionError } from './compose/until.ts';
+export type { ProfileOptions } from './compose/profile-options.ts';
 export type { RunningProcess } from './compose/running-process.ts';
-export type { OwnPlugin } from './compose/scheduler.ts';
+export type { ArgumentSchema, ObjectSchema, ValueOf as ArgumentsOf } from './plugins/argument-schema.ts';
+export type { OwnPlugin } from './plugins/own-plugin.ts';
 export type { Node } from './api/node.ts';
 export type { Pod, PodTemplate } from './api/pod.ts';
 export type { Gang, GangSpec } from './cluster/gang.ts';
@@ -29,6 +34,10 @@ export type { CycleState } from './framework/cycle-state.ts';
 export type { Diagnosis } from './framework/diagnosis.ts';
 export type { Candidate, QueueKey } from './framework/candidate.ts';
 export type { NodeNames, Plugin, PluginFactory, PostFilterResult, Wait } from './framework/plugin.ts';
+export type { Clock, Timer } from './base/clock.ts';
+export type { EnabledPlugin } from './framework/profile.ts';
+export type { Logger } from './observability/logger.ts';
+export type { WaitingPod } from './framework/waiting-pods.ts';
 export type { ClusterLister, PluginHandle, PodBinder, PodBinding } from './framework/plugin-handle.ts';
 export { Status } from './framework/status.ts';
 export type { StatusCode } from './framework/status.ts';

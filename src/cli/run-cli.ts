@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
 import { explainRefusal } from '../client/access-refused-error.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Interruption } from './interruption.ts';
@@ -67,21 +68,22 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
 function commandsThat(begin: () => CommandContext): Commands {
   return {
     async up(flags: UpFlags) {
-      const { runUp } = await import('./up/run-up.ts');
+      const [{ runUp }, plugins] = await Promise.all([import('./up/run-up.ts'), loadedPlugins(flags.plugin)]);
       const { file, exit = false, naive = false, timeout: timeoutMs, ...rest } = flags;
       const files = file ?? [packageFile('examples', 'deadlock', 'manifests.yaml')];
-      return runUp({ ...rest, files, exit, naive, timeoutMs }, begin());
+      return runUp({ ...rest, files, exit, naive, timeoutMs, plugins }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
-      const [{ runServer }, { runScheduler }, { defaultProfile }] = await Promise.all([
+      const [{ runServer }, { runScheduler }, { defaultProfile }, plugins] = await Promise.all([
         import('./run-server.ts'),
         import('../compose/scheduler.ts'),
         import('../config/scheduler-configuration.ts'),
+        loadedPlugins(flags.plugin),
       ]);
       const { schedulerName: schedulerNames = ['tutti'] } = flags;
       const profiles = schedulerNames.map(defaultProfile);
       return runServer('scheduler', flags, begin(), ({ qps, burst, ...parts }) =>
-        runScheduler({ ...parts, configuration: { profiles, clientConnection: { qps, burst } } }),
+        runScheduler({ ...parts, plugins, configuration: { profiles, clientConnection: { qps, burst } } }),
       );
     },
     async controller(flags: ControllerFlags) {
@@ -93,6 +95,10 @@ function commandsThat(begin: () => CommandContext): Commands {
       return runServer('controller', flags, begin(), (parts) => runController({ ...parts, workers }));
     },
   };
+}
+
+async function loadedPlugins(paths: readonly string[] = []): Promise<readonly OwnPlugin[]> {
+  return paths.length === 0 ? [] : (await import('./load-plugins.ts')).loadPlugins(paths);
 }
 
 function explain(thrown: unknown): string {

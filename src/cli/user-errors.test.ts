@@ -4,6 +4,7 @@ import { AccessRefusedError } from '../client/access-refused-error.ts';
 import { ConnectionError, TimeoutError, UnauthorizedError } from '../client/api-errors.ts';
 import { KubeconfigError } from '../client/kubeconfig-error.ts';
 import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
+import { ConditionError } from '../compose/until.ts';
 import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
 import { ProfileError } from '../framework/profile.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
@@ -11,18 +12,21 @@ import { PortUnavailableError } from '../serving/port-unavailable-error.ts';
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
 import { InstallationError } from './package-files.ts';
+import { PluginFileError } from './plugin-file-error.ts';
 
 const cause = new Error('said by the system');
 const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', causes: [] };
 
 it.each([
   ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
+  ['ConditionError', new ConditionError('in vain')],
   ['ConnectionError', new ConnectionError('no answer', { ambiguous: false, cause })],
   ['InstallationError', new InstallationError('/dist')],
   ['KubeconfigError', new KubeconfigError('no kubeconfig')],
   ['ManifestError', new ManifestError(['a.yaml: no'])],
   ['OutputError', new OutputError('standard output', cause)],
   ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', [{ path: [], problem: 'must be an object' }])],
+  ['PluginFileError', new PluginFileError('a.ts', 'it is not a file')],
   ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
   ['PortTakenError', new PortTakenError(80, '127.0.0.1', cause)],
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],

@@ -1,10 +1,11 @@
 import process from 'node:process';
-import { defaultProfile } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { profileFrom } from './profile-options.ts';
+import type { ProfileOptions } from './profile-options.ts';
 import type { RunningProcess } from './running-process.ts';
 import { runScheduler } from './scheduler.ts';
-import type { OwnPlugin } from './scheduler.ts';
 
 export interface CreateSchedulerOptions {
   /** Kubeconfig file and context; found as kubectl finds them when absent. */
@@ -12,7 +13,12 @@ export interface CreateSchedulerOptions {
   readonly context?: string;
   /** Default: `tutti`. */
   readonly schedulerNames?: readonly string[];
-  /** Enabled after Tutti's own; one with the name of ours takes its place. */
+  /** Instead of `schedulerNames`: the profiles, each with plugins of its own. */
+  readonly profiles?: readonly ProfileOptions[];
+  /**
+   * Those that `profiles` name are enabled there, the others in every profile after Tutti's own; one with the name of Tutti's takes
+   * its place.
+   */
   readonly plugins?: readonly OwnPlugin[];
   /** Of health and metrics. Default 127.0.0.1, any free port. */
   readonly host?: string;
@@ -26,12 +32,13 @@ export interface CreateSchedulerOptions {
 
 /**
  * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster. Rejects
- * with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
+ * with KubeconfigError, PortUnavailableError, ProfileError, or another UserError that a plugin's factory throws.
  */
-export function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
+export async function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
   const { schedulerNames = ['tutti'], qps = 50, burst = 100, ...rest } = options;
+  const profiles = options.profiles ?? schedulerNames.map((schedulerName) => ({ schedulerName }));
   return runScheduler({
-    configuration: { profiles: schedulerNames.map(defaultProfile), clientConnection: { qps, burst } },
+    configuration: { profiles: profiles.map(profileFrom), clientConnection: { qps, burst } },
     host: '127.0.0.1',
     port: 0,
     logger: options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr }),

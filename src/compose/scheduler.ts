@@ -2,12 +2,10 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
-import type { ProfileConfiguration, SchedulerConfiguration } from '../config/scheduler-configuration.ts';
-import type { PluginFactory } from '../framework/plugin.ts';
-import type { EnabledPlugin } from '../framework/profile.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { pluginRegistry } from '../plugins/registry.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
@@ -16,12 +14,8 @@ import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
+import { enableOwn, registryWith } from './own-plugins.ts';
 import type { RunningProcess } from './running-process.ts';
-
-/** An out-of-tree plugin. */
-export interface OwnPlugin extends EnabledPlugin {
-  readonly factory: PluginFactory;
-}
 
 export interface SchedulerProcessOptions {
   readonly endpoint?: Endpoint;
@@ -31,14 +25,17 @@ export interface SchedulerProcessOptions {
   /** Address and port of health and metrics; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
-  /** Plugins of the caller's own, enabled in every profile after its plugins; one that has the name of ours takes its place. */
+  /**
+   * Plugins of the caller's own: enabled in the profiles that name them, or in every profile, after its plugins, if none does. One
+   * that has the name of ours takes its place.
+   */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, or another UserError that a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
@@ -69,8 +66,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       random,
       logger,
       registry,
-      profiles: configuration.profiles.map((profile) => withOwn(profile, own)),
-      plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
+      profiles: enableOwn(configuration.profiles, own),
+      plugins: registryWith(own),
       identity,
       defer: (callback) => void setImmediate(callback),
     });
@@ -101,9 +98,4 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     await connection.close();
     throw error;
   }
-}
-
-function withOwn({ schedulerName, plugins }: ProfileConfiguration, own: readonly OwnPlugin[]): ProfileConfiguration {
-  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
-  return { schedulerName, plugins: [...plugins.filter(({ name }) => !isOwn(name)), ...own] };
 }
