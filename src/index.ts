@@ -28,7 +28,7 @@ export type { OwnPlugin } from './plugins/own-plugin.ts';
 export type { Node } from './api/node.ts';
 export type { Pod, PodTemplate } from './api/pod.ts';
 export type { Gang, GangSpec } from './cluster/gang.ts';
-export type { NodeInfo } from './cluster/node-info.ts';
+export type { NodeInfo, NodeView } from './cluster/node-info.ts';
 export type { ClusterEvent, EventRegistration, QueueingHint } from './framework/cluster-event.ts';
 export type { CycleState } from './framework/cycle-state.ts';
 export type { Diagnosis } from './framework/diagnosis.ts';

@@ -21,6 +21,8 @@ export interface PlaygroundNode {
     readonly value?: string;
     readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
   }[];
+  /** Cordoned from the beginning. */
+  readonly unschedulable?: boolean;
 }
 
 export interface PlaygroundOptions {

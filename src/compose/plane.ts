@@ -76,6 +76,8 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
     });
     started.push(() => nodes.stop());
+    // First, so that the scheduler's first look at the cluster shows all of them.
+    await nodes.start();
     const local = { endpoint, host: '127.0.0.1', port: 0 };
     const controller = await runController({
       ...local,
@@ -91,7 +93,6 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       logger: logger.child({ process: 'scheduler' }),
     });
     started.push(() => scheduler.stop());
-    await nodes.start();
 
     const kubeconfig = await writeTemporaryKubeconfig(localKubeconfig(listener.url));
     started.push(() => kubeconfig.remove());
