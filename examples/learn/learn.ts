@@ -30,7 +30,14 @@ const say: Say = (line) => {
   console.log(`${styleText('dim', `${seconds} s`)}  ${line}`);
 };
 const { scenario } = (await import(`./step-${number}/scenario.ts`)) as { scenario: (say: Say) => Promise<void> };
-await scenario(say);
+try {
+  await scenario(say);
+} catch (error) {
+  // A profile that cannot be says all that there is to say.
+  const known = error instanceof Error && ['ProfileError', 'ConditionError'].includes(error.name);
+  console.error(known ? `\n${error.message}` : error);
+  process.exit(1);
+}
 if (number < steps.length) console.log(`\nNext: npm run learn -- ${number + 1}`);
 // Idle connections of the client would keep the process alive.
 process.exit(0);
