@@ -29,7 +29,10 @@ export function packedManifest(json: string): Manifest {
 function withoutSources(exports: Manifest['exports']): Manifest['exports'] {
   const entries = Object.entries(exports).map(([entry, files]) => {
     if (typeof files === 'string') return [entry, files] as const;
-    return [entry, Object.fromEntries(Object.entries(files).filter(([condition]) => condition !== sourcesCondition))] as const;
+    return [
+      entry,
+      Object.fromEntries(Object.entries(files).filter(([condition]) => condition !== sourcesCondition)),
+    ] as const;
   });
   return Object.fromEntries(entries);
 }

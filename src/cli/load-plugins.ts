@@ -68,7 +68,8 @@ function problemOf(module: object): string | undefined {
     const found = Array.isArray(plugin) ? 'a list' : plugin === null ? 'null' : `a ${typeof plugin}`;
     return `its default export is ${found}, and must be one plugin:\n  ${example}`;
   }
-  if (Object.keys(plugin).length === 0) return `it exports nothing, and must export one plugin by default:\n  ${example}`;
+  if (Object.keys(plugin).length === 0)
+    return `it exports nothing, and must export one plugin by default:\n  ${example}`;
   const { name, factory, weight, argumentsSchema } = plugin as Partial<Record<string, unknown>>;
   if (typeof name !== 'string' || !/^[A-Za-z][\w.-]*$/.test(name)) {
     return `its default export needs a name of letters and digits, such as name: 'MyPlugin'`;
@@ -95,7 +96,8 @@ function problemOfSchema(name: string, schema: unknown): string | undefined {
   try {
     new PluginArguments(name, schema as { readonly type: 'object'; readonly additionalProperties: boolean }).read({});
   } catch (error) {
-    if (!(error instanceof PluginArgumentsError)) return `its argumentsSchema is not right: ${(error as Error).message}`;
+    if (!(error instanceof PluginArgumentsError))
+      return `its argumentsSchema is not right: ${(error as Error).message}`;
   }
   return undefined;
 }
@@ -104,7 +106,8 @@ function problemOfSchema(name: string, schema: unknown): string | undefined {
 async function explain(file: string, error: unknown): Promise<string> {
   if (!(error instanceof Error)) return `it threw ${String(error)}`;
   const { code } = error as NodeJS.ErrnoException;
-  const where = placeIn(file, error.stack ?? '') ?? (error.name === 'SyntaxError' ? await checkedPlace(file) : undefined);
+  const where =
+    placeIn(file, error.stack ?? '') ?? (error.name === 'SyntaxError' ? await checkedPlace(file) : undefined);
   const text = `${where === undefined ? '' : `${where}: `}${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`;
   return `${text}${adviceFor(code, error.message)}`;
 }
@@ -126,8 +129,9 @@ function adviceFor(code: string | undefined, message: string): string {
 
 /** The first place in the stack that is in somebody's file: `line 3`, or with the file where it is another. */
 function placeIn(file: string, stack: string): string | undefined {
-  for (const [, found, line] of stack.matchAll(/(?:^|\()((?:file:\/\/)?\/[^\n()]*?):(\d+)(?::\d+)?\)?$/gm)) {
+  for (const [, found, line] of stack.matchAll(/(?:^|\(|at |async )((?:file:\/\/)?\/[^\n()]*?):(\d+)(?::\d+)?\)?$/gm)) {
     const path = found!.startsWith('file:') ? fileURLToPath(found!) : found!;
+    if (path === fileURLToPath(import.meta.url)) return undefined;
     return path === file ? `line ${line}` : `${path}, line ${line}`;
   }
   return undefined;

@@ -22,7 +22,10 @@ async function open(options: PlaygroundOptions): Promise<{ readonly core: CoreV1
 }
 
 async function addPod(core: CoreV1Api, name: string, schedulerName?: string): Promise<void> {
-  const spec = { ...(schedulerName !== undefined && { schedulerName }), containers: [{ name: 'main', image: 'busybox' }] };
+  const spec = {
+    ...(schedulerName !== undefined && { schedulerName }),
+    containers: [{ name: 'main', image: 'busybox' }],
+  };
   await core.createNamespacedPod({ namespace: 'default', body: { metadata: { name }, spec } });
 }
 
@@ -48,7 +51,10 @@ it('a profile has the plugins that it names, and those that none names are in al
   const bound: string[] = [];
   const told = (name: string): { name: string; factory: () => object } => ({
     name,
-    factory: () => ({ name, postBind: (_state: unknown, pod: { name: string }) => void bound.push(`${name} ${pod.name}`) }),
+    factory: () => ({
+      name,
+      postBind: (_state: unknown, pod: { name: string }) => void bound.push(`${name} ${pod.name}`),
+    }),
   });
   const plugins = ['Everywhere', 'Sample'].map(told) as unknown as PlaygroundOptions['plugins'];
   const { core, ground } = await open({
@@ -73,7 +79,9 @@ it('profiles that cannot be are refused, and nothing is left running', async () 
     message: expect.stringContaining('profile mine disables NodeRessourcesFit, which is not enabled by default'),
   });
   const twins = [1, 2].map(() => ({ name: 'Twin', factory: () => ({ name: 'Twin' }) }));
-  await expect(createPlayground({ plugins: twins, logger: silentLogger })).rejects.toThrow('two plugins are called Twin');
+  await expect(createPlayground({ plugins: twins, logger: silentLogger })).rejects.toThrow(
+    'two plugins are called Twin',
+  );
 });
 
 it('what does not come in time is named', async () => {

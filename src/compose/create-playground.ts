@@ -86,8 +86,7 @@ export async function createPlayground(options: PlaygroundOptions = {}): Promise
   const profiles = options.profiles ?? [{ schedulerName: 'tutti' }, { schedulerName: 'default-scheduler' }];
   const specs: readonly PlaygroundNode[] =
     typeof nodes === 'number' ? Array.from({ length: nodes }, (_, index) => ({ name: `node-${index + 1}` })) : nodes;
-  const logger =
-    options.logger ?? createLogger({ level: 'warn', format: 'text', destination: process.stderr });
+  const logger = options.logger ?? createLogger({ level: 'warn', format: 'text', destination: process.stderr });
   // Loaded when it is called for: a scheduler has no use for the embedded plane.
   const { startPlane } = await import('./plane.ts');
   const plane = await startPlane({

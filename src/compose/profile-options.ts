@@ -19,7 +19,9 @@ export function profileFrom({ schedulerName, disabled = [], enabled = [] }: Prof
   const unknown = disabled.find((name) => name !== '*' && !plugins.some((plugin) => plugin.name === name));
   if (unknown !== undefined) {
     const names = plugins.map(({ name }) => name).join(', ');
-    throw new ProfileError(`profile ${schedulerName} disables ${unknown}, which is not enabled by default; these are: ${names}`);
+    throw new ProfileError(
+      `profile ${schedulerName} disables ${unknown}, which is not enabled by default; these are: ${names}`,
+    );
   }
   const kept = disabled.includes('*') ? [] : plugins.filter(({ name }) => !disabled.includes(name));
   const more = enabled.map((plugin) => (typeof plugin === 'string' ? { name: plugin } : plugin));

@@ -30,9 +30,10 @@ export function makePlugin(name: string, factory: PluginFactory, args: unknown, 
     return refuse(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
   }
   const plugin = made as Plugin;
-  if (plugin.name !== name) refuse(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
+  if (plugin.name !== name)
+    refuse(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
   for (const point of points) {
-    const value: unknown = plugin[point];
+    const value = (made as Readonly<Record<string, unknown>>)[point];
     if (value !== undefined && typeof value !== 'function') {
       refuse(`has a ${point} that is not a function but ${describe(value)}`);
     }

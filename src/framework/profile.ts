@@ -312,7 +312,9 @@ export class Profile {
   postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined {
     for (const plugin of this.plugins) {
       if (plugin.postFilter === undefined) continue;
-      const result = guarded(plugin, 'PostFilter', () => readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)));
+      const result = guarded(plugin, 'PostFilter', () =>
+        readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)),
+      );
       if (result === undefined) continue;
       return result instanceof Status ? { message: result.message } : result;
     }

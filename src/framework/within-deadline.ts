@@ -18,7 +18,7 @@ export function withinDeadline<T>(clock: Clock, run: () => Promise<T>, onLate?: 
       try {
         resolve(await run());
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       } finally {
         timer.cancel();
       }
