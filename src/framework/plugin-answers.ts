@@ -77,7 +77,8 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Promise) return 'a Promise';
   if (typeof value === 'function') return 'a function';
-  if (typeof value !== 'object') return String(value);
+  if (value === undefined) return 'undefined';
+  if (typeof value !== 'object') return (value as boolean | number | bigint | symbol).toString();
   // As one of another copy of this module has it.
   if ('code' in value && 'reasons' in value) {
     return 'a Status of another copy of tutti-scheduler; take the one that the handle has';

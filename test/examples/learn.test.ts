@@ -65,8 +65,8 @@ describe('npm run learn', { timeout: 30_000 }, () => {
 
   it('-- 4: PreScore once, and Score not at all where it answers Skip', async () => {
     expect(lines(await learn(4)).slice(1)).toEqual([
-      'pod1 is bound to node1, after 1 PreScore and 11 Score',
-      'pod3 is bound to node3, after 1 PreScore and 11 Score',
+      'pod1 is bound to node1, after 1 PreScore and 10 Score',
+      'pod3 is bound to node3, after 1 PreScore and 10 Score',
       expect.stringMatching(/^pod is bound to node\d, after 1 PreScore and 0 Score$/),
     ]);
   });

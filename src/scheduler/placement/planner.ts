@@ -73,6 +73,8 @@ interface Batch {
    * PreFilter is asked about each.
    */
   readonly isUniform: boolean;
+  /** The one that PreFilter has been asked about. */
+  readonly first: Pod;
   /** PreFilter has run on it for the first pod. */
   readonly state: CycleState;
   readonly ranking: Ranking | undefined;
@@ -227,7 +229,7 @@ export class Planner {
       state = new CycleState(groupState);
       answer = profile.preFilter(state, pod);
     }
-    if (answer.status !== undefined) return { pods, isUniform, state, ranking: undefined, answer };
+    if (answer.status !== undefined) return { pods, isUniform, first: pod, state, ranking: undefined, answer };
     let cache = this.#caches.get(profile);
     if (cache === undefined) {
       cache = new SignatureCache(profile.scorers.length);
@@ -245,7 +247,7 @@ export class Planner {
       random: this.#random,
       hasNoClaim: (uid) => this.#cluster.isAssumed(uid) || isGone?.(uid) === true,
     });
-    return { pods, isUniform, state, ranking, answer };
+    return { pods, isUniform, first: pod, state, ranking, answer };
   }
 
   /** Places what it can; undefined when no member is left. */
@@ -262,8 +264,14 @@ export class Planner {
     let isStale = planning.batches.length > 1 || placements.length > 0;
     for (let i = 0; i < pods.length && placements.length < needed; i++) {
       const pod = pods[i]!;
-      const state = isUniform ? batch.state.fork() : new CycleState(groupState);
-      const answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
+      // What has been asked about this very pod stands, and what its plugins have kept since is theirs at the points to come.
+      const isAsked = !isUniform && !isStale && pod === batch.first;
+      const state = isUniform ? batch.state.fork() : isAsked ? batch.state : new CycleState(groupState);
+      const answer = isUniform
+        ? profile.preFilterEach(state, pod, shared.nodeNames)
+        : isAsked
+          ? shared
+          : profile.preFilter(state, pod);
       if (answer.status !== undefined) {
         diagnosis ??= this.#refusal(planning, pod, answer.status);
         left.push(pod);
@@ -286,7 +294,8 @@ export class Planner {
         break;
       }
       placements.push({ pod, nodeName: node.name, state });
-      ranking.placedOnBest();
+      // For the next one alone: who comes later finds the node changed and looks at it then.
+      if (i + 1 < pods.length && placements.length < needed) ranking.placedOnBest();
       const failure = this.#follow(planning, pod, node);
       if (failure !== undefined) {
         return {
