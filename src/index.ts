@@ -15,6 +15,9 @@
  *
  *     // Health and metrics are served at scheduler.url; scheduler.stop() ends it.
  *     const scheduler = await createScheduler({ kubeconfig: '/path/to/kubeconfig', plugins: [noFridays] });
+ *
+ * What a plugin is asked and may use are types: `Plugin` is the contract, `PluginHandle` what it is given. Values come by the
+ * handle, but for `Status`.
  */
 export { createScheduler } from './compose/create-scheduler.ts';
 export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';
@@ -27,11 +30,12 @@ export type { ArgumentSchema, ObjectSchema, ValueOf as ArgumentsOf } from './plu
 export type { OwnPlugin } from './plugins/own-plugin.ts';
 export type { Node } from './api/node.ts';
 export type { Pod, PodTemplate } from './api/pod.ts';
-export type { Gang, GangSpec } from './cluster/gang.ts';
-export type { NodeInfo, NodeView } from './cluster/node-info.ts';
+export type { GangSpec, GangView, MemberState } from './cluster/gang.ts';
+export type { Claim } from './cluster/claim.ts';
+export type { NodeView } from './cluster/node-info.ts';
 export type { ClusterEvent, EventRegistration, QueueingHint } from './framework/cluster-event.ts';
 export type { CycleState } from './framework/cycle-state.ts';
-export type { Diagnosis } from './framework/diagnosis.ts';
+export type { Diagnosis, Refusal } from './framework/diagnosis.ts';
 export type { Candidate, QueueKey } from './framework/candidate.ts';
 export type { NodeNames, Plugin, PluginFactory, PostFilterResult, Wait } from './framework/plugin.ts';
 export type { Clock, Timer } from './base/clock.ts';
@@ -39,5 +43,6 @@ export type { EnabledPlugin } from './framework/profile.ts';
 export type { Logger } from './observability/logger.ts';
 export type { WaitingPod } from './framework/waiting-pods.ts';
 export type { ClusterLister, PluginHandle, PodBinder, PodBinding } from './framework/plugin-handle.ts';
+export type { Nomination, TrialOptions, TrialResult } from './framework/trial.ts';
 export { Status } from './framework/status.ts';
 export type { StatusCode } from './framework/status.ts';

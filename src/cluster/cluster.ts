@@ -61,6 +61,11 @@ export class Cluster {
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
+  /** Changes with every change of any node's generation. */
+  get generation(): number {
+    return this.#generation;
+  }
+
   /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
   get nodesRevision(): number {
     return this.#nodesRevision;
@@ -95,8 +100,16 @@ export class Cluster {
     return this.#pods.get(uid);
   }
 
+  /** All that are known; during a trial those that are taken out are not there. */
   pods(): Iterable<Pod> {
-    return this.#pods.values();
+    return this.#openTransaction ? this.#podsOfTrial() : this.#pods.values();
+  }
+
+  *#podsOfTrial(): Iterable<Pod> {
+    for (const pod of this.#pods.values()) {
+      const isPlaced = this.#assumed.has(pod.uid) || (pod.nodeName !== '' && !isTerminal(pod));
+      if (!isPlaced || this.nodeOf(pod) !== undefined) yield pod;
+    }
   }
 
   get podCount(): number {
@@ -107,9 +120,10 @@ export class Cluster {
     return this.#assumed.size;
   }
 
-  /** The node that the pod is bound to or assumed on, whether or not that node is known. */
+  /** The node that holds the pod, bound or assumed, whether or not the API has shown that node; undefined when it has ended. */
   nodeOf(pod: Pod): NodeInfo | undefined {
-    return this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
+    const info = this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
+    return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
   isAssumed(uid: string): boolean {
@@ -224,10 +238,7 @@ export class Cluster {
       },
       forget: (pod) => this.forget(pod),
       holders: () => this.#nodesByName.values(),
-      holderOf: (pod) => {
-        const info = this.nodeOf(pod);
-        return info?.pods.has(pod.uid) === true ? info : undefined;
-      },
+      nodeOf: (pod) => this.nodeOf(pod),
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
       touch: (info) => this.#touch(info),
       closed: () => {
@@ -235,6 +246,11 @@ export class Cluster {
       },
     };
     return new Transaction(target);
+  }
+
+  /** A transaction is open. */
+  get isPlanning(): boolean {
+    return this.#openTransaction;
   }
 
   /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
@@ -271,9 +287,8 @@ export class Cluster {
 
   #takeOffNode(pod: Pod): void {
     const info = this.nodeOf(pod);
-    const onNode = info?.pods.get(pod.uid);
-    if (info === undefined || onNode === undefined) return;
-    info.removePod(onNode);
+    if (info === undefined) return;
+    info.removePod(info.pods.get(pod.uid)!);
     this.#touch(info);
     this.#dropIfUnused(info);
   }

@@ -48,4 +48,53 @@ describe('a gang', () => {
     gang.setMember(second!, true);
     expect(gang.incomplete).toBe(false);
   });
+
+  it('counts a member that is said to leave for a while no more, and has not been given up for started', () => {
+    const gang = gangOf('only', 2);
+    const [first, second] = build.projectedPods(2, { group: 'pair', nodeName: 'a' });
+    for (const pod of [first!, second!]) gang.setMember(pod, false);
+    gang.putInState(first!.uid, 'leaving');
+    expect([gang.count('bound'), gang.count('leaving'), gang.counted, gang.missing]).toEqual([1, 1, 1, 1]);
+    expect([gang.started, gang.members.size, gang.stateOf(first!.uid)]).toEqual([true, 2, 'leaving']);
+    gang.putInState(first!.uid, 'bound');
+    expect([gang.count('bound'), gang.count('leaving'), gang.counted, gang.missing]).toEqual([2, 0, 2, 0]);
+  });
+
+  it('is what the API says of its members, whatever state they were said to be in', () => {
+    const gang = gangOf('only', 2);
+    const [first] = build.projectedPods(1, { group: 'pair', nodeName: 'a' });
+    gang.setMember(first!, false);
+    gang.putInState(first!.uid, 'leaving');
+    gang.setMember(first!, false);
+    expect([gang.count('bound'), gang.count('leaving')]).toEqual([1, 0]);
+    gang.putInState(first!.uid, 'leaving');
+    gang.removeMember(first!.uid);
+    expect([gang.count('bound'), gang.count('leaving')]).toEqual([0, 0]);
+  });
+
+  it('does not count whoever is no member', () => {
+    const gang = gangOf('only', 2);
+    gang.putInState('stranger', 'leaving');
+    expect([gang.count('leaving'), gang.stateOf('stranger')]).toEqual([0, undefined]);
+  });
+
+  it('has its waiting members in the order that it is told to restore', () => {
+    const gang = gangOf('only', 2);
+    const members = ['ours', 'theirs', 'ours'].map((schedulerName) =>
+      build.projectedPod({ group: 'pair', schedulerName }),
+    );
+    for (const pod of members) gang.setMember(pod, false);
+    const { order } = gang;
+    gang.setMember(members[0]!, true);
+    gang.setMember(members[0]!, false);
+    gang.setMember(members[1]!, true);
+    gang.setMember(members[1]!, false);
+    expect(gang.order.pending).toEqual([members[2]!, members[0]!, members[1]!].map(({ uid }) => uid));
+    gang.restoreOrder(order);
+    expect([...gang.pending.values()]).toEqual(members);
+    expect([...gang.pendingBySchedulerName]).toEqual([
+      ['ours', 2],
+      ['theirs', 1],
+    ]);
+  });
 });

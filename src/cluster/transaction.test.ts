@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../../test/builders/builders.ts';
 import { Cluster } from './cluster.ts';
+import type { Gang, MemberState } from './gang.ts';
 
 function clusterWithNode(): { build: Builders; cluster: Cluster } {
   const build = new Builders();
@@ -77,6 +78,175 @@ describe('a transaction', () => {
     transaction.assume(pod, cluster.node('a')!);
     transaction.abandon();
     expect(cluster.assumedCount).toBe(0);
+  });
+});
+
+describe('a gang taken out', () => {
+  /** Nodes a and b; gang red of 3: `red-0` and `red-1` on a, `red-2` on b, `red-3` still pending; a pod of nobody on a. */
+  function gangOnNodes(): { build: Builders; cluster: Cluster; red: Gang } {
+    const { build, cluster } = clusterWithNode();
+    cluster.setNode(build.projectedNode({ name: 'b', cpu: 4 }));
+    cluster.setGang({
+      uid: 'red',
+      key: 'default/red',
+      creationTimestamp: 0,
+      minMember: 3,
+      minResources: undefined,
+      scheduleTimeoutSeconds: undefined,
+      started: false,
+    });
+    const nodeNames = ['a', 'a', 'b', ''];
+    nodeNames.forEach((nodeName, i) => {
+      const name = `red-${i}`;
+      const bound = nodeName === '' ? {} : { nodeName };
+      cluster.setPod(build.projectedPod({ name, uid: name, group: 'red', cpu: 1, hostPorts: [80 + i], ...bound }));
+    });
+    cluster.setPod(build.projectedPod({ name: 'other', uid: 'other', cpu: 1, nodeName: 'a' }));
+    return { build, cluster, red: cluster.gang('default/red')! };
+  }
+
+  /** All that is to be as before after a rollback. */
+  function pictureOf(cluster: Cluster, red: Gang): unknown {
+    return {
+      nodes: cluster.nodes.map(({ name, generation, requested, pods, hostPorts }) => {
+        return { name, generation, requested: [...requested], pods: [...pods.keys()], hostPorts: [...hostPorts] };
+      }),
+      counts: countsOf(red),
+      states: [...red.members.keys()].map((uid) => red.stateOf(uid)),
+      order: red.order,
+      quorum: [red.counted, red.missing, red.started, red.incomplete],
+    };
+  }
+
+  function countsOf(gang: Gang): Partial<Record<MemberState, number>> {
+    const states = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const;
+    return Object.fromEntries(states.map((state) => [state, gang.count(state)]).filter(([, count]) => count !== 0));
+  }
+
+  it('frees all its room, and none of its members counts towards its quorum', () => {
+    const { cluster, red } = gangOnNodes();
+    const transaction = cluster.begin();
+    transaction.takeOut(red.members.values());
+    expect(cluster.nodes.map((node) => node.free(0))).toEqual([3000, 4000]);
+    expect(cluster.nodes.map((node) => [...node.pods.keys()])).toEqual([['other'], []]);
+    expect([red.counted, red.missing]).toEqual([0, 3]);
+    transaction.rollback();
+  });
+
+  it('has its members leaving, those that are on no node left as they are, and has still been started', () => {
+    const { cluster, red } = gangOnNodes();
+    const transaction = cluster.begin();
+    transaction.takeOut(red.members.values());
+    expect(countsOf(red)).toEqual({ leaving: 3, pending: 1 });
+    expect([...red.members.keys()]).toEqual(['red-0', 'red-1', 'red-2', 'red-3']);
+    expect(red.started).toBe(true);
+    transaction.rollback();
+  });
+
+  it('is put back whole: room, ports, orders, counts, generations', () => {
+    const { cluster, red } = gangOnNodes();
+    const before = pictureOf(cluster, red);
+    const transaction = cluster.begin();
+    transaction.takeOut(red.members.values());
+    expect(pictureOf(cluster, red)).not.toEqual(before);
+    transaction.rollback();
+    expect(pictureOf(cluster, red)).toEqual(before);
+  });
+
+  it('gives its nodes generations that they never had, once each', () => {
+    const { cluster, red } = gangOnNodes();
+    const known = new Set(cluster.nodes.map(({ generation }) => generation));
+    const transaction = cluster.begin();
+    transaction.takeOut(red.members.values());
+    const after = cluster.nodes.map(({ generation }) => generation);
+    expect(after.filter((generation) => known.has(generation))).toEqual([]);
+    expect(new Set(after).size).toBe(2);
+    transaction.rollback();
+  });
+
+  it('only in part counts the rest', () => {
+    const { cluster, red } = gangOnNodes();
+    const transaction = cluster.begin();
+    transaction.takeOut([red.members.get('red-1')!]);
+    expect([countsOf(red), red.counted, red.missing]).toEqual([{ bound: 2, leaving: 1, pending: 1 }, 2, 1]);
+    transaction.rollback();
+  });
+
+  it('is put back whole even if members were named twice', () => {
+    const { cluster, red } = gangOnNodes();
+    const before = pictureOf(cluster, red);
+    const transaction = cluster.begin();
+    transaction.takeOut([...red.members.values(), ...red.members.values()]);
+    expect(countsOf(red)).toEqual({ leaving: 3, pending: 1 });
+    transaction.rollback();
+    expect(pictureOf(cluster, red)).toEqual(before);
+  });
+
+  it('while it is being bound is being bound again after a rollback', () => {
+    const { build, cluster } = clusterWithNode();
+    const [first, second] = build.projectedPods(2, { group: 'red', cpu: 1 });
+    for (const pod of [first!, second!]) cluster.setPod(pod);
+    const red = cluster.gang('default/red')!;
+    const committed = cluster.begin();
+    committed.assume(first!, cluster.node('a')!);
+    committed.commit();
+    const transaction = cluster.begin();
+    transaction.takeOut([first!]);
+    expect([countsOf(red), cluster.node('a')!.free(0)]).toEqual([{ leaving: 1, pending: 1 }, 4000]);
+    transaction.rollback();
+    expect([countsOf(red), cluster.node('a')!.free(0)]).toEqual([{ planned: 1, pending: 1 }, 3000]);
+    expect(cluster.isAssumed(first!.uid)).toBe(true);
+  });
+
+  it('makes room for another that is assumed there, and both are undone', () => {
+    const { build, cluster, red } = gangOnNodes();
+    const blue = build.projectedPods(2, { group: 'blue', cpu: 2 });
+    for (const pod of blue) cluster.setPod(pod);
+    const before = pictureOf(cluster, red);
+    const transaction = cluster.begin();
+    transaction.takeOut(red.members.values());
+    const savepoint = transaction.savepoint();
+    transaction.assume(blue[0]!, cluster.node('a')!);
+    transaction.assume(blue[1]!, cluster.node('b')!);
+    expect(cluster.nodes.map((node) => node.free(0))).toEqual([1000, 2000]);
+    transaction.rollbackTo(savepoint);
+    expect(cluster.nodes.map((node) => node.free(0))).toEqual([3000, 4000]);
+    transaction.assume(blue[1]!, cluster.node('a')!);
+    transaction.rollback();
+    expect(pictureOf(cluster, red)).toEqual(before);
+    expect(cluster.gang('default/blue')!.order.pending).toEqual(blue.map(({ uid }) => uid));
+  });
+
+  it('after one of its members was planned in the same transaction is put back with that one pending', () => {
+    const { cluster, red } = gangOnNodes();
+    const before = pictureOf(cluster, red);
+    const transaction = cluster.begin();
+    transaction.assume(red.members.get('red-3')!, cluster.node('b')!);
+    transaction.takeOut(red.members.values());
+    expect(countsOf(red)).toEqual({ leaving: 4 });
+    transaction.rollback();
+    expect(pictureOf(cluster, red)).toEqual(before);
+  });
+});
+
+describe('the order of the members that wait', () => {
+  it('is as it was after any of them were planned and that was undone', () => {
+    const { build, cluster } = clusterWithNode();
+    const names = ['ours', 'theirs', 'ours', 'others'];
+    const members = names.map((schedulerName) => build.projectedPod({ group: 'red', schedulerName }));
+    for (const pod of members) cluster.setPod(pod);
+    const red = cluster.gang('default/red')!;
+    const { order } = red;
+    expect(order).toEqual({ pending: members.map(({ uid }) => uid), schedulerNames: ['ours', 'theirs', 'others'] });
+    const transaction = cluster.begin();
+    transaction.assume(members[1]!, cluster.node('a')!);
+    const savepoint = transaction.savepoint();
+    transaction.assume(members[0]!, cluster.node('a')!);
+    transaction.assume(members[2]!, cluster.node('a')!);
+    expect(red.order).toEqual({ pending: [members[3]!.uid], schedulerNames: ['others'] });
+    transaction.rollbackTo(savepoint);
+    transaction.rollback();
+    expect(red.order).toEqual(order);
   });
 });
 

@@ -9,7 +9,7 @@ export interface TransactionTarget {
   /** All nodes that may hold pods, known or not. */
   holders(): Iterable<NodeInfo>;
   /** The node that holds the pod, bound or assumed; undefined when none does. */
-  holderOf(pod: Pod): NodeInfo | undefined;
+  nodeOf(pod: Pod): NodeInfo | undefined;
   gangOf(pod: Pod): Gang | undefined;
   /** The node is not what it was. */
   touch(node: NodeInfo): void;
@@ -71,16 +71,16 @@ export class Transaction {
    */
   takeOut(pods: Iterable<Pod>): void {
     this.#mustBeOpen();
-    /** node -> the pods to take off it */
-    const byNode = new Map<NodeInfo, Pod[]>();
+    /** node -> uid -> pod to take off it */
+    const byNode = new Map<NodeInfo, Map<string, Pod>>();
     for (const pod of pods) {
-      const node = this.#target.holderOf(pod);
+      const node = this.#target.nodeOf(pod);
       if (node === undefined) continue;
       const here = byNode.get(node);
-      if (here === undefined) byNode.set(node, [pod]);
-      else here.push(pod);
+      if (here === undefined) byNode.set(node, new Map([[pod.uid, pod]]));
+      else here.set(pod.uid, pod);
     }
-    for (const [node, here] of byNode) this.#takeOff(node, here);
+    for (const [node, here] of byNode) this.#takeOff(node, [...here.values()]);
   }
 
   /** Takes out every pod but these. Faster than naming all the others. */

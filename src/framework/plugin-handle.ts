@@ -28,6 +28,8 @@ export interface PodBinding {
 export interface ClusterLister {
   readonly nodes: readonly NodeView[];
   readonly resources: ResourceNames;
+  /** Changes with everything that happens to any node, and what runs or is kept there. */
+  readonly generation: number;
   node(name: string): NodeView | undefined;
   /** The node that the pod is bound to or assumed on. */
   nodeOf(pod: Pod): NodeView | undefined;

@@ -73,8 +73,9 @@ export interface Plugin {
   preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;
   /**
    * `added` is now on `node`: brings what PreFilter computed for `pod` up to date. Called for each member that a plan places, and
-   * where room is kept for somebody. A plugin that reads other nodes and has PreFilter but not this one is asked
-   * PreFilter again after each placement. Any answer but `undefined` is a failure.
+   * where room is kept for somebody. A plugin that reads other nodes and has PreFilter but not both of these is asked
+   * PreFilter again after each placement, as is one whose PreFilter had nothing to compute (it skipped the pod, refused it or
+   * named nodes). Any answer but `undefined` is a failure.
    */
   preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined;
   /** Takes back what `preFilterAddPod` did. */

@@ -101,8 +101,16 @@ describe('PreFilter', () => {
       { name: 'Two', preFilter: () => undefined },
       { name: 'Three', preFilter: () => ({ nodeNames: new Set(['b', 'c']) }) },
     );
-    expect(profile.preFilter(new CycleState(), pod)).toEqual({ status: undefined, nodeNames: new Set(['b']) });
-    expect(withBasics().preFilter(new CycleState(), pod)).toEqual({ status: undefined, nodeNames: undefined });
+    expect(profile.preFilter(new CycleState(), pod)).toEqual({
+      status: undefined,
+      nodeNames: new Set(['b']),
+      mayChange: false,
+    });
+    expect(withBasics().preFilter(new CycleState(), pod)).toEqual({
+      status: undefined,
+      nodeNames: undefined,
+      mayChange: false,
+    });
   });
 
   it('that skips switches the plugin’s Filter off for this attempt', () => {

@@ -48,17 +48,36 @@ export interface PodSignatures {
    * also where such a plugin cannot keep that up to date.
    */
   readonly others: string | undefined;
-  /** A plugin failed over the pod, so that there is no signature; PreFilter answers the same. */
-  readonly failure: Status | undefined;
 }
 
-/** PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). */
-export type PreFilterAnswer =
-  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined };
+/**
+ * PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
+ * nodes refused the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
+ */
+export type PreFilterAnswer = { readonly mayChange: boolean } & (
+  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }
+);
 
 /** What the Permit plugins together want: `waits` maps plugin -> milliseconds, empty when the pod may go on at once. */
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
+
+/** A plugin failed where no Status can be answered; `status` names it. */
+export class PluginFailure extends Error {
+  override readonly name = 'PluginFailure';
+  readonly status: Status;
+
+  constructor(status: Status) {
+    super(status.message, { cause: status.cause });
+    this.status = status;
+  }
+}
+
+/** PreFilter left the node out. */
+export const notPreselected = new Status(
+  'UnschedulableAndUnresolvable',
+  "node(s) didn't satisfy plugin(s) [PreFilter]",
+);
 
 /**
  * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws, answers what its point cannot
@@ -79,17 +98,15 @@ export class Profile {
   /** What their PreFilters compute is brought up to date after a placement, not computed again. */
   readonly #othersKeepUp: boolean;
   /** PreFilters whose answers are the same for pods with equal signatures. */
-  readonly #signedPreFilters: readonly Plugin[];
-  /** PreFilters of plugins that sign nothing: asked about every pod. */
-  readonly #unsignedPreFilters: readonly Plugin[];
+  readonly #sharedPreFilters: readonly Plugin[];
+  /** PreFilters that are asked about every pod: of plugins that sign nothing, or that note things about one pod later on. */
+  readonly #ownPreFilters: readonly Plugin[];
   /** Scorers that read other nodes. */
   readonly #otherScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  /** Pods that a plugin failed to sign -> how. */
-  readonly #unsigned = new WeakMap<Pod, Status>();
 
   constructor(options: {
     readonly schedulerName: string;
@@ -130,31 +147,35 @@ export class Profile {
     this.#otherSigners = this.plugins.filter(
       (plugin) => plugin.readsOtherNodes === true && (judges.includes(plugin) || signsAlone(plugin)),
     );
-    this.#othersKeepUp = this.#otherSigners.every(
-      (plugin) => plugin.preFilter === undefined || plugin.preFilterAddPod !== undefined,
-    );
+    this.#othersKeepUp = this.#otherSigners.every((plugin) => plugin.preFilter === undefined || follows(plugin));
     const preFilters = this.plugins.filter((plugin) => plugin.preFilter !== undefined);
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
-    this.#signedPreFilters = preFilters.filter(isSigned);
-    this.#unsignedPreFilters = preFilters.filter((plugin) => !isSigned(plugin));
+    this.#sharedPreFilters = preFilters.filter(isSigned);
+    this.#ownPreFilters = preFilters.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
     this.#otherScorers = scorers.flatMap(({ plugin }) => (plugin.readsOtherNodes === true ? [plugin] : []));
-    this.#followers = this.plugins.filter((plugin) => plugin.preFilterAddPod !== undefined);
+    this.#followers = this.plugins.filter(follows);
     this.#queueSort = this.#exactlyOne('compare');
     if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {
       throw new ProfileError(`profile ${options.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
     }
   }
 
+  /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
+  get judgesUnsigned(): boolean {
+    return this.plugins.some(
+      (plugin) =>
+        plugin.name !== this.gangPolicy &&
+        plugin.sign === undefined &&
+        (plugin.preFilter !== undefined || plugin.reserve !== undefined),
+    );
+  }
+
+  /** Throws PluginFailure. */
   signaturesOf(pod: Pod): PodSignatures {
-    const local = signature(this.#localSigners, pod);
-    const others = this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined;
-    const failure = local instanceof Status ? local : others instanceof Status ? others : undefined;
-    if (failure !== undefined) {
-      this.#unsigned.set(pod, failure);
-      return { local: undefined, others: undefined, failure };
-    }
-    this.#unsigned.delete(pod);
-    return { local: local as string | undefined, others: others as string | undefined, failure };
+    return {
+      local: signature(this.#localSigners, pod),
+      others: this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined,
+    };
   }
 
   /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
@@ -202,7 +223,7 @@ export class Profile {
 
   /** The part of PreFilter that speaks for all pods with equal signatures. */
   preFilterKind(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.#signedPreFilters, state, pod, undefined);
+    return this.#preFilter(this.#sharedPreFilters, state, pod, undefined);
   }
 
   /**
@@ -210,7 +231,14 @@ export class Profile {
    * that one's, `among` the nodes that it left.
    */
   preFilterEach(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
-    return this.#preFilter(this.#unsignedPreFilters, state, pod, among);
+    return this.#preFilter(this.#ownPreFilters, state, pod, among);
+  }
+
+  /** PreFilter of the plugins that read other nodes alone; answers a refusal, also of this node. */
+  preFilterOthers(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
+    const { status, ...answer } = this.#preFilter(this.#otherSigners, state, pod, undefined);
+    if (status !== undefined || !('nodeNames' in answer)) return status;
+    return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
   }
 
   #preFilter(
@@ -219,23 +247,23 @@ export class Profile {
     pod: Pod,
     among: ReadonlySet<string> | undefined,
   ): PreFilterAnswer {
-    const unsigned = this.#unsigned.get(pod);
-    if (unsigned !== undefined) return { status: unsigned };
     let nodeNames = among;
+    let mayChange = false;
     for (const plugin of plugins) {
       if (plugin.preFilter === undefined) continue;
       const answer = guarded(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
       if (answer === undefined) continue;
+      mayChange ||= plugin.readsOtherNodes === true;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
       } else if (answer.code === 'Skip') {
         state.skippedFilters.add(plugin.name);
       } else {
-        return { status: answer.from(plugin.name) };
+        return { status: answer.from(plugin.name), mayChange };
       }
     }
-    return { status: undefined, nodeNames };
+    return { status: undefined, nodeNames, mayChange };
   }
 
   /** Some plugin keeps what PreFilter computed up to date by AddPod. */
@@ -258,7 +286,7 @@ export class Profile {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
       const status = guarded(plugin, 'RemovePod', () =>
-        readRefusal(plugin.preFilterRemovePod?.(state, pod, removed, node)),
+        readRefusal(plugin.preFilterRemovePod!(state, pod, removed, node)),
       );
       if (status !== undefined) return failed(plugin, 'RemovePod', status);
     }
@@ -309,14 +337,14 @@ export class Profile {
     return undefined;
   }
 
-  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined {
+  /** The first answer; a Status when a plugin failed. */
+  postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     for (const plugin of this.plugins) {
       if (plugin.postFilter === undefined) continue;
       const result = guarded(plugin, 'PostFilter', () =>
         readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)),
       );
-      if (result === undefined) continue;
-      return result instanceof Status ? { message: result.message } : result;
+      if (result !== undefined) return result;
     }
     return undefined;
   }
@@ -420,12 +448,23 @@ export class Profile {
   }
 }
 
-/** Undefined when one of them cannot sign the pod; a Status when one of them fails. */
-function signature(signers: readonly Plugin[], pod: Pod): string | Status | undefined {
+/** It keeps what PreFilter computed up to date; a half of it would drift. */
+function follows(plugin: Plugin): boolean {
+  return plugin.preFilterAddPod !== undefined && plugin.preFilterRemovePod !== undefined;
+}
+
+/** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
+function notesLater(plugin: Plugin): boolean {
+  return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
+}
+
+/** Undefined when one of them cannot sign the pod. Throws PluginFailure. */
+function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
   let text = '';
   for (const plugin of signers) {
     const fragment = guarded(plugin, 'Sign', () => readSignature(plugin.sign?.(pod)));
-    if (typeof fragment !== 'string') return fragment;
+    if (fragment instanceof Status) throw new PluginFailure(fragment);
+    if (fragment === undefined) return undefined;
     text += fragment + '\u0000';
   }
   return text;

@@ -21,7 +21,7 @@ export class Status {
   /** One reason, or several: `Insufficient cpu` and `Insufficient memory` are two. */
   constructor(code: StatusCode, reasons: string | readonly string[], plugin = '', cause?: unknown) {
     this.code = code;
-    this.reasons = typeof reasons === 'string' ? [reasons] : reasons;
+    this.reasons = typeof reasons === 'string' ? [reasons] : reasons.length === 0 ? ['no reason was given'] : reasons;
     this.plugin = plugin;
     this.cause = cause;
   }

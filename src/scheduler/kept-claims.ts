@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import type { Claim } from '../cluster/claim.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
@@ -8,6 +8,7 @@ export class KeptClaims {
   readonly #cluster: Cluster;
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent'>;
   readonly #clock: Clock;
+  readonly #timers = new Set<Timer>();
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -19,18 +20,34 @@ export class KeptClaims {
     this.#clock = options.clock;
   }
 
-  /** Makes the claims, in the place of those that their owners had, for so many milliseconds at the most. */
-  keep(claims: readonly Omit<Claim, 'isKept'>[], ms: number): void {
+  /**
+   * Makes the claims, in the place of those that their owners had, for so many milliseconds; then for as many again, as long as
+   * `isNeeded` says so.
+   */
+  keep(claims: readonly Omit<Claim, 'isKept'>[], ms: number, isNeeded: () => boolean = () => false): void {
     const kept = claims.map((claim): Claim => ({ ...claim, isKept: true }));
     for (const claim of kept) this.#cluster.claim(claim);
-    this.#clock.setTimer(ms, () => {
-      for (const claim of kept) this.#end(claim);
-    });
+    this.#setTimer(kept, ms, isNeeded);
   }
 
-  #end(claim: Claim): void {
-    const { claimant } = claim;
-    if (this.#cluster.claimOf(claimant.uid) !== claim) return;
+  /** Ends no claim any more. */
+  stop(): void {
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+  }
+
+  #setTimer(kept: readonly Claim[], ms: number, isNeeded: () => boolean): void {
+    const timer = this.#clock.setTimer(ms, () => {
+      this.#timers.delete(timer);
+      const standing = kept.filter((claim) => this.#cluster.claimOf(claim.claimant.uid) === claim);
+      if (standing.length > 0 && isNeeded()) this.#setTimer(standing, ms, isNeeded);
+      else for (const claim of standing) this.#end(claim);
+    });
+    this.#timers.add(timer);
+  }
+
+  /** Where the room is is not said, so that the owner is asked as well: there may be other room for it. */
+  #end({ claimant }: Claim): void {
     this.#cluster.releaseClaim(claimant.uid);
     this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: claimant });
   }

@@ -33,7 +33,7 @@ export class NotReadyVerdicts {
   readonly #queue: Pick<SchedulingQueue, 'get'>;
   readonly #verdicts: Pick<Verdicts, 'report'>;
   readonly #clock: Clock;
-  readonly #profiles: Pick<Profiles, 'isOurs'>;
+  readonly #profiles: Pick<Profiles, 'decidesGangs'>;
   /** entity -> what is known of it until it is told; one that is no longer gated goes when it is looked at */
   readonly #untold = new Map<EntityKey, Untold>();
   readonly #byTime = new Heap<Untold>((a, b) => a.lookAt - b.lookAt);
@@ -43,7 +43,7 @@ export class NotReadyVerdicts {
     readonly queue: Pick<SchedulingQueue, 'get'>;
     readonly verdicts: Pick<Verdicts, 'report'>;
     readonly clock: Clock;
-    readonly profiles: Pick<Profiles, 'isOurs'>;
+    readonly profiles: Pick<Profiles, 'decidesGangs'>;
   }) {
     this.#queue = options.queue;
     this.#verdicts = options.verdicts;
@@ -109,7 +109,7 @@ export class NotReadyVerdicts {
   }
 
   #tell(gang: GangView, { message }: Status): void {
-    const ours = [...gang.pending.values()].filter((pod) => this.#profiles.isOurs(pod.schedulerName));
+    const ours = [...gang.pending.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
     const waitsFor = onlyGatesAreShut(gang) ? 'gates' : 'members';
     this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor });
   }

@@ -1,9 +1,11 @@
 import type { Pod } from '../api/pod.ts';
 import type { WaitsFor } from '../api/verdict.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Profile } from '../framework/profile.ts';
+import type { TrialOptions } from '../framework/trial.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Planner } from './placement/planner.ts';
 import type { Trial, Trials } from './placement/trials.ts';
@@ -15,50 +17,67 @@ type Prospect = Extract<WaitsFor, 'capacity' | 'never' | 'unknown'>;
 type Kinds = ReadonlyMap<string, readonly Pod[]>;
 
 /**
- * Counted steps that finding it out may take, about a quarter of a microsecond each: a look at a node for one kind of
- * member is one, and so is taking a pod off its node.
+ * Counted steps that one answer may take, each a look at a node, in the order of half a microsecond. Beyond them it stays
+ * unknown.
  */
-const workLimit = 150_000;
+const workLimit = 100_000;
 const stepsPerNode = 4;
-const stepsPerMember = 40;
+/** Steps that all answers together may take in the long run, in a millisecond: some twentieth of the time. */
+const stepsPerMs = 100;
 /** Answers kept; one is small, and few gangs differ in shape. */
 const answerLimit = 1_000;
+
+/** An answer would take more work than it is worth. */
+class WorkLimitError extends Error {
+  override readonly name = 'WorkLimitError';
+}
 
 /**
  * Tells a gang that only waits for others to go from one that would not fit on the nodes even if it had them to itself, by
  * trials. It says `never` only where no other way of placing the members could have done better. Gangs that ask for the same share the
- * answer, until the nodes change; one that would cost too much stays unknown.
+ * answer, until the nodes change; what would cost too much, by itself or with what others have cost lately, stays unknown.
  */
 export class Outlook {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
   readonly #trials: Trials;
+  readonly #clock: Clock;
   /** profile and what is asked for -> answer, on the nodes as of `#revision` */
   readonly #answers = new Map<string, Prospect>();
   #revision = -1;
+  /** Steps that may be taken now; they come back with time. */
+  #steps = 2 * workLimit;
+  #countedAt = 0;
 
-  constructor(options: { readonly cluster: Cluster; readonly planner: Planner; readonly trials: Trials }) {
+  constructor(options: {
+    readonly cluster: Cluster;
+    readonly planner: Planner;
+    readonly trials: Trials;
+    readonly clock: Clock;
+  }) {
     this.#cluster = options.cluster;
     this.#planner = options.planner;
     this.#trials = options.trials;
+    this.#clock = options.clock;
   }
 
   /** For a gang that was just refused, as `diagnosis` says, and whose refusal proves nothing by itself. */
   of(profile: Profile, candidate: Candidate, demand: Demand, diagnosis: Diagnosis): Prospect {
-    if (!isAboutRoom(profile, diagnosis)) return 'unknown';
+    const { refusal } = diagnosis;
+    if (refusal.kind === 'pod') {
+      if (refusal.status.plugin !== profile.gangPolicy) return 'unknown';
+      // What a group asks for as a whole, for instance.
+      if (refusal.status.code === 'UnschedulableAndUnresolvable') return 'never';
+    }
     const kinds = this.#kinds(profile, demand);
     // Pods that nothing is known to be alike to are looked at one by one, for too long.
-    if (kinds === undefined || this.#stepsFor(demand, kinds.size) > workLimit) return 'unknown';
-    if (demand.gang?.counted !== 0) return this.#try(profile, candidate, demand, kinds);
-    const counts = [...kinds].map(([kind, pods]) => [kind, pods.length]);
-    const { minResources } = demand.gang.spec ?? {};
-    const key = JSON.stringify([profile.schedulerName, demand.needed, minResources, counts]);
-    const known = this.#known(key);
+    if (kinds === undefined) return 'unknown';
+    const key = profile.judgesUnsigned || demand.gang?.counted !== 0 ? undefined : keyOf(profile, demand, kinds);
+    const known = key === undefined ? undefined : this.#known(key);
     if (known !== undefined) return known;
-    const prospect = this.#try(profile, candidate, demand, kinds);
-    if (this.#answers.size >= answerLimit) this.#answers.clear();
-    this.#answers.set(key, prospect);
-    return prospect;
+    const prospect = this.#find(profile, candidate, demand, kinds);
+    if (prospect !== undefined && key !== undefined) this.#keep(key, prospect);
+    return prospect ?? 'unknown';
   }
 
   #known(key: string): Prospect | undefined {
@@ -69,14 +88,50 @@ export class Outlook {
     return this.#answers.get(key);
   }
 
-  #try(profile: Profile, candidate: Candidate, { members, needed }: Demand, kinds: Kinds): Prospect {
-    const together = this.#trials.run(profile, candidate, { without: 'others' });
+  #keep(key: string, prospect: Prospect): void {
+    if (this.#answers.size >= answerLimit) this.#answers.clear();
+    this.#answers.set(key, prospect);
+  }
+
+  /** Undefined when there is no time for it now. */
+  #find(profile: Profile, candidate: Candidate, demand: Demand, kinds: Kinds): Prospect | undefined {
+    const now = this.#clock.monotonic();
+    this.#steps = Math.min(2 * workLimit, this.#steps + (now - this.#countedAt) * stepsPerMs);
+    this.#countedAt = now;
+    if (this.#steps < workLimit) return undefined;
+    let left = workLimit;
+    const spend = (steps: number): void => {
+      left -= steps;
+      if (left < 0) throw new WorkLimitError();
+    };
+    try {
+      return this.#try(profile, candidate, demand, kinds, spend);
+    } catch (error) {
+      if (error instanceof WorkLimitError) return 'unknown';
+      throw error;
+    } finally {
+      this.#steps -= workLimit - Math.max(0, left);
+    }
+  }
+
+  #try(
+    profile: Profile,
+    candidate: Candidate,
+    { members, needed }: Demand,
+    kinds: Kinds,
+    spend: (steps: number) => void,
+  ): Prospect {
+    const run = (options: TrialOptions): Trial => {
+      spend(this.#cluster.nodes.length * stepsPerNode + this.#cluster.podCount);
+      return this.#trials.run(profile, candidate, { ...options, without: 'others' }, spend);
+    };
+    const together = run({});
     if (together.fits) return 'capacity';
     if (provesNever(profile, together)) return 'never';
     // Where all are needed each kind has to fit alone.
     if (needed < members.length || kinds.size === 1) return 'unknown';
     for (const alike of kinds.values()) {
-      const alone = this.#trials.run(profile, candidate, { without: 'others', members: alike, need: alike.length });
+      const alone = run({ members: alike, need: alike.length });
       if (!alone.fits && provesNever(profile, alone)) return 'never';
     }
     return 'unknown';
@@ -95,14 +150,11 @@ export class Outlook {
     }
     return new Map([...kinds].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
+}
 
-  #stepsFor({ members }: Demand, kinds: number): number {
-    const { nodes, podCount } = this.#cluster;
-    const trials = kinds === 1 ? 1 : kinds + 1;
-    return (
-      trials * (nodes.length * stepsPerNode + podCount) + 2 * (nodes.length * kinds + members.length * stepsPerMember)
-    );
-  }
+function keyOf(profile: Profile, { needed, gang }: Demand, kinds: Kinds): string {
+  const counts = [...kinds].map(([kind, pods]) => [kind, pods.length]);
+  return JSON.stringify([profile.schedulerName, needed, gang?.spec?.minResources, counts]);
 }
 
 /** Other pods may be the reason: no plugin has refused a member for a reason of its own. */

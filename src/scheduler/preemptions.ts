@@ -1,10 +1,11 @@
 import type { Pod } from '../api/pod.ts';
 import type { Claim } from '../cluster/claim.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { PostFilterResult } from '../framework/plugin.ts';
 import type { Profile } from '../framework/profile.ts';
+import { Status } from '../framework/status.ts';
 import type { Nomination } from '../framework/trial.ts';
 import type { Logger } from '../observability/logger.ts';
 import { preempted } from './events.ts';
@@ -33,12 +34,13 @@ export interface Preemption {
   readonly victims: readonly Pod[];
 }
 
-/** How long room is kept while the victims go. */
+/** How long room is kept while the victims go; longer while one of them is being deleted, up to a quarter of an hour. */
 const keptMs = 60_000;
+const mostExtensions = 15;
 
 /**
  * Makes room the way PostFilter says, but only for an entity that then fits whole: all its room is kept first, and only then
- * have the victims to go. While room is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
+ * have the victims to go. They must be of lower priority, and no group is left with fewer members than its quorum. While room is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
  */
 export class Preemptions {
   readonly #options: PreemptionsOptions;
@@ -55,29 +57,38 @@ export class Preemptions {
     if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
     const result = profile.postFilter(candidate, diagnosis);
     if (result === undefined) return undefined;
-    const { message, nominations = [], victims = [] } = result;
+    if (result instanceof Status) {
+      this.#options.logger.error('PostFilter failed', { entity: nameOf(candidate), error: result.cause });
+      return { message: `${result.message}.`, nominations: [], victims: [] };
+    }
+    const { message, nominations = [] } = result;
+    // One that is named twice goes once.
+    const victims = [...new Map((result.victims ?? []).map((pod) => [pod.uid, pod])).values()];
     if (nominations.length === 0 && victims.length === 0) return { message, nominations, victims };
-    const answer = this.#verified(profile, candidate, demand, result);
-    if (typeof answer !== 'string') return { message, nominations: answer, victims };
-    this.#options.logger.warn('PostFilter asks for what would not help', {
-      entity: nameOf(candidate),
-      problem: answer,
-    });
-    return { message: `Nobody is preempted: ${answer}.`, nominations: [], victims: [] };
+    const problem = this.#problemOf(profile, candidate, demand, { message, nominations, victims });
+    if (problem === undefined) return { message, nominations, victims };
+    this.#options.logger.warn('PostFilter asks for what may not be', { entity: nameOf(candidate), problem });
+    return { message: `Nobody is preempted: ${problem}.`, nominations: [], victims: [] };
   }
 
   carryOut(candidate: Candidate, { message, nominations, victims }: Preemption): void {
-    const { cluster, claims, evictor, events, logger, signal } = this.#options;
+    const { cluster, claims } = this.#options;
     if (nominations.length === 0) return;
     const wanted = nominations.map(({ pod, nodeName }) => ({ kind: 'nomination', claimant: pod, nodeName }) as const);
-    claims.keep(wanted, keptMs);
+    let extensions = 0;
+    const isGoing = (): boolean => victims.some(({ uid }) => cluster.pod(uid)?.deleting === true);
+    claims.keep(wanted, keptMs, () => ++extensions < mostExtensions && isGoing());
     for (const { pod } of nominations) this.#messages.set(cluster.claimOf(pod.uid)!, message);
-    const beneficiary = nameOf(candidate);
-    for (const victim of victims) {
+    for (const victim of victims) if (!victim.deleting) void this.#evict(victim, nameOf(candidate));
+  }
+
+  async #evict(victim: Pod, beneficiary: string): Promise<void> {
+    const { evictor, events, logger, signal } = this.#options;
+    try {
       events.record(preempted(victim, beneficiary));
-      evictor.evict(victim, beneficiary, signal).catch((error: unknown) => {
-        if (!signal.aborted) logger.warn('could not evict a pod', { pod: victim.key, for: beneficiary, error });
-      });
+      await evictor.evict(victim, beneficiary, signal);
+    } catch (error) {
+      if (!signal.aborted) logger.warn('could not evict a pod', { pod: victim.key, for: beneficiary, error });
     }
   }
 
@@ -91,20 +102,50 @@ export class Preemptions {
     return undefined;
   }
 
-  /** Where every member goes that is needed once the victims have gone; else why that will not do. */
-  #verified(
+  /** Why the entity may not be helped like this; undefined: it would fit, whole, just as PostFilter says. */
+  #problemOf(
     profile: Profile,
     candidate: Candidate,
     { members, needed }: Demand,
-    { nominations = [], victims = [] }: PostFilterResult,
-  ): readonly Nomination[] | string {
+    { nominations, victims }: Preemption,
+  ): string | undefined {
     const nominated = new Set(nominations.map(({ pod }) => pod.uid));
     if (nominated.size < needed) return `${nominated.size} of the ${needed} members that are needed are nominated`;
-    const own = victims.find(({ uid }) => members.some((member) => member.uid === uid));
-    if (own !== undefined) return `${own.key} would have to go for itself`;
-    const within = new Set(nominations.map(({ nodeName }) => nodeName));
-    const { fits, plan } = this.#options.trials.run(profile, candidate, { without: victims, within });
-    return fits ? plan : 'it would not fit on the nominated nodes without the victims';
+    const known = new Set(members.map(({ uid }) => uid));
+    const stranger = nominations.find(({ pod }) => !known.has(pod.uid));
+    if (stranger !== undefined) return `${stranger.pod.key} is nominated, which is no member that can be placed`;
+    if (nominated.size < nominations.length) return 'a member is nominated twice';
+    const problem = this.#problemWith(candidate, members, victims);
+    if (problem !== undefined) return problem;
+    const refusal = this.#options.trials.refusalOf(profile, candidate, nominations, victims);
+    return refusal && `it would not fit on the nominated nodes without the victims (${refusal.message})`;
+  }
+
+  #problemWith(candidate: Candidate, members: readonly Pod[], victims: readonly Pod[]): string | undefined {
+    const lowest = Math.min(...members.map(({ priority }) => priority));
+    for (const victim of victims) {
+      const isOwn = candidate.kind === 'gang' && candidate.gang.members.has(victim.uid);
+      if (isOwn) return `${victim.key} would have to go for its own group`;
+      if (this.#options.cluster.nodeOf(victim) === undefined) return `${victim.key} is on no node`;
+      if (victim.priority >= lowest) return `the priority of ${victim.key} is not lower`;
+    }
+    const torn = this.#tornGroup(victims);
+    return torn && `PodGroup ${torn.key} would be left with too few of its members; it can only go as a whole`;
+  }
+
+  /** A group that would keep members on nodes, but fewer than its quorum. */
+  #tornGroup(victims: readonly Pod[]): GangView | undefined {
+    /** group -> how many of its members would go */
+    const going = new Map<GangView, number>();
+    for (const { podGroupKey } of victims) {
+      const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
+      if (gang !== undefined) going.set(gang, (going.get(gang) ?? 0) + 1);
+    }
+    for (const [gang, count] of going) {
+      const left = gang.count('bound') + gang.count('planned') - count;
+      if (left > 0 && left < (gang.spec?.minMember ?? 0)) return gang;
+    }
+    return undefined;
   }
 }
 

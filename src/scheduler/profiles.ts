@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isUnbound } from '../api/pod.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
@@ -74,9 +75,8 @@ export class Profiles implements QueuePolicy {
     for (const name of gang.pendingBySchedulerName.keys()) if (this.decidesGangs(name)) return name;
     if (gang.count('gated') === 0) return undefined;
     for (const pod of gang.members.values()) {
-      if (pod.schedulingGates.length > 0 && pod.nodeName === '' && this.decidesGangs(pod.schedulerName)) {
-        return pod.schedulerName;
-      }
+      const isGated = isUnbound(pod) && pod.schedulingGates.length > 0;
+      if (isGated && this.decidesGangs(pod.schedulerName)) return pod.schedulerName;
     }
     return undefined;
   }
@@ -110,7 +110,7 @@ export class Profiles implements QueuePolicy {
     });
     const first = sorts[0]!;
     for (const other of sorts) {
-      if (other.name === first.name && isDeepStrictEqual(other.args, first.args)) continue;
+      if (other.name === first.name && isDeepStrictEqual(other.args ?? {}, first.args ?? {})) continue;
       const how = other.name === first.name ? `${first.name} with other arguments` : `${other.name}`;
       throw new ProfileError(
         `profile ${other.schedulerName} sorts the queue by ${how}, profile ${first.schedulerName} by ${first.name}: ` +

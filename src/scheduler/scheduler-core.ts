@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
+import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
+import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import { Cluster } from '../cluster/cluster.ts';
@@ -72,6 +74,7 @@ export class SchedulerCore {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #trials: Trials;
+  readonly #claims: KeptClaims;
   readonly #preemptions: Preemptions;
   readonly #verdicts: Verdicts;
   readonly #notReady: NotReadyVerdicts;
@@ -92,7 +95,7 @@ export class SchedulerCore {
     const waitingPods = new WaitingPods(clock);
     this.waitingPods = waitingPods;
     const planner = new Planner(cluster, random);
-    const trials = new Trials(cluster, planner);
+    const trials = new Trials(cluster, planner, seededRandom(Math.floor(random() * 2 ** 32)));
     this.#trials = trials;
     const pluginClock = new PluginClock(clock, logger);
     const profiles = new Profiles({
@@ -135,9 +138,10 @@ export class SchedulerCore {
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     this.router = new EntityRouter({ cluster, queue, profiles });
     const claims = new KeptClaims({ cluster, queue, clock });
+    this.#claims = claims;
     const { evictor, events } = ports;
     this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, logger, signal });
-    const outlook = new Outlook({ cluster, planner, trials });
+    const outlook = new Outlook({ cluster, planner, trials, clock });
     this.cycle = new SchedulingCycle({ cluster, planner, outlook, preemptions: this.#preemptions, waitingPods, clock });
     const outcomes = new BindingOutcomes({
       cluster,
@@ -174,7 +178,7 @@ export class SchedulerCore {
 
   /** The picture is complete: fills the queue from it, once. */
   begin(): void {
-    if (this.#hasBegun) return;
+    if (this.#hasBegun || this.#stop.signal.aborted) return;
     this.#hasBegun = true;
     this.router.routeAll();
     for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
@@ -209,6 +213,7 @@ export class SchedulerCore {
     this.#stop.abort(new Error('the scheduler is stopping'));
     this.queue.stop();
     this.#notReady.stop();
+    this.#claims.stop();
     const late = deferred();
     const timer = this.#clock.setTimer(stopGraceMs, () => {
       this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
@@ -269,12 +274,20 @@ export class SchedulerCore {
     const counts = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     for (const { state, candidate } of this.queue.entities()) {
       if (state.kind === 'inFlight') continue;
-      counts[state.kind] += candidate.kind === 'pod' ? 1 : unboundMembers(candidate.gang);
+      counts[state.kind] += candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
     }
     return counts;
   }
-}
 
-function unboundMembers(gang: GangView): number {
-  return gang.count('pending') + gang.count('gated');
+  /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
+  #waitingMembers(gang: GangView): number {
+    let waiting = 0;
+    for (const [name, count] of gang.pendingBySchedulerName) if (this.profiles.decidesGangs(name)) waiting += count;
+    if (gang.count('gated') === 0) return waiting;
+    for (const pod of gang.members.values()) {
+      const isGated = isUnbound(pod) && pod.schedulingGates.length > 0;
+      if (isGated && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
+    }
+    return waiting;
+  }
 }

@@ -7,6 +7,7 @@ import { CycleState } from '../framework/cycle-state.ts';
 import { describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Candidate } from '../framework/candidate.ts';
+import { PluginFailure } from '../framework/profile.ts';
 import type { Profile } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
@@ -100,8 +101,7 @@ export class SchedulingCycle {
       return { kind: 'planned', plan: { profile, entity, gang, placements, waiting, startedAt } };
     } catch (error) {
       transaction.abandon();
-      const text = error instanceof Error ? error.message : String(error);
-      return refusedBy(members, new Status('Error', `the attempt failed: ${text}`, '', error), candidate);
+      return refusedBy(members, statusOf(error), candidate);
     }
   }
 
@@ -128,8 +128,10 @@ export class SchedulingCycle {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
-    const preemption = this.#preemptions.ask(profile, candidate, demand, diagnosis);
-    const waitsFor = isError ? 'error' : this.#waitsFor(profile, candidate, demand, plan, diagnosis);
+    const preemption = isError ? undefined : this.#preemptions.ask(profile, candidate, demand, diagnosis);
+    // With room that can be made for all of it nothing else needs to be found out.
+    const isHelped = preemption !== undefined && preemption.nominations.length > 0;
+    const waitsFor = isHelped ? 'capacity' : this.#waitsFor(profile, candidate, demand, plan, diagnosis);
     const sentences = [describeRefusal(candidate, diagnosis, plan.placements.length, needed)];
     if (waitsFor === 'never' && candidate.kind === 'gang') sentences.push(neverFits);
     if (preemption !== undefined) sentences.push(preemption.message);
@@ -143,10 +145,17 @@ export class SchedulingCycle {
   }
 
   #waitsFor(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, diagnosis: Diagnosis): WaitsFor {
+    if (failureIn(diagnosis) !== undefined) return 'error';
     if (plan.never) return 'never';
     if (candidate.kind === 'gang') return this.#outlook.of(profile, candidate, demand, diagnosis);
     return isResolvable(diagnosis) ? 'capacity' : 'unknown';
   }
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof PluginFailure) return error.status;
+  const text = error instanceof Error ? error.message : String(error);
+  return new Status('Error', `the attempt failed: ${text}`, '', error);
 }
 
 function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {

@@ -2,6 +2,7 @@ import type { Node } from '../api/node.ts';
 import { isTerminal } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Claim } from '../cluster/claim.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { GangSpec, GangView } from '../cluster/gang.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
@@ -58,10 +59,12 @@ export class WatchHandlers {
     onUpdate: (old, pod) => this.#setPod(old, pod),
     onDelete: (pod) => {
       const held = this.#cluster.nodeOf(this.#cluster.pod(pod.uid) ?? pod) !== undefined;
+      const claim = this.#cluster.claimOf(pod.uid);
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
       this.#router.podChanged(pod, 'PodDelete', this.#instant());
       this.#tell({ resource: held ? 'AssignedPod' : 'UnscheduledPod', action: 'Delete', pod });
+      if (claim !== undefined) this.#tell(roomFreed(claim));
       this.#options.podSeen(pod.uid, undefined);
     },
   };
@@ -80,6 +83,7 @@ export class WatchHandlers {
 
   #setPod(old: Pod | undefined, pod: Pod): void {
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
+    const claim = this.#cluster.claimOf(pod.uid);
     const outcome = this.#cluster.setPod(pod);
     if (!this.#options.hasSynced()) return;
     const now = this.#instant();
@@ -99,9 +103,8 @@ export class WatchHandlers {
     } else if (!isTerminal(pod)) {
       this.#tell({ resource: 'UnscheduledPod', action: old === undefined ? 'Add' : 'Update', pod });
     }
-    if (old !== undefined && old.nominatedNodeName !== '' && pod.nominatedNodeName === '' && !isOnNode) {
-      this.#tell({ resource: 'AssignedPod', action: 'Delete', pod });
-    }
+    const isKept = this.#cluster.claimOf(pod.uid)?.nodeName === claim?.nodeName || pod.nodeName === claim?.nodeName;
+    if (claim !== undefined && !isKept) this.#tell(roomFreed(claim));
     this.#options.podSeen(pod.uid, pod);
   }
 
@@ -122,4 +125,9 @@ export class WatchHandlers {
   #tell(event: ClusterEvent): void {
     if (this.#options.hasSynced()) this.#queue.moveOnEvent(event);
   }
+}
+
+/** The room that was kept is free: nobody will come. */
+function roomFreed({ claimant, nodeName }: Claim): ClusterEvent {
+  return { resource: 'AssignedPod', action: 'Delete', pod: { ...claimant, nodeName } };
 }

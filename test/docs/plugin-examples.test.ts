@@ -37,7 +37,12 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
   afterAll(() => folder.remove());
 
   it('are each run by a test below', () => {
-    expect([...ofPage, ofLibrary].map(({ name }) => name)).toEqual(['teamNodes', 'nightNodes', 'noFridays']);
+    expect([...ofPage, ofLibrary].map(({ name }) => name)).toEqual([
+      'teamNodes',
+      'nightNodes',
+      'makeRoom',
+      'noFridays',
+    ]);
   });
 
   it('compile in a project of their reader', { timeout: 180_000 }, async () => {
@@ -65,7 +70,10 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await expectNode('lone', 'dark');
     // The small member would fit there, and nothing touches the node, so that this answer could be used again.
     await addNode('darker', { labels: { 'night-only': 'true', size: 'small' } });
-    await addGang('pair', { small: { size: 'small' }, large: { size: 'large' } });
+    await addGang('pair', {
+      small: { nodeSelector: { size: 'small' } },
+      large: { nodeSelector: { size: 'large' } },
+    });
     await expectMessage('small', "large finds no node: 0/2 nodes are available: 2 node(s) didn't match");
 
     setTime('12:00');
@@ -74,6 +82,38 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await addNode('brighter', { labels: { size: 'small' } });
     await expectNode('small', 'brighter');
     await expectNode('large', 'bright');
+  });
+
+  it('makeRoom: the cheapest group goes for one of higher priority that then fits, whole, and else nobody does', async () => {
+    await using _ = await running('makeRoom');
+    for (const [name, value] of Object.entries({ low: 10, high: 100, highest: 1_000 })) await addPriority(name, value);
+    for (const name of ['a', 'b']) await addNode(name, {});
+    await addGang('batch', members(2, { cpu: '5' }));
+    await addPod('web', { cpu: '1', priority: 'low' });
+    for (const name of ['batch-0', 'batch-1', 'web']) await expectNode(name, expect.stringMatching(/^[ab]$/));
+
+    await addGang('peers', members(2, { cpu: '6' }));
+    await expectMessage('peers-0', 'PodGroup default/peers cannot start');
+    await addGang('huge', members(3, { cpu: '6', priority: 'highest' }));
+    await expectMessage('huge-0', 'It would not fit even if all other pods were gone.');
+    expect(await leaving()).toEqual([]);
+
+    await addGang('urgent', members(2, { cpu: '6', priority: 'high' }));
+    await expectMessage('urgent-0', 'Room is made for it by 2 pods of lower priority.');
+    await expect.poll(leaving, patience).toEqual(['batch-0', 'batch-1']);
+    expect((await pod('batch-0')).status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'DisruptionTarget', reason: 'PreemptionByScheduler' }),
+    );
+    // As their nodes would, one after the other: the room is kept until all of it is there.
+    await end('batch-0');
+    await addPod('lurker', { cpu: '3', priority: 'low' });
+    await expectMessage('lurker', '0/2 nodes are available');
+    expect((await pod('urgent-0')).spec.nodeName).toBeUndefined();
+    await end('batch-1');
+    await expectNode('urgent-0', expect.stringMatching(/^[ab]$/));
+    await expectNode('urgent-1', expect.stringMatching(/^[ab]$/));
+    expect(await leaving()).toEqual([]);
+    expect((await pod('web')).spec.nodeName).toBeDefined();
   });
 
   it.each(['Thursday', 'Friday'] as const)('noFridays: on a %s', async (day) => {
@@ -109,26 +149,58 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata, status });
   }
 
-  async function addPod(
-    name: string,
-    { labels = {}, nodeSelector = {} }: { readonly labels?: object; readonly nodeSelector?: object },
-  ): Promise<void> {
-    const spec = { schedulerName: 'tutti', nodeSelector, containers: [{ name: 'main', image: 'busybox' }] };
+  async function addPriority(name: string, value: number): Promise<void> {
+    const [apiVersion, kind] = ['scheduling.k8s.io/v1', 'PriorityClass'];
+    await plane.client.create(`/apis/${apiVersion}/priorityclasses`, { apiVersion, kind, metadata: { name }, value });
+  }
+
+  interface PodOptions {
+    readonly labels?: object;
+    readonly nodeSelector?: object;
+    readonly cpu?: string;
+    /** Name of a priority class. */
+    readonly priority?: string;
+  }
+
+  async function addPod(name: string, { labels = {}, nodeSelector = {}, cpu, priority }: PodOptions): Promise<void> {
+    const requests = cpu === undefined ? {} : { cpu };
+    const containers = [{ name: 'main', image: 'busybox', resources: { requests } }];
+    const spec = { schedulerName: 'tutti', nodeSelector, containers, ...(priority && { priorityClassName: priority }) };
     const metadata = { name, labels };
-    await plane.client.create('/api/v1/namespaces/default/pods', { apiVersion: 'v1', kind: 'Pod', metadata, spec });
+    await plane.client.create(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
   }
 
-  /** `members`: name -> node selector. All of them are the quorum. */
-  async function addGang(name: string, members: Readonly<Record<string, object>>): Promise<void> {
+  /** All of the members are the quorum. */
+  async function addGang(
+    name: string,
+    members: Readonly<Record<string, PodOptions>> | readonly PodOptions[],
+  ): Promise<void> {
     const { apiVersion, kind } = podGroupResource;
-    const spec = { minMember: Object.keys(members).length };
+    const all = Array.isArray(members)
+      ? members.map((options, i) => [`${name}-${i}`, options] as const)
+      : Object.entries(members);
+    const spec = { minMember: all.length };
     await plane.client.create(podGroupPath('default'), { apiVersion, kind, metadata: { name }, spec });
-    for (const [member, nodeSelector] of Object.entries(members)) {
-      await addPod(member, { labels: { [podGroupLabel]: name }, nodeSelector });
-    }
+    for (const [member, options] of all) await addPod(member, { ...options, labels: { [podGroupLabel]: name } });
   }
 
-  const pod = (name: string): Promise<any> => plane.client.get(`/api/v1/namespaces/default/pods/${name}`);
+  const members = (count: number, options: PodOptions): PodOptions[] => Array.from({ length: count }, () => options);
+
+  const podsPath = '/api/v1/namespaces/default/pods';
+
+  /** As its node does when the pod has ended. */
+  async function end(name: string): Promise<void> {
+    await plane.client.delete(`${podsPath}/${name}`, { gracePeriodSeconds: 0 });
+  }
+
+  /** Names of the pods that are being deleted, in order. */
+  async function leaving(): Promise<string[]> {
+    const { items } = await plane.client.get<any>(podsPath);
+    const deleted = items.filter(({ metadata }: any) => metadata.deletionTimestamp !== undefined);
+    return deleted.map(({ metadata }: any) => metadata.name).sort();
+  }
+
+  const pod = (name: string): Promise<any> => plane.client.get(`${podsPath}/${name}`);
   const patience = { timeout: 20_000 };
 
   async function expectNode(name: string, node: unknown): Promise<void> {

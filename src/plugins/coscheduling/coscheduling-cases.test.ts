@@ -11,7 +11,7 @@ import type { Wait } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { gangSpecOf } from '../../scheduler/pod-group-adapter.ts';
 import { Coscheduling } from './coscheduling.ts';
-import { roomShortfall } from './room-shortfall.ts';
+import { ClusterRoom } from './cluster-room.ts';
 
 /** The plugin over two nodes of 4 cpu; `asked` is the pod that it is asked about. */
 class Case {
@@ -119,14 +119,14 @@ describe('PreFilter', () => {
 });
 
 describe('the sum of free room', () => {
-  function shortfall(running: readonly PodOptions[]): ReturnType<typeof roomShortfall> {
+  function shortfall(running: readonly PodOptions[]): ReturnType<ClusterRoom['shortfall']> {
     const build = new Builders();
     const { cluster } = pluginHandle(build);
     for (const name of ['a', 'b']) cluster.setNode(build.projectedNode({ name, cpu: 3 }));
     const pods = running.map((options) => build.projectedPod({ namespace: 'ns1', ...options }));
     for (const pod of pods) cluster.setPod(pod);
     const own = pods.filter((pod) => pod.podGroupKey === 'ns1/pg1');
-    return roomShortfall(cluster.nodes, { ids: [cpuId], amounts: [4000] }, own);
+    return new ClusterRoom(cluster).shortfall({ ids: [cpuId], amounts: [4000] }, own);
   }
 
   it('R1 is enough beside a foreign pod of two on one node', () => {
@@ -138,7 +138,7 @@ describe('the sum of free room', () => {
       { cpu: 2, nodeName: 'a' },
       { cpu: 1, nodeName: 'b' },
     ];
-    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 3000 });
+    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 3000, isForGood: false });
   });
 
   it('R3 counts the room of the group’s own pods as free', () => {
@@ -154,7 +154,7 @@ describe('the sum of free room', () => {
       { cpu: 9, nodeName: 'a' },
       { cpu: 1, nodeName: 'b' },
     ];
-    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 2000 });
+    expect(shortfall(running)).toEqual({ id: cpuId, needed: 4000, free: 2000, isForGood: false });
   });
 });
 

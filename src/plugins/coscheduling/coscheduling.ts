@@ -8,10 +8,10 @@ import type { Candidate } from '../../framework/candidate.ts';
 import type { Plugin, Wait } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
+import { ClusterRoom } from './cluster-room.ts';
 import { readCoschedulingArgs } from './coscheduling-args.ts';
 import type { CoschedulingArgs } from './coscheduling-args.ts';
 import { pluginName, readiness } from './readiness.ts';
-import { roomShortfall } from './room-shortfall.ts';
 
 /** Kept in the state that all members of a gang share in one cycle. */
 interface Wave {
@@ -37,10 +37,12 @@ export class Coscheduling implements Plugin {
   readonly decidesGangs = true;
   readonly #args: CoschedulingArgs;
   readonly #handle: PluginHandle;
+  readonly #room: ClusterRoom;
 
   constructor(args: unknown, handle: PluginHandle) {
     this.#args = readCoschedulingArgs(args);
     this.#handle = handle;
+    this.#room = new ClusterRoom(handle.cluster);
   }
 
   preEnqueue(candidate: Candidate): Status | undefined {
@@ -120,12 +122,12 @@ export class Coscheduling implements Plugin {
   #checkRoom(gang: GangView, { minResources, minMember, key }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
-    const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member)?.pods.has(member.uid));
-    const shortfall = roomShortfall(cluster.nodes, withSlots(minResources, minMember), own);
+    const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member) !== undefined);
+    const shortfall = this.#room.shortfall(withSlots(minResources, minMember), own);
     if (shortfall === undefined) return undefined;
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
-      'UnschedulableAndUnresolvable',
+      shortfall.isForGood ? 'UnschedulableAndUnresolvable' : 'Unschedulable',
       `PodGroup ${key} asks for ${shortfall.needed} of ${resource} in minResources, but only ${shortfall.free} are free ` +
         `in the whole cluster (cpu counts in millicores, memory in bytes)`,
       pluginName,

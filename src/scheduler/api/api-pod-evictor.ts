@@ -3,7 +3,7 @@ import { podPath } from '../../api/pod-path.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { PodEvictor } from '../ports.ts';
@@ -31,8 +31,7 @@ export class ApiPodEvictor implements PodEvictor {
       await this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal);
       await this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal);
     } catch (error) {
-      // Gone, or another pod has its name: a condition of the uid, which answers 409.
-      if (error instanceof NotFoundError || error instanceof ConflictError) return;
+      if (isAboutAnotherPod(error)) return;
       throw error;
     }
   }
@@ -52,4 +51,10 @@ export class ApiPodEvictor implements PodEvictor {
     };
     return { metadata: { uid }, status: { conditions: [condition] } };
   }
+}
+
+/** The pod is gone, or another has its name: a delete with its uid is then a conflict, a patch with its uid not valid. */
+function isAboutAnotherPod(error: unknown): boolean {
+  if (error instanceof InvalidError) return error.causes.some(({ field }) => field === 'metadata.uid');
+  return error instanceof NotFoundError || error instanceof ConflictError;
 }

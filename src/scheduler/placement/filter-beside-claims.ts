@@ -25,16 +25,17 @@ export function filterBesideClaims(
     .map(({ claimant }) => claimant);
   if (claimants.length === 0) return undefined;
   let failure: Status | undefined;
+  const there: Pod[] = [];
   for (const claimant of claimants) {
+    if (failure !== undefined) break;
     node.addPod(claimant);
-    failure ??= profile.addPod(state, pod, claimant, node);
+    there.push(claimant);
+    failure = profile.addPod(state, pod, claimant, node);
   }
-  try {
-    return failure ?? profile.filter(filters, state, pod, node);
-  } finally {
-    for (const claimant of claimants.toReversed()) {
-      node.removePod(claimant);
-      profile.removePod(state, pod, claimant, node);
-    }
+  const besides = failure ?? profile.filter(filters, state, pod, node);
+  for (const claimant of there.reverse()) {
+    node.removePod(claimant);
+    failure ??= profile.removePod(state, pod, claimant, node);
   }
+  return failure ?? besides;
 }

@@ -12,6 +12,8 @@ export class NodeTable {
   readonly statuses: (Status | undefined)[] = [];
   /** One column a scorer, in the profile's order. */
   readonly scores: Float64Array[];
+  /** By column: the rows that are current have this score. */
+  readonly isScored: boolean[];
   /** Working room of the ranking that uses the table. Weighted total by node index, for feasible nodes. */
   totals = new Float64Array(0);
   /** Working room: feasible node indexes, as a heap in the end. */
@@ -21,6 +23,7 @@ export class NodeTable {
 
   constructor(scorerCount: number) {
     this.scores = Array.from({ length: scorerCount }, () => new Float64Array(0));
+    this.isScored = this.scores.map(() => true);
   }
 
   /** Makes room for at least this many nodes, keeping what is there. */

@@ -1,37 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
-import { CycleState } from '../../framework/cycle-state.ts';
 import { describeDiagnosis, failureIn } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Picture } from '../testing/picture.ts';
-import type { PictureOptions } from '../testing/picture.ts';
-import type { Plan } from './planner.ts';
-
-function pictureWith(...extra: NonNullable<PictureOptions['extra']>): Picture {
-  return new Picture({ plugins: defaultPlugins, extra });
-}
-
-/** Plans, undoes it, and says what it was. The picture must be as before. */
-function trial(picture: Picture, members: readonly Pod[], needed = members.length): Plan {
-  const before = picture.rooms();
-  const transaction = picture.cluster.begin();
-  const plan = picture.planner.plan(
-    { profile: picture.profile, members, needed, groupState: new CycleState() },
-    transaction,
-  );
-  expect(plan.placements.length).toBe(picture.cluster.assumedCount);
-  picture.planner.unreserve(picture.profile, plan.placements);
-  transaction.rollback();
-  expect(picture.rooms()).toEqual(before);
-  return plan;
-}
-
-function nodesByPod(plan: Plan): Record<string, string> {
-  return Object.fromEntries(plan.placements.map(({ pod, nodeName }) => [pod.name, nodeName]));
-}
+import { nodesByPod, pictureWith, trial } from './testing/planning.ts';
 
 /** Refuses every node but the leader's; as long as there is no leader on a node, all of them. */
 function nearTheLeader(picture: () => Picture): Plugin {
@@ -387,5 +362,79 @@ describe('a PreFilter', () => {
     expect(Object.keys(nodesByPod(plan))).toEqual(['w-0', 'w-2']);
     expect(plan.blocked).toMatchObject({ pod: { name: 'w-1' }, refusal: { status: { reasons: ['not this one'] } } });
     expect([...plan.refusedBy]).toEqual(['Choosy']);
+  });
+});
+
+describe('a PreFilter of a plugin that filters nothing', () => {
+  const pinning = (signs: boolean): Plugin => ({
+    name: 'Pinning',
+    ...(signs && { sign: ({ labels }) => labels.pin ?? '' }),
+    preFilter: (_state, { labels }) => (labels.pin === undefined ? undefined : { nodeNames: new Set([labels.pin]) }),
+  });
+  const pinned = (picture: Picture, name: string, pin?: string): Pod =>
+    picture.pod({ name, cpu: 1, ...(pin !== undefined && { labels: { pin } }) });
+
+  it.each([
+    ['signs', true],
+    ['signs nothing', false],
+  ])('and %s sends each member to the node that it is pinned to', (_what, signs) => {
+    const picture = pictureWith(pinning(signs));
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 2 });
+    const members = [pinned(picture, 'x', 'c'), pinned(picture, 'y', 'a'), pinned(picture, 'z', 'c')];
+    expect(nodesByPod(trial(picture, members))).toEqual({ x: 'c', y: 'a', z: 'c' });
+    expect(nodesByPod(trial(picture, members.toReversed()))).toEqual({ x: 'c', y: 'a', z: 'c' });
+  });
+
+  it.each([
+    ['signs', true],
+    ['signs nothing', false],
+  ])('and %s finds no other node for a member whose own is full, and places its siblings', (_what, signs) => {
+    const picture = pictureWith(pinning(signs));
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 1 });
+    const members = [pinned(picture, 'x', 'a'), pinned(picture, 'y', 'a'), pinned(picture, 'z')];
+    expect(nodesByPod(trial(picture, members, 2))).toEqual({ x: 'a', z: 'b' });
+    expect(trial(picture, members).blocked!.pod.name).toBe('y');
+  });
+
+  it('and signs nothing may refuse the first member without refusing the others', () => {
+    const picture = pictureWith({
+      name: 'Choosy',
+      preFilter: (_state, { name }) => (name === 'w-0' ? new Status('Unschedulable', 'not this one') : undefined),
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const members = picture.pods(3, { name: 'w', cpu: 1 });
+    expect(Object.keys(nodesByPod(trial(picture, members, 2)))).toEqual(['w-1', 'w-2']);
+    const { blocked, never } = trial(picture, members);
+    expect(blocked).toMatchObject({ pod: { name: 'w-0' }, refusal: { status: { reasons: ['not this one'] } } });
+    expect(never).toBe(false);
+  });
+
+  it('and signs speaks for all members that it signs alike, in one call', () => {
+    const asked: string[] = [];
+    const picture = pictureWith({
+      name: 'Choosy',
+      sign: ({ labels }) => labels.tier ?? '',
+      preFilter: (_state, { name, labels }) => {
+        asked.push(name);
+        return labels.tier === 'slow' ? new Status('Unschedulable', 'nothing slow') : undefined;
+      },
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    const fast = picture.pods(2, { name: 'fast', cpu: 1 });
+    const slow = picture.pods(2, { name: 'slow', cpu: 1, labels: { tier: 'slow' } });
+    expect(Object.keys(nodesByPod(trial(picture, [...fast, ...slow])))).toEqual([]);
+    expect(Object.keys(nodesByPod(trial(picture, [...fast, ...slow], 2)))).toEqual(['fast-0', 'fast-1']);
+    expect(asked).toEqual(['fast-0', 'slow-0', 'fast-0', 'slow-0']);
+  });
+
+  it('and signs nothing is asked once about each member', () => {
+    const asked: string[] = [];
+    const picture = pictureWith({
+      name: 'Counting',
+      preFilter: (_state, { name }) => void asked.push(name),
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    trial(picture, picture.pods(3, { name: 'w', cpu: 1 }));
+    expect(asked).toEqual(['w-0', 'w-1', 'w-2']);
   });
 });

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import { seededRandom } from '../../base/random.ts';
 import type { Random } from '../../base/random.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
@@ -6,11 +7,17 @@ import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { failureIn } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
+import { notPreselected } from '../../framework/profile.ts';
 import type { PodSignatures, PreFilterAnswer, Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
+import type { Nomination } from '../../framework/trial.ts';
+import { filterBesideClaims } from './filter-beside-claims.ts';
 import type { NodeTable } from './node-table.ts';
-import { Ranking } from './ranking.ts';
+import { Ranking, sameNames } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';
+
+/** What placing a member costs besides, in looks at a node. */
+const stepsPerMember = 40;
 
 /** One member with the node it is assumed and reserved on. */
 export interface Placement {
@@ -53,6 +60,10 @@ export interface PlanRequest {
   readonly within?: ReadonlySet<string> | undefined;
   /** Pods that count as gone: room kept for them is free. Absent: none. */
   readonly isGone?: ((uid: string) => boolean) | undefined;
+  /** Where the order among equal nodes begins. Absent: the planner's own. */
+  readonly random?: Random;
+  /** Told of the work before it is done, in looks at a node; may throw to end the plan. */
+  readonly spend?: ((steps: number) => void) | undefined;
 }
 
 /** The members of a batch that were not placed; `diagnosis` is of the first of them. */
@@ -73,8 +84,8 @@ interface Batch {
    * PreFilter is asked about each.
    */
   readonly isUniform: boolean;
-  /** The one that PreFilter has been asked about. */
-  readonly first: Pod;
+  /** The one that all PreFilters have been asked about; undefined: some, or about what is like it. */
+  readonly asked: Pod | undefined;
   /** PreFilter has run on it for the first pod. */
   readonly state: CycleState;
   readonly ranking: Ranking | undefined;
@@ -99,6 +110,7 @@ interface Planning extends PlanRequest {
 export class Planner {
   readonly #cluster: Cluster;
   readonly #random: Random;
+  readonly #tieRandom: Random;
   /** Random numbers, at least one a node, for the order among equal nodes. */
   #ties = new Float64Array(0);
   /** profile -> its node tables */
@@ -109,6 +121,7 @@ export class Planner {
   constructor(cluster: Cluster, random: Random) {
     this.#cluster = cluster;
     this.#random = random;
+    this.#tieRandom = seededRandom(Math.floor(random() * 2 ** 32));
   }
 
   /**
@@ -118,21 +131,29 @@ export class Planner {
    * plan.
    *
    * On return the placed members are assumed in the transaction and reserved; undoing both is the caller's (`unreserve`,
-   * then rollback).
+   * then rollback). When it throws nothing is reserved any more, and the rollback is still the caller's.
    */
   plan(request: PlanRequest, transaction: Transaction): Plan {
-    const { members, needed } = request;
     const indexes = request.within && this.#indexesOf(request.within);
     const batches = this.#batches(request, indexes);
     const placements: Placement[] = [];
-    const planning: Planning = { ...request, transaction, indexes, placements, batches };
+    try {
+      return this.#place({ ...request, transaction, indexes, placements, batches });
+    } catch (error) {
+      this.unreserve(request.profile, placements);
+      throw error;
+    }
+  }
+
+  #place(planning: Planning): Plan {
+    const { members, needed, placements, batches } = planning;
     /** Of the hardest batch that more placements cannot help. */
     let hopeless: Diagnosis | undefined;
     /** Of the hardest batch that this round did not place. */
     let blocked: Diagnosis | undefined;
     let neverPlaced = 0;
     const incomplete = (): Plan => {
-      const explained = hopeless ?? blocked;
+      const explained = hopeless ?? blocked ?? tooFew(this.#cluster, planning);
       const refusedBy = new Set([...refusingPlugins(batches), ...(explained?.plugins ?? [])]);
       const never = members.length - neverPlaced < needed;
       return { placements, blocked: explained, refusedBy, never, isExhaustive: areIndependent(batches) };
@@ -164,13 +185,17 @@ export class Planner {
         if (never) neverPlaced += pods.length;
         if (candidates < needed) return incomplete();
       }
-      waiting = refused;
+      // A kind that PreFilter refused has no ranking yet.
+      waiting = refused.map((batch) =>
+        batch.ranking === undefined ? this.#batch(planning, planning.indexes, batch.pods, batch.isUniform) : batch,
+      );
     }
     return incomplete();
   }
 
   /**
-   * Does an assumed placement still pass Filter, its own room left aside? Undefined: yes. Otherwise why not, also when the pod
+   * Does an assumed placement still pass Filter, its own room left aside? Plugins that read other nodes are asked PreFilter
+   * first. Undefined: yes. Otherwise why not, also when the pod
    * is no longer assumed or the node gone.
    */
   check(profile: Profile, { pod, nodeName, state }: Placement): Status | undefined {
@@ -179,13 +204,49 @@ export class Planner {
     }
     const node = this.#cluster.node(nodeName);
     if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
+    // Nothing is changed in it; while it is open nobody can make another plan on what is not so.
+    const transaction = this.#cluster.begin();
     const contents = node.takeOff([pod]);
     try {
-      const { localFilters, otherFilters } = profile;
-      return profile.filter(localFilters, state, pod, node) ?? profile.filter(otherFilters, state, pod, node);
+      // What PreFilter computed of other nodes may no longer be so, and counts the pod itself in.
+      const anew = new CycleState(state.group);
+      return (
+        profile.filter(profile.localFilters, state, pod, node) ??
+        profile.preFilterOthers(anew, pod, nodeName) ??
+        profile.filter(profile.otherFilters, anew, pod, node)
+      );
     } finally {
       node.restore(contents);
+      transaction.rollback();
     }
+  }
+
+  /**
+   * Do these pods fit on just these nodes, one after the other in this order? They are assumed in the transaction as far as they
+   * do. Answers why the first does not that does not.
+   */
+  placeAs(
+    { profile, groupState, isGone }: Omit<PlanRequest, 'members' | 'needed'>,
+    nominations: readonly Nomination[],
+    transaction: Transaction,
+  ): Status | undefined {
+    const { localFilters, otherFilters } = profile;
+    const hasNoClaim = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
+    for (const { pod, nodeName } of nominations) {
+      const node = this.#cluster.node(nodeName);
+      if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is not known`);
+      const state = new CycleState(groupState);
+      const answer = profile.preFilter(state, pod);
+      if (answer.status !== undefined) return answer.status;
+      const refusal =
+        answer.nodeNames?.has(nodeName) === false
+          ? notPreselected
+          : (filterBesideClaims(profile, localFilters, state, pod, node, hasNoClaim) ??
+            filterBesideClaims(profile, otherFilters, state, pod, node, hasNoClaim));
+      if (refusal !== undefined) return refusal;
+      transaction.assume(pod, node);
+    }
+    return undefined;
   }
 
   /** Undoes Reserve for placements, in reverse order. */
@@ -215,21 +276,24 @@ export class Planner {
   }
 
   #batch(
-    { profile, groupState, isGone }: PlanRequest,
+    { profile, groupState, isGone, random = this.#random, spend }: PlanRequest,
     indexes: readonly number[] | undefined,
     pods: readonly Pod[],
-    isUniform: boolean,
+    areAlike: boolean,
   ): Batch {
     let pod = pods[0]!;
     let state = new CycleState(groupState);
-    let answer = isUniform ? profile.preFilterKind(state, pod) : profile.preFilter(state, pod);
+    let answer = areAlike ? profile.preFilterKind(state, pod) : profile.preFilter(state, pod);
+    // What may change with every placement is asked about each of them, when it is its turn.
+    const isUniform = areAlike && !answer.mayChange;
     // One that is turned away says nothing of the next, unless they are alike to PreFilter.
     for (let i = 1; !isUniform && answer.status !== undefined && i < pods.length; i++) {
       pod = pods[i]!;
       state = new CycleState(groupState);
       answer = profile.preFilter(state, pod);
     }
-    if (answer.status !== undefined) return { pods, isUniform, first: pod, state, ranking: undefined, answer };
+    const asked = areAlike ? undefined : pod;
+    if (answer.status !== undefined) return { pods, isUniform, asked, state, ranking: undefined, answer };
     let cache = this.#caches.get(profile);
     if (cache === undefined) {
       cache = new SignatureCache(profile.scorers.length);
@@ -244,18 +308,20 @@ export class Planner {
       ties: this.#tiesFor(this.#cluster.nodes.length),
       nodeNames: answer.nodeNames,
       within: indexes,
-      random: this.#random,
+      random,
+      spend,
       hasNoClaim: (uid) => this.#cluster.isAssumed(uid) || isGone?.(uid) === true,
     });
-    return { pods, isUniform, first: pod, state, ranking, answer };
+    return { pods, isUniform, asked, state, ranking, answer };
   }
 
   /** Places what it can; undefined when no member is left. */
   #placeBatch(planning: Planning, batch: Batch): Leftover | undefined {
-    const { profile, needed, placements, groupState } = planning;
+    const { profile, needed, placements, groupState, spend } = planning;
     const { pods, ranking, isUniform, answer: shared } = batch;
     if (ranking === undefined || shared.status !== undefined) {
-      return { pods, diagnosis: this.#refusal(planning, pods[0]!, shared.status!), mayChange: false, never: false };
+      const { mayChange, status } = shared;
+      return { pods, diagnosis: this.#refusal(planning, pods[0]!, status!), mayChange, never: false };
     }
     const left: Pod[] = [];
     let diagnosis: Diagnosis | undefined;
@@ -265,15 +331,17 @@ export class Planner {
     for (let i = 0; i < pods.length && placements.length < needed; i++) {
       const pod = pods[i]!;
       // What has been asked about this very pod stands, and what its plugins have kept since is theirs at the points to come.
-      const isAsked = !isUniform && !isStale && pod === batch.first;
+      const isAsked = !isStale && pod === batch.asked;
       const state = isUniform ? batch.state.fork() : isAsked ? batch.state : new CycleState(groupState);
       const answer = isUniform
         ? profile.preFilterEach(state, pod, shared.nodeNames)
         : isAsked
           ? shared
           : profile.preFilter(state, pod);
+      spend?.(stepsPerMember);
       if (answer.status !== undefined) {
         diagnosis ??= this.#refusal(planning, pod, answer.status);
+        mayChange ||= answer.mayChange;
         left.push(pod);
         continue;
       }
@@ -287,7 +355,7 @@ export class Planner {
         if (diagnosis === undefined || ranking.error !== undefined) diagnosis = ranking.diagnose(pod);
         mayChange ||= ranking.dependsOnOthers;
         left.push(pod);
-        const isLastHope = isUniform && nodeNames === shared.nodeNames;
+        const isLastHope = isUniform && sameNames(nodeNames, shared.nodeNames);
         if (!isLastHope && ranking.error === undefined) continue;
         // The next identical pod would fare no better.
         left.push(...pods.slice(i + 1));
@@ -342,7 +410,7 @@ export class Planner {
 
   #tiesFor(nodeCount: number): Float64Array {
     if (this.#ties.length < nodeCount) {
-      this.#ties = Float64Array.from({ length: Math.ceil(nodeCount * 1.5) }, () => this.#random());
+      this.#ties = Float64Array.from({ length: Math.ceil(nodeCount * 1.5) }, () => this.#tieRandom());
     }
     return this.#ties;
   }
@@ -370,10 +438,18 @@ export class Planner {
     const known = this.#signatures.get(pod);
     if (known?.profile === profile) return known.signatures;
     const signatures = profile.signaturesOf(pod);
-    // A plugin that failed is asked again.
-    if (signatures.failure === undefined) this.#signatures.set(pod, { profile, signatures });
+    this.#signatures.set(pod, { profile, signatures });
     return signatures;
   }
+}
+
+/** There are not as many members as are needed. */
+function tooFew(cluster: Cluster, { members, needed }: PlanRequest): Diagnosis | undefined {
+  const [pod] = members;
+  if (pod === undefined || members.length >= needed) return undefined;
+  const reason = `only ${members.length} of the ${needed} members that are needed can be placed`;
+  const status = new Status('UnschedulableAndUnresolvable', reason);
+  return { pod, nodeCount: cluster.nodes.length, refusal: { kind: 'pod', status }, plugins: new Set() };
 }
 
 function complete(placements: readonly Placement[]): Plan {
@@ -383,7 +459,7 @@ function complete(placements: readonly Placement[]): Plan {
 /** All members are alike, and no plugin that judges them looks at where the others are. */
 function areIndependent([batch, ...more]: readonly Batch[]): boolean {
   if (batch?.isUniform !== true || more.length > 0) return false;
-  return batch.ranking === undefined || !batch.ranking.dependsOnPlacements;
+  return batch.ranking?.dependsOnPlacements !== true;
 }
 
 function refusingPlugins(batches: readonly Batch[]): ReadonlySet<string> {

@@ -5,6 +5,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
 import { describe, describeThrown, dropPromise } from '../../framework/plugin-answers.ts';
 import type { Plugin } from '../../framework/plugin.ts';
+import { notPreselected } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
@@ -17,8 +18,6 @@ interface Extremes {
   greatest: number;
   greatestCount: number;
 }
-
-const notPreselected = new Status('UnschedulableAndUnresolvable', "node(s) didn't satisfy plugin(s) [PreFilter]");
 
 /**
  * The feasible nodes for one pod signature, best first. Building it costs one pass over the nodes, in which only nodes that
@@ -38,6 +37,7 @@ export class Ranking {
   /** Indexes of the only nodes that are looked at; undefined: all. */
   readonly #within: readonly number[] | undefined;
   readonly #random: Random;
+  readonly #spend: ((steps: number) => void) | undefined;
   readonly #hasNoClaim: (uid: string) => boolean;
   #size = 0;
   #readsOthers = false;
@@ -61,6 +61,8 @@ export class Ranking {
     /** Indexes of the only nodes to look at; absent: all. */
     readonly within?: readonly number[] | undefined;
     readonly random: Random;
+    /** Told how many nodes will be looked at, each time; may throw. */
+    readonly spend?: ((steps: number) => void) | undefined;
     /** At least as many different numbers as there are nodes: the order among equals. */
     readonly ties: Float64Array;
     /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
@@ -76,6 +78,7 @@ export class Ranking {
     this.#nodeNames = options.nodeNames;
     this.#within = options.within;
     this.#random = options.random;
+    this.#spend = options.spend;
     this.#hasNoClaim = options.hasNoClaim;
     this.#build();
   }
@@ -225,6 +228,7 @@ export class Ranking {
 
   #build(): void {
     const nodes = this.#nodes;
+    this.#spend?.(this.#nodeCount);
     const table = this.#claimTable();
     this.#table = table;
     table.reserve(nodes.length);
@@ -242,6 +246,7 @@ export class Ranking {
     this.#error = this.#profile.preScore(this.#state, this.#pod, () => this.#feasible());
     if (this.#error !== undefined) return;
     this.#readsOthers = this.#profile.readsOthers(this.#state);
+    this.#useScores(table);
     this.#scoreFeasible(table);
     for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#siftDown(i, table.order[i]!);
   }
@@ -279,6 +284,16 @@ export class Ranking {
     this.#dependsOnOthers = true;
     if (refusal.code === 'Error') this.#error ??= refusal;
     return true;
+  }
+
+  /** Rows that were scored while a plugin skipped lack its score: they are no good once it does not. */
+  #useScores(table: NodeTable): void {
+    this.#profile.scorers.forEach(({ plugin }, column) => {
+      if (plugin.readsOtherNodes === true) return;
+      const isAsked = !this.#state.skippedScores.has(plugin.name);
+      if (isAsked && !table.isScored[column]!) table.clear();
+      table.isScored[column] = isAsked;
+    });
   }
 
   #scoreFeasible(table: NodeTable): void {
@@ -413,7 +428,8 @@ export class Ranking {
   }
 }
 
-function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<string> | undefined): boolean {
+/** Whether two choices of nodes are the same; undefined: all. */
+export function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<string> | undefined): boolean {
   if (a === b) return true;
   if (a?.size !== b?.size) return false;
   for (const name of a!) if (!b!.has(name)) return false;

@@ -1,12 +1,14 @@
 import type { Pod } from '../../api/pod.ts';
+import type { Random } from '../../base/random.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
-import { CycleState } from '../../framework/cycle-state.ts';
 import type { Candidate } from '../../framework/candidate.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
 import type { Profile } from '../../framework/profile.ts';
-import type { TrialOptions, TrialResult } from '../../framework/trial.ts';
+import type { Status } from '../../framework/status.ts';
+import type { Nomination, TrialOptions, TrialResult } from '../../framework/trial.ts';
 import { demandOf } from './demand.ts';
-import type { Plan, Planner } from './planner.ts';
+import type { Plan, Planner, PlanRequest } from './planner.ts';
 
 /** What a trial found, and what its plan says besides. */
 export interface Trial extends TrialResult {
@@ -17,28 +19,35 @@ export interface Trial extends TrialResult {
 export class Trials {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
+  readonly #random: Random;
 
-  constructor(cluster: Cluster, planner: Planner) {
+  /** `random` is for trials alone: how many there were must not decide where pods go. */
+  constructor(cluster: Cluster, planner: Planner, random: Random) {
     this.#cluster = cluster;
     this.#planner = planner;
+    this.#random = random;
   }
 
-  /** Leaves the picture as it was, whatever happens. Throws while a plan is being made. */
-  run(profile: Profile, candidate: Candidate, { without, within, members: only, need }: TrialOptions = {}): Trial {
-    const transaction = this.#cluster.begin();
-    try {
-      const isGone = takeOut(transaction, candidate, without);
-      const { members: all, needed: missing, gang } = demandOf(this.#cluster, candidate);
-      const members = only === undefined ? all : among(all, only);
-      const needed = need ?? missing;
+  /**
+   * Leaves the picture as it was, whatever happens. Throws while a plan is being made, and what `spend` throws, which is told
+   * of the plan's work before it is done.
+   */
+  run(profile: Profile, candidate: Candidate, options: TrialOptions = {}, spend?: PlanRequest['spend']): Trial {
+    return this.#try((transaction) => {
+      const isGone = takeOut(transaction, candidate, options.without);
+      const { members, needed: missing, gang } = demandOf(this.#cluster, candidate);
+      const wanted = options.members && new Set(options.members.map(({ uid }) => uid));
+      const needed = options.need ?? missing;
       const plan = this.#planner.plan(
         {
           profile,
-          members,
+          members: members.filter(({ uid }) => !isGone(uid) && wanted?.has(uid) !== false),
           needed,
           groupState: gang === undefined ? undefined : new CycleState(),
-          within,
+          within: options.within,
           isGone,
+          random: this.#random,
+          spend,
         },
         transaction,
       );
@@ -49,31 +58,60 @@ export class Trials {
         blocked: plan.blocked,
         isExhaustive: plan.isExhaustive,
       };
+    });
+  }
+
+  /** Would these members fit on just these nodes, together, without these pods? Undefined: yes; else why not. */
+  refusalOf(
+    profile: Profile,
+    candidate: Candidate,
+    nominations: readonly Nomination[],
+    without: readonly Pod[],
+  ): Status | undefined {
+    return this.#try((transaction) => {
+      const isGone = takeOut(transaction, candidate, without);
+      const groupState = candidate.kind === 'gang' ? new CycleState() : undefined;
+      return this.#planner.placeAs({ profile, groupState, isGone }, nominations, transaction);
+    });
+  }
+
+  #try<T>(attempt: (transaction: Transaction) => T): T {
+    if (this.#cluster.isPlanning) {
+      throw new Error(
+        'a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts',
+      );
+    }
+    const transaction = this.#cluster.begin();
+    try {
+      return attempt(transaction);
     } finally {
       transaction.rollback();
     }
   }
 }
 
-/** Answers by uid whether a pod is gone, so that no room is kept for it either. */
+/** Answers by uid whether a pod is gone, so that neither is room kept for it nor is it placed. */
 function takeOut(
   transaction: Transaction,
   candidate: Candidate,
   without: TrialOptions['without'] = [],
 ): (uid: string) => boolean {
   if (without === 'others') {
-    const own = candidate.kind === 'gang' ? candidate.gang.members : new Map([[candidate.pod.uid, candidate.pod]]);
+    const own = ownPods(candidate);
     transaction.takeOutAllBut(own);
     return (uid) => !own.has(uid);
   }
   const gone = [...without];
   transaction.takeOut(gone);
-  /** Only asked for where room is kept for somebody. */
-  let uids: ReadonlySet<string> | undefined;
-  return (uid) => (uids ??= new Set(gone.map((pod) => pod.uid))).has(uid);
+  if (gone.length === 0) return () => false;
+  const uids = new Set(gone.map(({ uid }) => uid));
+  return (uid) => uids.has(uid);
 }
 
-function among(pods: readonly Pod[], wanted: readonly Pod[]): readonly Pod[] {
-  const uids = new Set(wanted.map(({ uid }) => uid));
-  return pods.filter(({ uid }) => uids.has(uid));
+/** Those that are leaving make room as others do. */
+function ownPods(candidate: Candidate): ReadonlyMap<string, Pod> {
+  if (candidate.kind === 'pod') return new Map([[candidate.pod.uid, candidate.pod]]);
+  const { members } = candidate.gang;
+  if (candidate.gang.count('leaving') === 0) return members;
+  return new Map([...members].filter(([, pod]) => !pod.deleting));
 }

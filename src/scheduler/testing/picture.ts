@@ -28,6 +28,8 @@ export interface PictureOptions {
   /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
   readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
   readonly binder?: PodBinder;
+  /** In the place of ports that keep what they are told. */
+  readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
   readonly seed?: number;
 }
 
@@ -58,21 +60,24 @@ export class Picture {
   readonly events: string[] = [];
   /** `name for beneficiary`, in order. */
   readonly evicted: string[] = [];
+  /** What was logged as a warning, in order. */
+  readonly warnings: string[] = [];
+  readonly registry = createMetricRegistry({ processMetrics: false });
   /** How often the core asked for an attempt. */
   asked = 0;
 
-  constructor({ plugins, extra = [], profiles, binder = noBinder, seed = 1 }: PictureOptions) {
+  constructor({ plugins, extra = [], profiles, binder = noBinder, ports = {}, seed = 1 }: PictureOptions) {
     const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
     const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
     const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
     this.core = new SchedulerCore({
       profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
       plugins: new Map(all.map(({ name, factory }) => [name, factory])),
-      ports: { ...this.#ports(), binder },
+      ports: { ...this.#ports(), ...ports, binder },
       clock: this.clock,
       random: seededRandom(seed),
-      logger: silentLogger,
-      registry: createMetricRegistry({ processMetrics: false }),
+      logger: { ...silentLogger, warn: (message) => void this.warnings.push(message) },
+      registry: this.registry,
       identity: 'test',
       onReady: () => this.asked++,
     });

@@ -14,13 +14,13 @@ export interface PendingBind {
 export class Scheduling extends Queueing {
   readonly binds: PendingBind[];
 
-  constructor(options: Omit<PictureOptions, 'binder'>) {
+  constructor(options: Omit<PictureOptions, 'binder'>, phase: 'listing' | 'running' = 'running') {
     const binds: PendingBind[] = [];
     const bind = (binding: PodBinding): Promise<void> =>
       new Promise((resolve, reject) => {
         binds.push({ binding, accept: resolve, refuse: (reason) => reject(new Error(reason)) });
       });
-    super({ ...options, binder: { bind } });
+    super({ ...options, binder: { bind } }, phase);
     this.binds = binds;
   }
 

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import type { NodeOptions } from '../../test/builders/node.ts';
+import { schedulesAlike } from './node.ts';
+
+const build = new Builders();
+const options: NodeOptions = {
+  name: 'a',
+  cpu: 4,
+  labels: { zone: 'z1', disk: 'ssd' },
+  taints: ['dedicated=ml:NoSchedule', 'old:PreferNoSchedule'],
+  allocatable: { 'example.com/gpu': 2 },
+};
+
+describe('two states of a node', () => {
+  it('schedule alike when nothing but the heartbeat lies between them', () => {
+    const before = build.projectedNode(options);
+    const after = build.projectedNode(options);
+    expect(after.resourceVersion).not.toBe(before.resourceVersion);
+    expect(schedulesAlike(before, after)).toBe(true);
+  });
+
+  it('schedule alike whatever the order of their labels', () => {
+    const after = build.projectedNode({ ...options, labels: { disk: 'ssd', zone: 'z1' } });
+    expect(schedulesAlike(build.projectedNode(options), after)).toBe(true);
+  });
+
+  it.each<[string, NodeOptions]>([
+    ['a label has another value', { labels: { zone: 'z2', disk: 'ssd' } }],
+    ['a label is gone', { labels: { zone: 'z1' } }],
+    ['a label has come', { labels: { zone: 'z1', disk: 'ssd', gpu: 'a' } }],
+    ['a label has another name', { labels: { zone: 'z1', drive: 'ssd' } }],
+    ['a taint is gone', { taints: ['dedicated=ml:NoSchedule'] }],
+    ['a taint has come', { taints: ['dedicated=ml:NoSchedule', 'old:PreferNoSchedule', 'x:NoExecute'] }],
+    ['a taint has another key', { taints: ['reserved=ml:NoSchedule', 'old:PreferNoSchedule'] }],
+    ['a taint has another value', { taints: ['dedicated=web:NoSchedule', 'old:PreferNoSchedule'] }],
+    ['a taint has another effect', { taints: ['dedicated=ml:NoExecute', 'old:PreferNoSchedule'] }],
+    ['it is cordoned', { unschedulable: true }],
+    ['it has more of a resource', { cpu: 5 }],
+    ['it has another number of pod slots', { pods: 111 }],
+    ['a resource is gone', { allocatable: {} }],
+    ['a resource has come', { allocatable: { 'example.com/gpu': 2, 'example.com/fpga': 2 } }],
+    ['a resource gave way to another', { allocatable: { 'example.com/fpga': 2 } }],
+  ])('do not when %s, in either direction', (_what, change) => {
+    const [before, after] = [build.projectedNode(options), build.projectedNode({ ...options, ...change })];
+    expect([schedulesAlike(before, after), schedulesAlike(after, before)]).toEqual([false, false]);
+  });
+});

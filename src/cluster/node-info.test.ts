@@ -1,0 +1,86 @@
+import type { Pod } from '../api/pod.ts';
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../test/builders/builders.ts';
+import type { PodOptions } from '../../test/builders/pod.ts';
+import { cpuId, podsId } from '../api/resource-names.ts';
+import type { NodeInfo } from './node-info.ts';
+
+/** The pods' uids are their names. */
+function nodeWith(...pods: readonly PodOptions[]): NodeInfo {
+  return new Builders().nodeInfo(
+    { name: 'a', cpu: 8 },
+    pods.map((pod) => ({ uid: pod.name ?? '', ...pod })),
+  );
+}
+
+/** All that can be read of what is on the node. */
+function contentsOf(node: NodeInfo): unknown {
+  const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = node;
+  return {
+    requested: [...requested],
+    nonZeroMilliCpu,
+    nonZeroMemory,
+    pods: [...pods.keys()],
+    hostPorts: [...hostPorts],
+  };
+}
+
+const three: readonly PodOptions[] = [
+  { name: 'x', cpu: 1, hostPorts: [80] },
+  { name: 'y', cpu: 2, hostPorts: [81, 82] },
+  { name: 'z', hostPorts: [83] },
+];
+
+function podsOf(node: NodeInfo, ...uids: string[]): Pod[] {
+  return uids.map((uid) => node.pods.get(uid)!);
+}
+
+describe('pods taken off a node', () => {
+  it('leave it as if they had never been there', () => {
+    const node = nodeWith(...three);
+    node.takeOff(podsOf(node, 'x', 'z'));
+    expect(contentsOf(node)).toEqual(contentsOf(nodeWith(three[1]!)));
+    expect([node.free(cpuId), node.free(podsId)]).toEqual([6000, 109]);
+  });
+
+  it('come back with everything that was there, in the same order', () => {
+    const node = nodeWith(...three);
+    const before = contentsOf(node);
+    node.restore(node.takeOff(podsOf(node, 'x')));
+    expect(contentsOf(node)).toEqual(before);
+    expect([...node.pods.keys()]).toEqual(['x', 'y', 'z']);
+  });
+
+  it('come back whatever was put on the node meanwhile', () => {
+    const node = nodeWith(...three);
+    const before = contentsOf(node);
+    const contents = node.takeOff(podsOf(node, 'x', 'y', 'z'));
+    node.addPod(new Builders().projectedPod({ name: 'guest', cpu: 8, hostPorts: [80] }));
+    expect([...node.pods.values()].map(({ name }) => name)).toEqual(['guest']);
+    node.restore(contents);
+    expect(contentsOf(node)).toEqual(before);
+  });
+
+  it('may be taken off step by step, and come back step by step', () => {
+    const node = nodeWith(...three);
+    const whole = contentsOf(node);
+    const first = node.takeOff(podsOf(node, 'y'));
+    const withoutY = contentsOf(node);
+    const second = node.takeOff(podsOf(node, 'x'));
+    expect([...node.pods.keys()]).toEqual(['z']);
+    node.restore(second);
+    expect(contentsOf(node)).toEqual(withoutY);
+    node.restore(first);
+    expect(contentsOf(node)).toEqual(whole);
+  });
+
+  it('touch neither the node itself nor the room that is kept there', () => {
+    const node = nodeWith(...three);
+    const claimant = new Builders().projectedPod({ name: 'claimant' });
+    node.claims.set(claimant.uid, { kind: 'repair', claimant, nodeName: 'a' });
+    const { node: object, allocatable, generation } = node;
+    node.takeOff(podsOf(node, 'x', 'y', 'z'));
+    expect([node.node, node.allocatable, node.generation]).toEqual([object, allocatable, generation]);
+    expect([...node.claims.keys()]).toEqual([claimant.uid]);
+  });
+});

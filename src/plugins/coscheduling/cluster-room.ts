@@ -1,0 +1,71 @@
+import type { Pod } from '../../api/pod.ts';
+import type { ResourceList } from '../../api/resource-list.ts';
+import type { ResourceId } from '../../api/resource-names.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
+
+/** One resource of which the whole cluster has too little for a group. */
+export interface Shortfall {
+  readonly id: ResourceId;
+  readonly needed: number;
+  readonly free: number;
+  /** Not even the empty cluster has enough. */
+  readonly isForGood: boolean;
+}
+
+interface Sums {
+  readonly free: number;
+  readonly allocatable: number;
+}
+
+/** What the nodes have in sum, added up once for a state of the cluster and a resource, however many groups ask. */
+export class ClusterRoom {
+  readonly #cluster: Pick<ClusterLister, 'nodes' | 'generation'>;
+  /** resource -> sums over all nodes, as of `#generation` */
+  readonly #sums = new Map<ResourceId, Sums>();
+  #generation = -1;
+
+  constructor(cluster: Pick<ClusterLister, 'nodes' | 'generation'>) {
+    this.#cluster = cluster;
+  }
+
+  /**
+   * The first resource of `needed` (a total for the group) that is not free in sum over all nodes. Room that the group's own
+   * pods take counts as free, because the total includes them; an over-committed node counts as 0, never as less. A
+   * necessary condition only: taints, affinity and fragmentation are not looked at.
+   */
+  shortfall(needed: ResourceList, own: readonly Pod[]): Shortfall | undefined {
+    for (let i = 0; i < needed.ids.length; i++) {
+      const id = needed.ids[i]!;
+      const amount = needed.amounts[i]!;
+      const sums = this.#sumsOf(id);
+      const free = own.reduce((sum, pod) => sum + amountOf(pod.template.requests, id), sums.free);
+      if (free < amount) return { id, needed: amount, free, isForGood: sums.allocatable < amount };
+    }
+    return undefined;
+  }
+
+  #sumsOf(id: ResourceId): Sums {
+    const { generation, nodes } = this.#cluster;
+    if (generation !== this.#generation) {
+      this.#sums.clear();
+      this.#generation = generation;
+    }
+    let sums = this.#sums.get(id);
+    if (sums === undefined) {
+      let [free, allocatable] = [0, 0];
+      for (const node of nodes) {
+        const amount = node.allocatable[id] ?? 0;
+        allocatable += amount;
+        free += Math.max(0, amount - (node.requested[id] ?? 0));
+      }
+      sums = { free, allocatable };
+      this.#sums.set(id, sums);
+    }
+    return sums;
+  }
+}
+
+function amountOf(list: ResourceList, id: ResourceId): number {
+  const index = list.ids.indexOf(id);
+  return index < 0 ? 0 : list.amounts[index]!;
+}

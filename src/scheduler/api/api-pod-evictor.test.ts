@@ -1,0 +1,192 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ApiProxy, statusAnswer } from '../../../test/planes/api-proxy.ts';
+import { openEmbeddedPlane } from '../../../test/planes/embedded.ts';
+import type { TestPlane } from '../../../test/planes/plane.ts';
+import { PodProjector } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import { ResourceNames } from '../../api/resource-names.ts';
+import { systemClock } from '../../base/system-clock.ts';
+import { ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
+import { HttpTransport } from '../../client/http/http-transport.ts';
+import { KubeClient } from '../../client/kube-client.ts';
+import { ApiPodEvictor } from './api-pod-evictor.ts';
+
+interface Stored {
+  readonly metadata: {
+    readonly uid: string;
+    readonly deletionTimestamp?: string;
+    readonly deletionGracePeriodSeconds?: number;
+  };
+  readonly status: { readonly phase: string; readonly conditions?: readonly Readonly<Record<string, string>>[] };
+}
+
+const podsPath = '/api/v1/namespaces/default/pods';
+const projector = new PodProjector(new ResourceNames());
+const never = new AbortController().signal;
+
+let plane: TestPlane;
+let proxy: ApiProxy;
+let transport: HttpTransport;
+let evictor: ApiPodEvictor;
+/** `METHOD path` of what the evictor has sent, in order. */
+let sent: string[];
+let pods = 0;
+
+beforeAll(async () => {
+  plane = await openEmbeddedPlane();
+  proxy = await ApiProxy.open(plane.transport);
+});
+
+afterAll(async () => {
+  await proxy.cut();
+  await plane.stop();
+});
+
+beforeEach(() => {
+  sent = [];
+  proxy.fault = ({ method, path }) => void sent.push(`${method} ${path}`);
+  transport = new HttpTransport({ endpoint: proxy.endpoint });
+  const client = new KubeClient({ transport, clock: systemClock });
+  evictor = new ApiPodEvictor({ client, clock: systemClock, random: Math.random });
+});
+
+afterEach(() => transport.close());
+
+/** A pod that runs on a node, which is given 7 seconds when it has to go. */
+async function running(name = `victim-${pods++}`): Promise<Pod> {
+  const spec = {
+    schedulerName: 'tutti',
+    nodeName: 'a',
+    terminationGracePeriodSeconds: 7,
+    containers: [{ name: 'main', image: 'busybox' }],
+  };
+  await plane.client.create(podsPath, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+  const ready = { type: 'Ready', status: 'True' };
+  await plane.client.patch(`${podsPath}/${name}/status`, 'merge', {
+    status: { phase: 'Running', conditions: [ready] },
+  });
+  return projector.project(await plane.client.get(`${podsPath}/${name}`));
+}
+
+function stored({ name }: Pod): Promise<Stored> {
+  return plane.client.get<Stored>(`${podsPath}/${name}`);
+}
+
+/** Gone at once, whatever grace it has. */
+function remove({ name }: Pod): Promise<unknown> {
+  return plane.client.delete(`${podsPath}/${name}`, { gracePeriodSeconds: 0 });
+}
+
+describe('an evicted pod', () => {
+  it('is marked as disrupted by the scheduler, and for whom, beside its other conditions', async () => {
+    const pod = await running();
+    await evictor.evict(pod, 'PodGroup default/red', never);
+    const { status } = await stored(pod);
+    const conditions = Object.fromEntries(status.conditions!.map((condition) => [condition.type, condition]));
+    expect(conditions.DisruptionTarget).toMatchObject({
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: 'tutti: preempting to accommodate PodGroup default/red',
+      lastTransitionTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/) as string,
+    });
+    expect(conditions.Ready).toMatchObject({ status: 'True' });
+    expect(status.phase).toBe('Running');
+  });
+
+  it('is marked first, then deleted with its own grace period', async () => {
+    const pod = await running();
+    await evictor.evict(pod, 'pod default/x', never);
+    expect(sent).toEqual([`PATCH ${podsPath}/${pod.name}/status`, `DELETE ${podsPath}/${pod.name}`]);
+    const { metadata } = await stored(pod);
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(metadata.deletionGracePeriodSeconds).toBe(7);
+  });
+
+  it('may be evicted again while it is on its way out, which changes nothing', async () => {
+    const pod = await running();
+    await evictor.evict(pod, 'pod default/x', never);
+    const { metadata, status } = await stored(pod);
+    await evictor.evict(pod, 'pod default/x', never);
+    const again = await stored(pod);
+    expect(again.metadata.deletionTimestamp).toBe(metadata.deletionTimestamp);
+    expect(again.status.conditions).toHaveLength(status.conditions!.length);
+  });
+
+  it('that is gone already counts as evicted', async () => {
+    const pod = await running();
+    await remove(pod);
+    await evictor.evict(pod, 'pod default/x', never);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('that goes after it was marked counts as evicted', async () => {
+    const pod = await running();
+    proxy.fault = async ({ method }) => {
+      if (method === 'DELETE') await remove(pod);
+      return undefined;
+    };
+    await evictor.evict(pod, 'pod default/x', never);
+    await expect(stored(pod)).rejects.toThrow(NotFoundError);
+  });
+});
+
+describe('another pod of the same name', () => {
+  it('is neither marked nor deleted', async () => {
+    const pod = await running();
+    await remove(pod);
+    const heir = await running(pod.name);
+    expect(heir.uid).not.toBe(pod.uid);
+    await evictor.evict(pod, 'pod default/x', never);
+    const { metadata, status } = await stored(heir);
+    expect([metadata.uid, metadata.deletionTimestamp]).toEqual([heir.uid, undefined]);
+    expect(status.conditions!.map(({ type }) => type)).toEqual(['Ready']);
+  });
+
+  it('that comes after the mark is not deleted', async () => {
+    const pod = await running();
+    proxy.fault = async ({ method }) => {
+      if (method === 'DELETE') await remove(pod).then(() => running(pod.name));
+      return undefined;
+    };
+    await evictor.evict(pod, 'pod default/x', never);
+    const { metadata } = await stored(pod);
+    expect(metadata.uid).not.toBe(pod.uid);
+    expect(metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('an eviction that does not go through', () => {
+  it.each(['PATCH', 'DELETE'] as const)('rejects when the server refuses the %s', async (refused) => {
+    const pod = await running();
+    proxy.fault = ({ method }) =>
+      method === refused ? statusAnswer(403, 'Forbidden', 'pods is forbidden') : undefined;
+    await expect(evictor.evict(pod, 'pod default/x', never)).rejects.toThrow(ForbiddenError);
+    expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it.each(['PATCH', 'DELETE'] as const)('is repeated when the answer to the %s is lost', async (method) => {
+    const pod = await running();
+    let isLost = false;
+    proxy.fault = async (request, forward) => {
+      sent.push(request.method);
+      if (request.method !== method || isLost) return undefined;
+      isLost = true;
+      await forward();
+      throw new Error('the connection is lost');
+    };
+    await evictor.evict(pod, 'pod default/x', never);
+    expect(sent.filter((what) => what === method)).toHaveLength(2);
+    expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it('rejects with the reason for which it is given up', async () => {
+    const pod = await running();
+    const stop = new AbortController();
+    proxy.fault = () => {
+      stop.abort(new Error('stopping'));
+      return statusAnswer(503, 'ServiceUnavailable', 'not now');
+    };
+    await expect(evictor.evict(pod, 'pod default/x', stop.signal)).rejects.toThrow('stopping');
+    expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
+  });
+});

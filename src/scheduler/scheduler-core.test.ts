@@ -1,0 +1,525 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../api/pod.ts';
+import { planAnnotations } from '../api/pod.ts';
+import { deferred } from '../base/deferred.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { Status } from '../framework/status.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import type { VerdictOutcome, VerdictSink } from './ports.ts';
+import { Picture } from './testing/picture.ts';
+import type { Queueing } from './testing/queueing.ts';
+import { Scheduling } from './testing/scheduling.ts';
+
+const waits: Plugin = { name: 'Gate', permit: () => ({ waitMs: 60_000 }) };
+
+/** Room for so many members of a core each, and PodGroup red of that quorum. */
+function coreFor(quorum: number, cores: number, ...extra: Plugin[]): Scheduling {
+  const core = new Scheduling({ plugins: defaultPlugins, extra });
+  core.node({ name: 'a', cpu: cores });
+  core.group({ name: 'red', minMember: quorum });
+  return core;
+}
+
+describe('a core that has not begun', () => {
+  function listing(): Scheduling {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.pod({ name: 'lone', cpu: 1 });
+    return core;
+  }
+
+  it('only fills its picture', async () => {
+    const core = listing();
+    const { cluster } = core.picture;
+    expect([cluster.nodes.length, cluster.podCount, cluster.gang('default/red')!.pending.size]).toEqual([1, 3, 2]);
+    expect(core.states()).toEqual({});
+    expect([await core.attempt(), core.picture.asked]).toEqual([undefined, 0]);
+  });
+
+  it('takes back what it is told is gone', () => {
+    const core = listing();
+    core.removePod('lone');
+    core.removeGroup('default/red');
+    core.removeNode('a');
+    expect([core.picture.cluster.podCount, core.picture.cluster.nodes]).toEqual([2, []]);
+    core.start();
+    expect(core.states()).toEqual({ 'gang/default/red': 'gated' });
+  });
+
+  it('fills its queue when it begins, and asks for attempts', async () => {
+    const core = listing();
+    core.start();
+    expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'active' });
+    expect(core.picture.asked).toBeGreaterThan(0);
+    expect([await core.attempt(), await core.attempt(), await core.attempt()]).toEqual([
+      'planned',
+      'planned',
+      undefined,
+    ]);
+  });
+
+  it('fills its queue only once', () => {
+    const core = listing();
+    core.start();
+    core.popAll();
+    const { asked } = core.picture;
+    core.start();
+    expect([core.states(), core.picture.asked]).toEqual([{}, asked]);
+  });
+
+  it('says of the pods that it began with, too, that label and annotation disagree, and once', () => {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    core.pod({ name: 'torn', group: 'red', groupAnnotation: 'blue' });
+    core.pod({ name: 'foreign', group: 'red', groupAnnotation: 'blue', schedulerName: 'somebody' });
+    expect(core.picture.events).toEqual([]);
+    core.start();
+    core.change('torn', { labels: {} });
+    expect(core.picture.events).toEqual(['PodGroupDisagreement torn']);
+  });
+});
+
+describe('a core that runs', () => {
+  it('asks for an attempt when something can be popped, and only then', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    const asks = (happens: () => unknown): boolean => {
+      const before = core.picture.asked;
+      happens();
+      return core.picture.asked > before;
+    };
+    expect(asks(() => core.node({ name: 'a', cpu: 1 }))).toBe(false);
+    expect(asks(() => core.pod({ name: 'gated', gates: ['wait'] }))).toBe(false);
+    expect(asks(() => core.pod({ name: 'foreign', schedulerName: 'somebody' }))).toBe(false);
+    core.group({ name: 'red', minMember: 2 });
+    expect(asks(() => core.pod({ name: 'red-0', group: 'red', cpu: 2 }))).toBe(false);
+    expect(asks(() => core.pod({ name: 'red-1', group: 'red', cpu: 2 }))).toBe(true);
+    expect(await core.attempt()).toBe('refused');
+    expect(asks(() => core.node({ name: 'a', cpu: 1, labels: { more: 'labels' } }))).toBe(false);
+    expect(asks(() => core.node({ name: 'b', cpu: 8 }))).toBe(true);
+  });
+
+  it('does nothing in an attempt when nothing comes next', async () => {
+    const core = coreFor(2, 2);
+    core.pod({ name: 'red-0', group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBeUndefined();
+    expect([core.picture.events, core.picture.written]).toEqual([[], []]);
+  });
+
+  it('needs nobody’s attempt for what was deleted while it was queued', async () => {
+    const core = coreFor(1, 1);
+    core.pod({ name: 'x', cpu: 1 });
+    core.removePod('x');
+    expect(await core.attempt()).toBeUndefined();
+  });
+
+  it('takes what the watch shows bound for settled, whoever bound it', async () => {
+    const core = coreFor(1, 2);
+    core.pod({ name: 'x', cpu: 1 });
+    core.change('x', { nodeName: 'a' });
+    expect([await core.attempt(), core.states()]).toEqual([undefined, {}]);
+    expect(core.picture.cluster.node('a')!.free(0)).toBe(1000);
+  });
+});
+
+describe('stop', () => {
+  it('gives up those who wait on Permit: nobody is bound, nobody is told', async () => {
+    const core = coreFor(2, 2, waits);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    expect(core.picture.waitingPods.size).toBe(2);
+    await core.picture.core.stop();
+    expect(core.picture.waitingPods.size).toBe(0);
+    expect([core.binds, core.picture.written, core.picture.events]).toEqual([[], [], []]);
+  });
+
+  it('aborts the Bindings that are under way', async () => {
+    const aborted: string[] = [];
+    const picture = new Picture({
+      plugins: defaultPlugins,
+      binder: {
+        bind: ({ name }, signal) =>
+          new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              aborted.push(name);
+              reject(signal.reason as Error);
+            });
+          }),
+      },
+    });
+    picture.node({ name: 'a', cpu: 2 });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pods(2, { group: 'red', cpu: 1 });
+    picture.core.begin();
+    expect(picture.core.attempt()?.kind).toBe('planned');
+    await new Promise(setImmediate);
+    await picture.core.stop();
+    expect(aborted).toEqual(['red-0', 'red-1']);
+    expect([picture.core.binding.running, picture.written, picture.warnings]).toEqual([0, [], []]);
+  });
+
+  it('resolves only when no Binding is under way any more', async () => {
+    const core = coreFor(2, 2);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    let isStopped = false;
+    const stopped = core.picture.core.stop().then(() => (isStopped = true));
+    await core.accept('red-0');
+    expect(isStopped).toBe(false);
+    await core.accept('red-1');
+    await stopped;
+    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1']);
+  });
+
+  it('ends all attempts, and whatever happens after it asks for none', async () => {
+    const core = coreFor(2, 2);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.picture.core.stop();
+    const { asked } = core.picture;
+    core.pod({ name: 'y', cpu: 1 });
+    core.node({ name: 'b' });
+    core.picture.clock.advance(10 * 60_000);
+    expect([await core.attempt(), core.picture.asked]).toEqual([undefined, asked]);
+    expect(core.picture.core.isRunning).toBe(false);
+  });
+
+  it('leaves no timer behind', async () => {
+    const core = coreFor(2, 2, waits);
+    core.members(2, { group: 'red', cpu: 1 });
+    core.pod({ name: 'blue-0', group: 'blue' });
+    core.pod({ name: 'large', cpu: 64, priority: 1 });
+    expect([await core.attempt(), await core.attempt()]).toEqual(['refused', 'planned']);
+    expect(core.picture.clock.untilNextTimer()).toBeDefined();
+    await core.picture.core.stop();
+    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('leaves no timer of room that is kept behind', async () => {
+    const core = coreFor(2, 2);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    await core.accept('red-0');
+    await core.refuse('red-1', 'no');
+    expect(core.picture.cluster.claimOf('red-1')).toMatchObject({ kind: 'repair' });
+    await core.picture.core.stop();
+    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('may come before the beginning, and a second time', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    await core.picture.core.stop();
+    await core.picture.core.stop();
+    expect(core.picture.core.isRunning).toBe(false);
+  });
+});
+
+describe('the life of a gang', () => {
+  it('ends with Bindings that say who planned it, and an Event for each', async () => {
+    const core = coreFor(2, 4);
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    const annotations = {
+      [planAnnotations.groupUid]: 'red',
+      [planAnnotations.plan]: 'test-1',
+      [planAnnotations.quorum]: '2',
+    };
+    expect(core.binds.map(({ binding }) => binding)).toEqual(
+      ['red-0', 'red-1'].map((name) => ({ namespace: 'default', name, uid: name, nodeName: 'a', annotations })),
+    );
+    expect(core.picture.events).toEqual([]);
+    await core.accept('red-0');
+    await core.accept('red-1');
+    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1']);
+    expect(core.picture.cluster.assumedCount).toBe(2);
+    core.change('red-0', { nodeName: 'a' });
+    core.change('red-1', { nodeName: 'a' });
+    expect(core.picture.cluster.assumedCount).toBe(0);
+    expect([core.states(), core.picture.written]).toEqual([{}, []]);
+  });
+
+  it('has a plan of its own name in each attempt that is bound', async () => {
+    const core = coreFor(2, 4);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    core.group({ name: 'blue', minMember: 1 });
+    core.pod({ name: 'blue-0', group: 'blue', cpu: 1 });
+    await core.attempt();
+    const plans = core.binds.map(({ binding }) => binding.annotations[planAnnotations.plan]);
+    expect(plans).toEqual(['test-1', 'test-1', 'test-2']);
+  });
+
+  it('that is refused ends with one verdict on every member, the lowest uid first, and an Event for each', async () => {
+    const urgent: string[] = [];
+    const written: string[] = [];
+    const core = new Scheduling({
+      plugins: defaultPlugins,
+      ports: {
+        verdicts: {
+          write: ({ name }, _verdict, { isFirst, since }) => {
+            written.push(name);
+            if (isFirst) urgent.push(`${name} since ${since}`);
+            return Promise.resolve('written');
+          },
+        },
+      },
+    });
+    core.node({ name: 'a', cpu: 1 });
+    core.group({ name: 'red', minMember: 3 });
+    core.pod({ name: 'z', uid: '1', group: 'red', cpu: 1 });
+    core.pod({ name: 'y', uid: '0', group: 'red', cpu: 1 });
+    core.pod({ name: 'x', uid: '2', group: 'red', cpu: 1 });
+    core.picture.clock.advance(5000);
+    expect(await core.attempt()).toBe('refused');
+    expect([written, urgent]).toEqual([['y', 'z', 'x'], ['y since 5000']]);
+    expect(core.picture.events).toEqual(['FailedScheduling y', 'FailedScheduling z', 'FailedScheduling x']);
+    expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
+    expect(core.picture.cluster.assumedCount).toBe(0);
+  });
+
+  it('begins again when room comes, and ends bound whole', async () => {
+    const core = coreFor(2, 1);
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('refused');
+    core.node({ name: 'b', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    expect(core.binds.map(({ binding }) => binding.nodeName).sort()).toEqual(['a', 'b']);
+  });
+});
+
+describe('a verdict', () => {
+  /** A core whose lone pod `x` does not fit, and a sink that answers as told, in order. */
+  function refusing(...answers: (VerdictOutcome | Error)[]): { core: Scheduling; versions: string[] } {
+    const versions: string[] = [];
+    const verdicts: VerdictSink = {
+      write: ({ resourceVersion }) => {
+        versions.push(resourceVersion);
+        const answer = answers.shift() ?? 'written';
+        return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
+      },
+    };
+    const core = new Scheduling({ plugins: defaultPlugins, ports: { verdicts } });
+    core.node({ name: 'a', cpu: 1 });
+    core.pod({ name: 'x', cpu: 2, resourceVersion: 'v1' });
+    return { core, versions };
+  }
+
+  it('that came too late for the pod is written again when the watch shows it changed', async () => {
+    const { core, versions } = refusing('outdated', 'outdated');
+    await core.attempt();
+    expect(versions).toEqual(['v1']);
+    for (const resourceVersion of ['v2', 'v3']) {
+      core.change('x', { resourceVersion });
+      await core.settle();
+    }
+    expect(versions).toEqual(['v1', 'v2', 'v3']);
+    expect(core.picture.events).toEqual(['FailedScheduling x']);
+  });
+
+  it('that was written is not written again to the pod that carries it', async () => {
+    const { core, versions } = refusing();
+    const [message, reason] = ['0/1 nodes are available: 1 Insufficient cpu.', 'Unschedulable'];
+    await core.attempt();
+    core.change('x', { resourceVersion: 'v2', podScheduled: { status: 'False', reason, message } });
+    core.change('x', { resourceVersion: 'v3', podScheduled: { status: 'False', reason, message } });
+    await core.settle();
+    expect(versions).toEqual(['v1']);
+  });
+
+  it('does not follow a pod that was bound or deleted meanwhile', async () => {
+    for (const happens of [
+      (core: Scheduling) => core.change('x', { resourceVersion: 'v2', nodeName: 'a' }),
+      (core: Scheduling) => core.removePod('x'),
+    ]) {
+      const { core, versions } = refusing('outdated');
+      await core.attempt();
+      happens(core);
+      await core.settle();
+      expect(versions).toEqual(['v1']);
+    }
+  });
+
+  it('for a pod that is gone is dropped without a word', async () => {
+    const { core, versions } = refusing('gone');
+    await core.attempt();
+    core.change('x', { resourceVersion: 'v2' });
+    await core.settle();
+    expect([versions, core.picture.warnings]).toEqual([['v1'], []]);
+  });
+
+  it('that cannot be written is logged, breaks nothing, and is tried again with the next attempt', async () => {
+    const { core, versions } = refusing(new Error('forbidden'));
+    await core.attempt();
+    expect(core.picture.warnings).toEqual(['could not write a verdict']);
+    core.change('x', { resourceVersion: 'v2' });
+    core.picture.clock.advance(6 * 60_000);
+    expect(await core.attempt()).toBe('refused');
+    expect(versions).toEqual(['v1', 'v2']);
+  });
+
+  it('that is still being written when the scheduler stops is not worth a word', async () => {
+    const answer = deferred<VerdictOutcome>();
+    const write: VerdictSink['write'] = (_pod, _verdict, _urgency, signal) => {
+      signal.addEventListener('abort', () => answer.reject(signal.reason as Error));
+      return answer.promise;
+    };
+    const core = new Scheduling({ plugins: defaultPlugins, ports: { verdicts: { write } } });
+    core.pod({ name: 'x', cpu: 2 });
+    await core.attempt();
+    await core.picture.core.stop();
+    await core.settle();
+    expect(core.picture.warnings).toEqual([]);
+  });
+});
+
+describe('a pod that waits on Permit', () => {
+  function waiting(...extra: Plugin[]): Promise<Scheduling> {
+    const core = coreFor(2, 2, waits, ...extra);
+    core.members(2, { group: 'red', cpu: 1 });
+    return core.attempt().then(() => core);
+  }
+
+  it('and is deleted takes its siblings with it: nobody is bound, all room is free', async () => {
+    const unreserved: string[] = [];
+    const core = await waiting({ name: 'Undoing', unreserve: (_state, { name }) => void unreserved.push(name) });
+    core.removePod('red-0');
+    await core.settle();
+    expect([core.binds, core.picture.waitingPods.size, core.picture.cluster.assumedCount]).toEqual([[], 0, 0]);
+    expect(core.picture.cluster.node('a')!.free(0)).toBe(2000);
+    expect(unreserved).toEqual(['red-1', 'red-0']);
+    expect(core.states()).toEqual({ 'gang/default/red': 'gated' });
+    expect(core.picture.verdicts).toEqual(['red-1 PodGroup default/red: the pod was deleted or bound elsewhere.']);
+  });
+
+  it('and is bound elsewhere does too', async () => {
+    const core = await waiting();
+    core.change('red-0', { nodeName: 'elsewhere' });
+    await core.settle();
+    expect([core.binds, core.picture.waitingPods.size, core.picture.cluster.assumedCount]).toEqual([[], 0, 0]);
+    expect(core.picture.cluster.gang('default/red')!.counted).toBe(1);
+  });
+
+  it('and only changes goes on waiting', async () => {
+    const core = await waiting();
+    core.change('red-0', { labels: { seen: 'late' } });
+    await core.settle();
+    expect(core.picture.waitingPods.size).toBe(2);
+    for (const pod of core.picture.waitingPods.all()) pod.allow('Gate');
+    await core.settle();
+    expect(core.binds).toHaveLength(2);
+  });
+
+  it('and is replaced lets the group start with the new one', async () => {
+    const core = await waiting();
+    core.removePod('red-0');
+    await core.settle();
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    expect(core.picture.waitingPods.all().map(({ pod }) => pod.name)).toEqual(['red-1', 'red-2']);
+  });
+});
+
+describe('the metrics', () => {
+  async function values(core: Queueing, name: string): Promise<Record<string, number>> {
+    const metric = await core.picture.registry.getSingleMetric(name)!.get();
+    return Object.fromEntries(metric.values.map(({ labels, value }) => [Object.values(labels).join(' '), value]));
+  }
+
+  it('count attempts by result and profile, each member of a gang for itself', async () => {
+    const core = new Scheduling({
+      plugins: defaultPlugins,
+      extra: [{ name: 'Broken', preFilter: () => new Status('Error', 'a bug') }],
+      profiles: { ml: ({ name }) => name !== 'Broken', web: ({ name }) => name !== 'Broken', odd: () => true },
+    });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 3 });
+    core.members(3, { group: 'red', cpu: 1, schedulerName: 'ml' });
+    core.pod({ name: 'x', cpu: 1, schedulerName: 'web' });
+    core.pod({ name: 'y', cpu: 1, schedulerName: 'web' });
+    core.pod({ name: 'z', schedulerName: 'odd' });
+    while ((await core.attempt()) !== undefined);
+    expect(await values(core, 'scheduler_schedule_attempts_total')).toEqual({
+      'unschedulable web': 1,
+      'error odd': 1,
+    });
+    for (const name of ['red-0', 'red-1', 'red-2', 'x']) await core.accept(name);
+    expect(await values(core, 'scheduler_schedule_attempts_total')).toEqual({
+      'unschedulable web': 1,
+      'error odd': 1,
+      'scheduled ml': 3,
+      'scheduled web': 1,
+    });
+    expect(await values(core, 'scheduler_podgroup_schedule_attempts_total')).toEqual({ 'scheduled ml podgroup': 1 });
+  });
+
+  it('count pending pods by queue, the members of waiting groups too', async () => {
+    const core = coreFor(3, 1);
+    core.members(3, { group: 'red', cpu: 1, priority: 1 });
+    core.pod({ name: 'blue-0', group: 'blue' });
+    core.pod({ name: 'blue-1', group: 'blue', gates: ['wait'] });
+    core.pod({ name: 'blue-2', group: 'blue', nodeName: 'elsewhere' });
+    core.pod({ name: 'gated', gates: ['wait'] });
+    core.pod({ name: 'x', cpu: 1 });
+    const pending = (): Promise<Record<string, number>> => values(core, 'scheduler_pending_pods');
+    expect(await pending()).toEqual({ active: 4, backoff: 0, unschedulable: 0, gated: 3 });
+    await core.attempt();
+    expect(await pending()).toEqual({ active: 1, backoff: 0, unschedulable: 3, gated: 3 });
+    core.node({ name: 'b', cpu: 8 });
+    expect(await pending()).toEqual({ active: 1, backoff: 3, unschedulable: 0, gated: 3 });
+    while ((await core.attempt()) !== undefined);
+    expect(await pending()).toEqual({ active: 0, backoff: 0, unschedulable: 0, gated: 3 });
+  });
+
+  it('count a member that is a lone pod to its profile once, whatever its group waits for', async () => {
+    const core = new Scheduling({
+      plugins: defaultPlugins,
+      profiles: { ml: () => true, web: ({ name }) => name !== 'Coscheduling' },
+    });
+    core.group({ name: 'red', minMember: 3 });
+    core.pod({ name: 'x', group: 'red', schedulerName: 'ml' });
+    core.pod({ name: 'y', group: 'red', schedulerName: 'web' });
+    expect(core.states()).toEqual({ 'gang/default/red': 'gated', 'pod/y': 'active' });
+    expect(await values(core, 'scheduler_pending_pods')).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 1 });
+  });
+
+  it('count what is in the picture', async () => {
+    const core = coreFor(1, 2);
+    core.pod({ name: 'x', cpu: 1 });
+    core.pod({ name: 'y', cpu: 1, nodeName: 'a' });
+    await core.attempt();
+    expect(await values(core, 'scheduler_cache_size')).toEqual({ nodes: 1, pods: 2, assumed_pods: 1 });
+  });
+});
+
+describe('a trial', () => {
+  it('leaves everything as it was and wakes nobody', async () => {
+    const core = coreFor(3, 2);
+    const old = core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    const [member] = core.members(3, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('refused');
+    core.pod({ name: 'gated', group: 'blue' });
+    core.pod({ name: 'x', cpu: 1 });
+    const everything = (): unknown => [
+      core.picture.rooms(),
+      core.states(),
+      core.picture.asked,
+      core.picture.events.length,
+      core.picture.written.length,
+      core.picture.clock.untilNextTimer(),
+    ];
+    const before = everything();
+    const gang = core.picture.cluster.gang('default/red')!;
+    const lone = (pod: Pod): { readonly kind: 'pod'; readonly pod: Pod } => ({ kind: 'pod', pod });
+    expect(core.picture.core.trial({ kind: 'gang', gang }).fits).toBe(false);
+    expect(core.picture.core.trial({ kind: 'gang', gang }, { without: [old], need: 2 }).fits).toBe(true);
+    expect(core.picture.core.trial(lone(member!), { without: [old] }).fits).toBe(true);
+    await core.settle();
+    expect(everything()).toEqual(before);
+  });
+
+  it('may be asked before the core has begun', () => {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    core.node({ name: 'a', cpu: 1 });
+    const pod = core.pod({ name: 'x', cpu: 1 });
+    expect(core.picture.core.trial({ kind: 'pod', pod }).plan).toEqual([{ pod, nodeName: 'a' }]);
+  });
+});

@@ -1,0 +1,70 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { IConfiguration } from 'dependency-cruiser';
+import { describe, expect, it } from 'vitest';
+import { layersAsTold, pageProblems, unknownClasses } from './page-problems.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const importRule = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as IConfiguration;
+const page = 'docs/architecture.md';
+const text = await readFile(`${root}${page}`, 'utf8');
+
+describe('what is looked for in a page', () => {
+  it('is found: paths, links and names that are wrong', async () => {
+    const wrong = [
+      'A file that was moved: `src/queue/queue.ts`; a folder that is gone: `src/embedded/nodes/`; a file is `src/index.ts/`.',
+      'A placeholder in a folder that is gone: `src/extensions/<name>/`. [A page](nowhere.md), [a source](../src/core.ts#L3).',
+      '`SchedulingCycle` (`src/scheduler/scheduler-core.ts`), `Cluster.openNode` (`src/cluster/cluster.ts`)',
+    ].join('\n');
+    expect(await pageProblems(root, 'docs/sample.md', wrong)).toEqual([
+      'src/queue/queue.ts does not exist',
+      'src/embedded/nodes/ does not exist',
+      'src/index.ts/ does not exist',
+      'src/extensions/ does not exist',
+      'the target of the link nowhere.md does not exist',
+      'the target of the link ../src/core.ts#L3 does not exist',
+      'src/scheduler/scheduler-core.ts does not export SchedulingCycle',
+      'src/cluster/cluster.ts has no Cluster.openNode',
+    ]);
+    expect(await unknownClasses(root, '```\nSchedulerCore ─► SchedulerHeart\n```\n')).toEqual(['SchedulerHeart']);
+  });
+
+  it('is not found where all is right', async () => {
+    const right = [
+      '`src/queue/scheduling-queue.ts`, `src/queue/`, `src/plugins/<name>/`, [concepts](concepts.md#verdicts), [out](https://kubernetes.io)',
+      '`SchedulerCore` (`src/scheduler/scheduler-core.ts`), `Cluster.openPod` (`src/cluster/cluster.ts`)',
+    ].join('\n');
+    expect(await pageProblems(root, 'docs/sample.md', right)).toEqual([]);
+    expect(layersAsTold('| layer | what |\n| --- | --- |\n| `base/` | … |\n| `api/` | … |\n')).toEqual(['base', 'api']);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('names paths that exist, and what is exported there', async () => {
+    expect(await pageProblems(root, page, text)).toEqual([]);
+  });
+
+  it('draws classes that exist', async () => {
+    expect(await unknownClasses(root, text)).toEqual([]);
+  });
+
+  it('lists every folder of src/, in the order of the import rule', async () => {
+    const entries = await readdir(`${root}src`, { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const layers = importRule.forbidden!.flatMap(({ name }) => /^layer-(?!unknown)(.+)/.exec(name ?? '')?.[1] ?? []);
+    expect(layersAsTold(text)).toEqual(layers);
+    expect(layersAsTold(text).sort()).toEqual(folders.sort());
+  });
+});
+
+it.each([
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs/concepts.md',
+  'docs/operations.md',
+  'docs/performance.md',
+  'docs/plugins.md',
+])('%s names paths that exist', async (other) => {
+  expect(await pageProblems(root, other, await readFile(`${root}${other}`, 'utf8'))).toEqual([]);
+});
