@@ -19,6 +19,7 @@ const layers = [
   'simulated',
   'serving',
   'compose',
+  'testkit',
   'cli',
 ];
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterEach, expect, it } from 'vitest';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { createPlayground } from './create-playground.ts';
 import type { Playground, PlaygroundOptions } from './create-playground.ts';
 

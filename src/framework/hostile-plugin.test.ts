@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { pluginRegistry } from '../plugins/registry.ts';
-import { Scheduling } from '../scheduler/testing/scheduling.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 import { CycleState } from './cycle-state.ts';
 import { EventHints } from './event-hints.ts';
 import { PluginClock } from './plugin-clock.ts';

@@ -5,7 +5,7 @@ import { describeDiagnosis, failureIn } from '../../framework/diagnosis.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../testing/picture.ts';
+import { Picture } from '../../testkit/picture.ts';
 import { nodesByPod, pictureWith, trial } from './testing/planning.ts';
 
 /** Refuses every node but the leader's; as long as there is no leader on a node, all of them. */

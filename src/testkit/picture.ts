@@ -1,24 +1,24 @@
-import { Builders } from '../../../test/builders/builders.ts';
-import type { NodeOptions } from '../../../test/builders/node.ts';
-import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
-import type { Pod } from '../../api/pod.ts';
-import type { Verdict } from '../../api/verdict.ts';
-import { seededRandom } from '../../base/random.ts';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
-import type { Cluster } from '../../cluster/cluster.ts';
-import type { Gang } from '../../cluster/gang.ts';
-import type { NodeInfo } from '../../cluster/node-info.ts';
-import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
-import type { PodBinder } from '../../framework/plugin-handle.ts';
-import type { EnabledPlugin, Profile } from '../../framework/profile.ts';
-import type { WaitingPods } from '../../framework/waiting-pods.ts';
-import { createMetricRegistry } from '../../observability/metric-registry.ts';
-import { silentLogger } from '../../observability/testing/silent-logger.ts';
-import { Planner } from '../placement/planner.ts';
-import { gangSpecOf } from '../pod-group-adapter.ts';
-import type { SchedulerPorts } from '../ports.ts';
-import { SchedulerCore } from '../scheduler-core.ts';
+import { Builders } from './builders/builders.ts';
+import type { NodeOptions } from './builders/node.ts';
+import type { PodGroupOptions } from './builders/pod-group.ts';
+import type { PodOptions } from './builders/pod.ts';
+import type { Pod } from '../api/pod.ts';
+import type { Verdict } from '../api/verdict.ts';
+import { seededRandom } from '../base/random.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Gang } from '../cluster/gang.ts';
+import type { NodeInfo } from '../cluster/node-info.ts';
+import type { Plugin, PluginFactory } from '../framework/plugin.ts';
+import type { PodBinder } from '../framework/plugin-handle.ts';
+import type { EnabledPlugin, Profile } from '../framework/profile.ts';
+import type { WaitingPods } from '../framework/waiting-pods.ts';
+import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import { Planner } from '../scheduler/placement/planner.ts';
+import { gangSpecOf } from '../scheduler/pod-group-adapter.ts';
+import type { SchedulerPorts } from '../scheduler/ports.ts';
+import { SchedulerCore } from '../scheduler/scheduler-core.ts';
 
 export interface PictureOptions {
   /** The plugins to enable, before those of the test. */

@@ -1,5 +1,5 @@
-import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
-import type { NodeAffinityRules, PodPhase, RawPod, Toleration } from '../../src/api/pod.ts';
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
+import type { NodeAffinityRules, PodPhase, RawPod, Toleration } from '../../api/pod.ts';
 import { rfc3339 } from './identity.ts';
 import type { Identity } from './identity.ts';
 

@@ -1,4 +1,4 @@
-import type { PodGroupSpec, PodGroupStatus } from '../../src/api/pod-group.ts';
+import type { PodGroupSpec, PodGroupStatus } from '../../api/pod-group.ts';
 import { rfc3339 } from './identity.ts';
 import type { Identity } from './identity.ts';
 

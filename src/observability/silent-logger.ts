@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.ts';
+import type { Logger } from './logger.ts';
 
 function nothing(): void {
   // Says nothing, on purpose.

@@ -1,13 +1,13 @@
-import type { NodeOptions } from '../../../test/builders/node.ts';
-import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
-import type { Node } from '../../api/node.ts';
-import type { Pod } from '../../api/pod.ts';
-import type { GangSpec } from '../../cluster/gang.ts';
-import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import type { EntityRouter } from '../entity-router.ts';
-import { gangSpecOf } from '../pod-group-adapter.ts';
+import type { NodeOptions } from './builders/node.ts';
+import type { PodGroupOptions } from './builders/pod-group.ts';
+import type { PodOptions } from './builders/pod.ts';
+import type { Node } from '../api/node.ts';
+import type { Pod } from '../api/pod.ts';
+import type { GangSpec } from '../cluster/gang.ts';
+import type { QueuedEntity } from '../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { EntityRouter } from '../scheduler/entity-router.ts';
+import { gangSpecOf } from '../scheduler/pod-group-adapter.ts';
 import { Picture } from './picture.ts';
 import type { PictureOptions } from './picture.ts';
 

@@ -1,4 +1,4 @@
-import type { Taint } from '../../src/api/node.ts';
+import type { Taint } from '../../api/node.ts';
 import type { Identity } from './identity.ts';
 
 export interface NodeOptions {

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../clock.ts';
-import { Heap } from '../heap.ts';
+import type { Clock, Timer } from './clock.ts';
+import { Heap } from './heap.ts';
 
 interface Pending {
   readonly due: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { podsId } from '../../src/api/resource-names.ts';
+import { podsId } from '../../api/resource-names.ts';
 import { Builders } from './builders.ts';
 
 describe('builders', () => {
