@@ -13,12 +13,14 @@ import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import type { PodBinder } from '../framework/plugin-handle.ts';
 import type { EnabledPlugin, Profile } from '../framework/profile.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
+import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
 import { Planner } from '../scheduler/placement/planner.ts';
 import { gangSpecOf } from '../scheduler/pod-group-adapter.ts';
 import type { SchedulerPorts } from '../scheduler/ports.ts';
 import { SchedulerCore } from '../scheduler/scheduler-core.ts';
+import type { SchedulerCoreOptions } from '../scheduler/scheduler-core.ts';
 
 export interface PictureOptions {
   /** The plugins to enable, before those of the test. */
@@ -31,6 +33,10 @@ export interface PictureOptions {
   /** In the place of ports that keep what they are told. */
   readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
   readonly seed?: number;
+  /** In the place of all the plugins above, as a core takes them. */
+  readonly setup?: Pick<SchedulerCoreOptions, 'profiles' | 'plugins'>;
+  /** Default: keeps warnings. */
+  readonly logger?: Logger;
 }
 
 /** A verdict on a pod; `since` is the virtual clock's time of the report. */
@@ -66,17 +72,14 @@ export class Picture {
   /** How often the core asked for an attempt. */
   asked = 0;
 
-  constructor({ plugins, extra = [], profiles, binder = noBinder, ports = {}, seed = 1 }: PictureOptions) {
-    const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
-    const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
-    const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
+  constructor(options: PictureOptions) {
+    const { binder = noBinder, ports = {}, seed = 1 } = options;
     this.core = new SchedulerCore({
-      profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
-      plugins: new Map(all.map(({ name, factory }) => [name, factory])),
+      ...(options.setup ?? setupOf(options)),
       ports: { ...this.#ports(), ...ports, binder },
       clock: this.clock,
       random: seededRandom(seed),
-      logger: { ...silentLogger, warn: (message) => void this.warnings.push(message) },
+      logger: options.logger ?? { ...silentLogger, warn: (message) => void this.warnings.push(message) },
       registry: this.registry,
       identity: 'test',
       onReady: () => this.asked++,
@@ -144,6 +147,16 @@ export class Picture {
 }
 
 const noBinder: PodBinder = { bind: () => Promise.reject(new Error('this test binds nothing')) };
+
+function setupOf({ plugins, extra = [], profiles }: PictureOptions): NonNullable<PictureOptions['setup']> {
+  const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
+  const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
+  const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
+  return {
+    profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
+    plugins: new Map(all.map(({ name, factory }) => [name, factory])),
+  };
+}
 
 function factoryOf(plugin: Plugin): { readonly name: string; readonly factory: PluginFactory } {
   return { name: plugin.name, factory: () => plugin };
