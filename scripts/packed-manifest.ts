@@ -27,12 +27,9 @@ export function packedManifest(json: string): Manifest {
 
 /** The sources, which examples and tests take in place of what is built of them, are not in the package. */
 function withoutSources(exports: Manifest['exports']): Manifest['exports'] {
-  const entries = Object.entries(exports).map(([entry, files]) => {
-    if (typeof files === 'string') return [entry, files] as const;
-    return [
-      entry,
-      Object.fromEntries(Object.entries(files).filter(([condition]) => condition !== sourcesCondition)),
-    ] as const;
-  });
-  return Object.fromEntries(entries);
+  const published = (files: Manifest['exports'][string]): Manifest['exports'][string] =>
+    typeof files === 'string'
+      ? files
+      : Object.fromEntries(Object.entries(files).filter(([condition]) => condition !== sourcesCondition));
+  return Object.fromEntries(Object.entries(exports).map(([entry, files]) => [entry, published(files)]));
 }
