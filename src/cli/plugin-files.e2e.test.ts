@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -161,6 +161,34 @@ describe('a file that --plugin names', () => {
       `it is called Same, and so is ${first}; give it another name`,
     );
   });
+});
+
+it('the plugin of a file is enabled by the profile that names it, and its arguments are held to its schema', async () => {
+  const plugin = await file(
+    'night.ts',
+    'export default {',
+    "  name: 'Night',",
+    "  factory: ({ hour }: { hour: number }) => ({ name: 'Night', preFilter: () => { throw new Error(`hour ${hour}`); } }),",
+    "  argumentsSchema: { type: 'object', additionalProperties: false, properties: { hour: { type: 'integer', maximum: 23, default: 6 } } },",
+    '};',
+  );
+  const config = (hour: string): Promise<string> =>
+    file(
+      `scheduler-${hour}.yaml`,
+      'apiVersion: kubescheduler.config.k8s.io/v1',
+      'kind: KubeSchedulerConfiguration',
+      'profiles:',
+      '- schedulerName: night',
+      '  plugins: {multiPoint: {enabled: [{name: Night}]}}',
+      `  pluginConfig: [{name: Night, args: {hour: ${hour}}}]`,
+    );
+  const wrong = tutti('scheduler', '--plugin', plugin, '--config', await config('24'));
+  expect(await wrong.ended()).toMatchObject({ exitCode: 1 });
+  expect(wrong.stderr).toMatch(/scheduler-24\.yaml.*6.*hour must be a whole number of at most 23, not 24/s);
+  const written = join(folder, 'written.yaml');
+  const right = tutti('scheduler', '--plugin', plugin, '--config', await config('2'), '--write-config-to', written);
+  expect(await right.ended()).toMatchObject({ exitCode: 0 });
+  expect(await readFile(written, 'utf8')).toMatch(/name: Night/);
 });
 
 describe('tutti scheduler --plugin', () => {

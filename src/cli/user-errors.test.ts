@@ -3,7 +3,9 @@ import { UserError } from '../base/user-error.ts';
 import { AccessRefusedError } from '../client/access-refused-error.ts';
 import { ConnectionError, TimeoutError, UnauthorizedError } from '../client/api-errors.ts';
 import { KubeconfigError } from '../client/kubeconfig-error.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
 import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
+import { UnsupportedConfigurationError } from '../compose/unsupported-configuration-error.ts';
 import { ConditionError } from '../compose/until.ts';
 import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
 import { ProfileError } from '../framework/profile.ts';
@@ -11,6 +13,7 @@ import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { PortUnavailableError } from '../serving/port-unavailable-error.ts';
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
+import { OutputFileError } from './output-file-error.ts';
 import { InstallationError } from './package-files.ts';
 import { PluginFileError } from './plugin-file-error.ts';
 
@@ -20,10 +23,15 @@ const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', 
 it.each([
   ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
   ['ConditionError', new ConditionError('in vain')],
+  [
+    'ConfigurationError',
+    new ConfigurationError('a.yaml', [{ file: 'a.yaml', line: 1, column: 1, path: [], text: 'no' }]),
+  ],
   ['ConnectionError', new ConnectionError('no answer', { ambiguous: false, cause })],
   ['InstallationError', new InstallationError('/dist')],
   ['KubeconfigError', new KubeconfigError('no kubeconfig')],
   ['ManifestError', new ManifestError(['a.yaml: no'])],
+  ['OutputFileError', new OutputFileError('the configuration', '/a', cause)],
   ['OutputError', new OutputError('standard output', cause)],
   ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', [{ path: [], problem: 'must be an object' }])],
   ['PluginFileError', new PluginFileError('a.ts', 'it is not a file')],
@@ -32,6 +40,7 @@ it.each([
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],
   ['ProfileError', new ProfileError('no such plugin')],
   ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],
+  ['UnsupportedConfigurationError', new UnsupportedConfigurationError('extenders are not supported')],
   ['TimeoutError', new TimeoutError('no answer', { ambiguous: false })],
 ])('%s is shown to the user as the error it is', (name, error) => {
   expect(error).toBeInstanceOf(UserError);

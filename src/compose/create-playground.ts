@@ -2,7 +2,9 @@ import process from 'node:process';
 import { systemClock } from '../base/system-clock.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
+import { defaultProfile } from '../config/scheduler-configuration.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { enableOwn } from './own-plugins.ts';
 import { profileFrom } from './profile-options.ts';
 import type { ProfileOptions } from './profile-options.ts';
 import { until } from './until.ts';
@@ -55,6 +57,7 @@ export interface Playground {
   stop(): Promise<void>;
 }
 
+const schedulerNames = ['tutti', 'default-scheduler'];
 const defaultAllocatable = { cpu: '4', memory: '16Gi' };
 
 /**
@@ -83,7 +86,6 @@ const defaultAllocatable = { cpu: '4', memory: '16Gi' };
  */
 export async function createPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
   const { nodes = 0, plugins = [], port = 0 } = options;
-  const profiles = options.profiles ?? [{ schedulerName: 'tutti' }, { schedulerName: 'default-scheduler' }];
   const specs: readonly PlaygroundNode[] =
     typeof nodes === 'number' ? Array.from({ length: nodes }, (_, index) => ({ name: `node-${index + 1}` })) : nodes;
   const logger = options.logger ?? createLogger({ level: 'warn', format: 'text', destination: process.stderr });
@@ -92,7 +94,7 @@ export async function createPlayground(options: PlaygroundOptions = {}): Promise
   const plane = await startPlane({
     port,
     nodes: specs.map((spec) => ({ allocatable: defaultAllocatable, ...spec })),
-    profiles: profiles.map(profileFrom),
+    profiles: options.profiles?.map(profileFrom) ?? enableOwn(schedulerNames.map(defaultProfile), plugins),
     plugins,
     logger,
   });

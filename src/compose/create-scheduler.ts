@@ -1,29 +1,38 @@
 import process from 'node:process';
+import { formatRemark } from '../config/configuration-error.ts';
+import { loadConfiguration } from '../config/load-configuration.ts';
+import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
+import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { enableOwn } from './own-plugins.ts';
 import { profileFrom } from './profile-options.ts';
 import type { ProfileOptions } from './profile-options.ts';
 import type { RunningProcess } from './running-process.ts';
 import { runScheduler } from './scheduler.ts';
 
 export interface CreateSchedulerOptions {
-  /** Kubeconfig file and context; found as kubectl finds them when absent. */
+  /** Kubeconfig file and context. Default: as the configuration says, else as kubectl finds them. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Default: `tutti`. */
-  readonly schedulerNames?: readonly string[];
-  /** Instead of `schedulerNames`: the profiles, each with plugins of its own. */
+  /** A KubeSchedulerConfiguration, or the file of one, of which there can be one. Its profiles say which plugins run. */
+  readonly configuration?: SchedulerConfiguration;
+  readonly configFile?: string;
+  /** The profiles in short, where there is no configuration: how each differs from the default. */
   readonly profiles?: readonly ProfileOptions[];
+  /** Names of profiles with Tutti's plugins, where there is nothing of the above. Default: `tutti`. */
+  readonly schedulerNames?: readonly string[];
   /**
-   * Those that `profiles` name are enabled there, the others in every profile after Tutti's own; one with the name of Tutti's takes
-   * its place.
+   * Plugins of your own; one with the name of ours takes its place. Where profiles are stated they are enabled by those that name
+   * them, and their `args` are those of profiles that give none; otherwise in every profile, after Tutti's.
    */
   readonly plugins?: readonly OwnPlugin[];
   /** Of health and metrics. Default 127.0.0.1, any free port. */
   readonly host?: string;
   readonly port?: number;
-  /** Calls a second in the long run, and at once. Default 50 and 100, as kube-scheduler. */
+  /** Calls a second in the long run, and at once. Default: as the configuration says, else 50 and 100, as kube-scheduler. */
   readonly qps?: number;
   readonly burst?: number;
   /** Default: text on standard error, from level info. */
@@ -32,16 +41,45 @@ export interface CreateSchedulerOptions {
 
 /**
  * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster. Rejects
- * with KubeconfigError, PortUnavailableError, ProfileError, or another UserError that a plugin's factory throws.
+ * with ConfigurationError, KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError
+ * that a plugin's factory throws.
  */
 export async function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
-  const { schedulerNames = ['tutti'], qps = 50, burst = 100, ...rest } = options;
-  const profiles = options.profiles ?? schedulerNames.map((schedulerName) => ({ schedulerName }));
+  const { plugins = [], kubeconfig, qps, burst, context, host = '127.0.0.1', port = 0 } = options;
+  const logger = options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr });
+  const configuration = await configurationOf(options, logger);
   return runScheduler({
-    configuration: { profiles: profiles.map(profileFrom), clientConnection: { qps, burst } },
-    host: '127.0.0.1',
-    port: 0,
-    logger: options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr }),
-    ...rest,
+    configuration: {
+      ...configuration,
+      clientConnection: {
+        ...configuration.clientConnection,
+        ...(kubeconfig !== undefined && { kubeconfig }),
+        ...(qps !== undefined && { qps }),
+        ...(burst !== undefined && { burst }),
+      },
+    },
+    plugins,
+    ...(context !== undefined && { context }),
+    host,
+    port,
+    logger,
   });
+}
+
+async function configurationOf(options: CreateSchedulerOptions, logger: Logger): Promise<SchedulerConfiguration> {
+  const { configuration, configFile, profiles, schedulerNames = ['tutti'], plugins = [] } = options;
+  const given = Object.entries({ configuration, configFile, profiles, schedulerNames: options.schedulerNames }).filter(
+    ([, value]) => value !== undefined,
+  );
+  if (given.length > 1) {
+    throw new TypeError(`give one of ${given.map(([name]) => name).join(' and ')}: each says which profiles there are`);
+  }
+  if (configuration !== undefined) return configuration;
+  if (configFile !== undefined) {
+    const loaded = await loadConfiguration(configFile, plugins.map(knownPlugin));
+    for (const warning of loaded.warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
+    return loaded.configuration;
+  }
+  if (profiles !== undefined) return defaultConfiguration({ profiles: profiles.map(profileFrom) });
+  return defaultConfiguration({ profiles: enableOwn(schedulerNames.map(defaultProfile), plugins) });
 }

@@ -1,5 +1,5 @@
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
-import type { EnabledPlugin, PluginRegistry } from '../framework/profile.ts';
+import type { PluginRegistry } from '../framework/make-plugins.ts';
 import { ProfileError } from '../framework/profile-error.ts';
 import { factoryOf } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
@@ -13,29 +13,15 @@ export function registryWith(own: readonly OwnPlugin[]): PluginRegistry {
   return new Map([...pluginRegistry, ...own.map((plugin) => [plugin.name, factoryOf(plugin)] as const)]);
 }
 
-/**
- * The profiles with the caller's plugins enabled: where a profile names one, it is enabled there; one that no profile names, in
- * every profile, after its other plugins.
- */
+/** The profiles with the caller's plugins in each of them, after the others; one that has the name of another takes its place. */
 export function enableOwn(
   profiles: readonly ProfileConfiguration[],
   own: readonly OwnPlugin[],
 ): readonly ProfileConfiguration[] {
-  const named = new Set(profiles.flatMap(({ plugins }) => plugins.map(({ name }) => name)));
-  const everywhere = own.filter(({ name }) => !named.has(name)).map((plugin) => entry(undefined, plugin));
-  return profiles.map(({ plugins, ...profile }) => {
-    const enabled = plugins.map((plugin) => {
-      const mine = own.find(({ name }) => name === plugin.name);
-      return mine === undefined ? plugin : entry(plugin, mine);
-    });
-    return { ...profile, plugins: [...enabled, ...everywhere] };
-  });
-}
-
-/** What the profile says of the plugin goes before what the plugin says of itself, unless it was said of Tutti's of that name. */
-function entry(said: EnabledPlugin | undefined, own: OwnPlugin): EnabledPlugin {
-  const [first, second] = pluginRegistry.has(own.name) ? [own, said] : [said, own];
-  const weight = first?.weight ?? second?.weight;
-  const args = first?.args ?? second?.args;
-  return { ...said, name: own.name, ...(weight !== undefined && { weight }), ...(args !== undefined && { args }) };
+  const added = own.map(({ name, weight }) => ({ name, ...(weight !== undefined && { weight }) }));
+  const isAdded = (name: string): boolean => own.some((plugin) => plugin.name === name);
+  return profiles.map(({ plugins, ...profile }) => ({
+    ...profile,
+    plugins: [...plugins.filter(({ name }) => !isAdded(name)), ...added],
+  }));
 }

@@ -14,35 +14,47 @@ import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
-import { enableOwn, registryWith } from './own-plugins.ts';
+import { registryWith } from './own-plugins.ts';
 import type { RunningProcess } from './running-process.ts';
+import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
 
 export interface SchedulerProcessOptions {
+  /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
   readonly endpoint?: Endpoint;
-  readonly kubeconfig?: string;
+  /** Of the kubeconfig. */
   readonly context?: string;
   readonly configuration: SchedulerConfiguration;
   /** Address and port of health and metrics; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
-  /**
-   * Plugins of the caller's own: enabled in the profiles that name them, or in every profile, after its plugins, if none does. One
-   * that has the name of ours takes its place.
-   */
+  /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, or another UserError that a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError that a
+ * plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
+  if (configuration.extenders.length > 0) {
+    throw new UnsupportedConfigurationError(
+      `extenders are not supported yet, and the configuration has ${configuration.extenders.length} ` +
+        `(${configuration.extenders.map(({ urlPrefix }) => urlPrefix).join(', ')}): remove them, or wait for a version that calls them`,
+    );
+  }
   const clock = systemClock;
   const random = Math.random;
-  const { qps, burst } = configuration.clientConnection;
-  const connection = await connectToApi({ ...options, qps, burst, clock, userAgent: 'tutti-scheduler' });
+  const { endpoint, context } = options;
+  const connection = await connectToApi({
+    ...configuration.clientConnection,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(context !== undefined && { context }),
+    clock,
+    userAgent: 'tutti-scheduler',
+  });
   const { client } = connection;
   const identity = `${hostname()}-${process.pid}`;
   const events = new EventRecorder({
@@ -66,7 +78,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       random,
       logger,
       registry,
-      profiles: enableOwn(configuration.profiles, own),
+      profiles: configuration.profiles,
+      backoff: configuration.podBackoff,
       plugins: registryWith(own),
       identity,
       defer: (callback) => void setImmediate(callback),

@@ -1,5 +1,6 @@
 import { defaultProfile } from '../config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import { enableOwn } from './own-plugins.ts';
 import { startPlane } from './plane.ts';
 import type { PlaneOptions, RunningPlane } from './plane.ts';
 
@@ -14,7 +15,7 @@ const schedulerNames = ['tutti', 'default-scheduler'];
 /** The plane of `tutti up`, as `startPlane` starts it. */
 export function startUpPlane({ naive, ...options }: UpPlaneOptions): Promise<RunningPlane> {
   const profiles = schedulerNames.map((name) => (naive ? withoutGangs(name) : defaultProfile(name)));
-  return startPlane({ ...options, profiles });
+  return startPlane({ ...options, profiles: enableOwn(profiles, options.plugins ?? []) });
 }
 
 /** Every pod is a lone pod. */

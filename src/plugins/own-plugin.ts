@@ -1,11 +1,11 @@
-import type { EnabledPlugin } from '../framework/profile.ts';
+import type { EnabledPlugin } from '../framework/enabled-plugin.ts';
 import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
 import type { ObjectSchema } from './argument-schema.ts';
 import { PluginArguments } from './plugin-arguments.ts';
 
 /**
- * An out-of-tree plugin. `weight` and `args` stand for profiles that say nothing of them. `Args` is what its factory gets: what
+ * An out-of-tree plugin. `args` stands for profiles that give none, `weight` is that of profiles that do not name it. `Args` is what its factory gets: what
  * `argumentsSchema` accepts, defaults filled in, or without a schema whatever the configuration says.
  */
 export interface OwnPlugin<Args = unknown> extends EnabledPlugin {
@@ -21,7 +21,17 @@ export interface OwnPlugin<Args = unknown> extends EnabledPlugin {
 /** Its factory as a registry has it: what it gets has been checked. */
 export function factoryOf(plugin: OwnPlugin): PluginFactory {
   const { name, argumentsSchema } = plugin;
-  if (argumentsSchema === undefined) return (args, handle) => plugin.factory(args, handle);
+  if (argumentsSchema === undefined) return (args, handle) => plugin.factory(args ?? plugin.args, handle);
   const schema = new PluginArguments(name, argumentsSchema);
-  return (args, handle) => plugin.factory(schema.read(args), handle);
+  return (args, handle) => plugin.factory(schema.read(args ?? plugin.args), handle);
+}
+
+/** What a configuration that names it can be checked against. */
+export function knownPlugin({ name, argumentsSchema, args: own }: OwnPlugin): {
+  readonly name: string;
+  readonly arguments?: { read(args: unknown): unknown };
+} {
+  if (argumentsSchema === undefined) return { name };
+  const schema = new PluginArguments(name, argumentsSchema);
+  return { name, arguments: { read: (args) => schema.read(args ?? own) } };
 }

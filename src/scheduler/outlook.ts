@@ -22,6 +22,7 @@ type Kinds = ReadonlyMap<string, readonly Pod[]>;
  */
 const workLimit = 100_000;
 const stepsPerNode = 4;
+const stepsPerPod = 0.5;
 /** Steps that all answers together may take in the long run, in a millisecond: some twentieth of the time. */
 const stepsPerMs = 100;
 /** Answers kept; one is small, and few gangs differ in shape. */
@@ -122,7 +123,7 @@ export class Outlook {
     spend: (steps: number) => void,
   ): Prospect {
     const run = (options: TrialOptions): Trial => {
-      spend(this.#cluster.nodes.length * stepsPerNode + this.#cluster.podCount);
+      spend(this.#cluster.nodes.length * stepsPerNode + this.#cluster.podCount * stepsPerPod);
       return this.#trials.run(profile, candidate, { ...options, without: 'others' }, spend);
     };
     const together = run({});

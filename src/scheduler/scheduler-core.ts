@@ -1,3 +1,4 @@
+import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import { seededRandom } from '../base/random.ts';
@@ -25,6 +26,7 @@ import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { Outlook } from './outlook.ts';
+import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
 import type { SchedulerPorts } from './ports.ts';
@@ -39,6 +41,8 @@ import { WatchHandlers } from './watch-handlers.ts';
 export interface SchedulerCoreOptions {
   readonly profiles: readonly ProfileConfiguration[];
   readonly plugins: PluginRegistry;
+  /** How long what failed stays out of the queue. Default: 1 s, doubling to 10 s. */
+  readonly backoff?: BackoffPolicy;
   readonly ports: SchedulerPorts;
   readonly clock: Clock;
   readonly random: Random;
@@ -117,6 +121,7 @@ export class SchedulerCore {
     const queue = new SchedulingQueue({
       clock,
       policy: profiles,
+      ...(options.backoff !== undefined && { backoff: options.backoff }),
       observer: {
         ready: () => {
           if (this.isRunning) options.onReady();
@@ -155,9 +160,10 @@ export class SchedulerCore {
       logger,
       signal,
     });
+    const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
       report: (result) => outcomes.handle(result),
-      stillFits: ({ profile }, placement) => planner.check(profile, placement),
+      stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
     });

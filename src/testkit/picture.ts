@@ -4,6 +4,7 @@ import type { PodGroupOptions } from './builders/pod-group.ts';
 import type { PodOptions } from './builders/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
+import type { BackoffPolicy } from '../base/backoff.ts';
 import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -30,6 +31,7 @@ export interface PictureOptions {
   /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
   readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
   readonly binder?: PodBinder;
+  readonly backoff?: BackoffPolicy;
   /** In the place of ports that keep what they are told. */
   readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
   readonly seed?: number;
@@ -73,9 +75,10 @@ export class Picture {
   asked = 0;
 
   constructor(options: PictureOptions) {
-    const { binder = noBinder, ports = {}, seed = 1 } = options;
+    const { binder = noBinder, backoff, ports = {}, seed = 1 } = options;
     this.core = new SchedulerCore({
       ...(options.setup ?? setupOf(options)),
+      ...(backoff !== undefined && { backoff }),
       ports: { ...this.#ports(), ...ports, binder },
       clock: this.clock,
       random: seededRandom(seed),

@@ -3,6 +3,7 @@ import type { Verdict } from '../api/verdict.ts';
 import { enableOwn, registryWith } from '../compose/own-plugins.ts';
 import { profileFrom } from '../compose/profile-options.ts';
 import type { ProfileOptions } from '../compose/profile-options.ts';
+import { defaultProfile } from '../config/scheduler-configuration.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { EntityKey } from '../queue/queued-entity.ts';
 import type { NodeOptions } from './builders/node.ts';
@@ -42,10 +43,10 @@ export class TestScheduler {
 
   /** Throws ProfileError, or another UserError that a plugin's factory throws. */
   constructor({ plugins = [], profiles, seed = 1 }: TestSchedulerOptions = {}) {
-    const configurations = (profiles ?? [{ schedulerName: 'default-scheduler' }]).map(profileFrom);
+    const configurations = profiles?.map(profileFrom) ?? enableOwn([defaultProfile('default-scheduler')], plugins);
     this.#core = new Scheduling({
       plugins: [],
-      setup: { profiles: enableOwn(configurations, plugins), plugins: registryWith(plugins) },
+      setup: { profiles: configurations, plugins: registryWith(plugins) },
       logger: this.#logger,
       seed,
       ports: {

@@ -7,11 +7,8 @@ import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { failureIn } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import { notPreselected } from '../../framework/profile.ts';
 import type { PodSignatures, PreFilterAnswer, Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
-import type { Nomination } from '../../framework/trial.ts';
-import { filterBesideClaims } from './filter-beside-claims.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking, sameNames } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';
@@ -191,62 +188,6 @@ export class Planner {
       );
     }
     return incomplete();
-  }
-
-  /**
-   * Does an assumed placement still pass Filter, its own room left aside? Plugins that read other nodes are asked PreFilter
-   * first. Undefined: yes. Otherwise why not, also when the pod
-   * is no longer assumed or the node gone.
-   */
-  check(profile: Profile, { pod, nodeName, state }: Placement): Status | undefined {
-    if (!this.#cluster.isAssumed(pod.uid)) {
-      return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
-    }
-    const node = this.#cluster.node(nodeName);
-    if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
-    // Nothing is changed in it; while it is open nobody can make another plan on what is not so.
-    const transaction = this.#cluster.begin();
-    const contents = node.takeOff([pod]);
-    try {
-      // What PreFilter computed of other nodes may no longer be so, and counts the pod itself in.
-      const anew = new CycleState(state.group);
-      return (
-        profile.filter(profile.localFilters, state, pod, node) ??
-        profile.preFilterOthers(anew, pod, nodeName) ??
-        profile.filter(profile.otherFilters, anew, pod, node)
-      );
-    } finally {
-      node.restore(contents);
-      transaction.rollback();
-    }
-  }
-
-  /**
-   * Do these pods fit on just these nodes, one after the other in this order? They are assumed in the transaction as far as they
-   * do. Answers why the first does not that does not.
-   */
-  placeAs(
-    { profile, groupState, isGone }: Omit<PlanRequest, 'members' | 'needed'>,
-    nominations: readonly Nomination[],
-    transaction: Transaction,
-  ): Status | undefined {
-    const { localFilters, otherFilters } = profile;
-    const hasNoClaim = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
-    for (const { pod, nodeName } of nominations) {
-      const node = this.#cluster.node(nodeName);
-      if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is not known`);
-      const state = new CycleState(groupState);
-      const answer = profile.preFilter(state, pod);
-      if (answer.status !== undefined) return answer.status;
-      const refusal =
-        answer.nodeNames?.has(nodeName) === false
-          ? notPreselected
-          : (filterBesideClaims(profile, localFilters, state, pod, node, hasNoClaim) ??
-            filterBesideClaims(profile, otherFilters, state, pod, node, hasNoClaim));
-      if (refusal !== undefined) return refusal;
-      transaction.assume(pod, node);
-    }
-    return undefined;
   }
 
   /** Undoes Reserve for placements, in reverse order. */

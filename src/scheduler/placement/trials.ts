@@ -8,6 +8,7 @@ import type { Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 import type { Nomination, TrialOptions, TrialResult } from '../../framework/trial.ts';
 import { demandOf } from './demand.ts';
+import { NodeCheck } from './node-check.ts';
 import type { Plan, Planner, PlanRequest } from './planner.ts';
 
 /** What a trial found, and what its plan says besides. */
@@ -71,7 +72,7 @@ export class Trials {
     return this.#try((transaction) => {
       const isGone = takeOut(transaction, candidate, without);
       const groupState = candidate.kind === 'gang' ? new CycleState() : undefined;
-      return this.#planner.placeAs({ profile, groupState, isGone }, nominations, transaction);
+      return new NodeCheck(this.#cluster).placeAs({ profile, groupState, isGone }, nominations, transaction);
     });
   }
 

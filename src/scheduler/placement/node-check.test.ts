@@ -4,6 +4,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import type { Picture } from '../../testkit/picture.ts';
+import { NodeCheck } from './node-check.ts';
 import type { Placement } from './planner.ts';
 import { openOneANode } from './testing/one-a-node.ts';
 import { pictureWith } from './testing/planning.ts';
@@ -22,7 +23,7 @@ describe('the check of a placement', () => {
 
   function check(picture: Picture, placement: Placement): string | undefined {
     const before = picture.rooms();
-    const status = picture.planner.check(picture.profile, placement);
+    const status = new NodeCheck(picture.cluster).stillFits(picture.profile, placement);
     expect(picture.rooms()).toEqual(before);
     return status?.message;
   }
@@ -45,7 +46,7 @@ describe('the check of a placement', () => {
     picture.node({ name: 'a', cpu: 2, taints: ['only=others:NoSchedule'] });
     expect(check(picture, placement!)).toMatch(/untolerated taint/);
     picture.cluster.removeNode('a');
-    expect(picture.planner.check(picture.profile, placement!)?.message).toBe('node a is gone');
+    expect(new NodeCheck(picture.cluster).stillFits(picture.profile, placement!)?.message).toBe('node a is gone');
   });
 
   it('refuses a pod that is no longer assumed', () => {
