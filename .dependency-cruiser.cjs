@@ -19,6 +19,7 @@ const layers = [
   'simulated',
   'serving',
   'compose',
+  'testkit',
   'cli',
 ];
 
@@ -41,6 +42,7 @@ const rooms = {
     ...['background/', 'files'],
   ],
   'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
+  testkit: ['builders/', 'files'],
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'files'],
 };
 

@@ -3,11 +3,9 @@ import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
-import type { PluginFactory } from '../framework/plugin.ts';
-import type { EnabledPlugin } from '../framework/profile.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { pluginRegistry } from '../plugins/registry.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
@@ -16,13 +14,9 @@ import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
+import { registryWith } from './own-plugins.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
-
-/** An out-of-tree plugin. */
-export interface OwnPlugin extends EnabledPlugin {
-  readonly factory: PluginFactory;
-}
 
 export interface SchedulerProcessOptions {
   /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
@@ -34,14 +28,14 @@ export interface SchedulerProcessOptions {
   readonly host: string;
   readonly port: number;
   /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
-  readonly plugins?: readonly Pick<OwnPlugin, 'name' | 'factory'>[];
+  readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or what a plugin's factory
- * throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError that a
+ * plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
@@ -86,7 +80,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       registry,
       profiles: configuration.profiles,
       backoff: configuration.podBackoff,
-      plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
+      plugins: registryWith(own),
       identity,
       defer: (callback) => void setImmediate(callback),
     });

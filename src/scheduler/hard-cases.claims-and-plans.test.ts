@@ -4,8 +4,8 @@ import type { Candidate } from '../framework/candidate.ts';
 import type { Plugin, PostFilterResult } from '../framework/plugin.ts';
 import { skip, Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Picture } from './testing/picture.ts';
-import { Queueing } from './testing/queueing.ts';
+import { Picture } from '../testkit/picture.ts';
+import { Queueing } from '../testkit/queueing.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };

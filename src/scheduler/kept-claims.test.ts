@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
-import type { PodOptions } from '../../test/builders/pod.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
 import type { Pod } from '../api/pod.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Claim } from '../cluster/claim.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import { KeptClaims } from './kept-claims.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ConflictError } from '../../client/api-errors.ts';
 import { ApiPodEvictor } from './api-pod-evictor.ts';
 
