@@ -3,7 +3,6 @@ import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
-import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import { Cluster } from '../cluster/cluster.ts';
@@ -291,8 +290,7 @@ export class SchedulerCore {
     for (const [name, count] of gang.pendingBySchedulerName) if (this.profiles.decidesGangs(name)) waiting += count;
     if (gang.count('gated') === 0) return waiting;
     for (const pod of gang.members.values()) {
-      const isGated = isUnbound(pod) && pod.schedulingGates.length > 0;
-      if (isGated && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
+      if (gang.stateOf(pod.uid) === 'gated' && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
     }
     return waiting;
   }
