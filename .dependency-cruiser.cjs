@@ -157,7 +157,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'node', 'types', 'default'],
+      conditionNames: ['tutti-sources', 'import', 'node', 'types', 'default'],
       extensions: ['.ts', '.js', '.d.ts'],
     },
   },
