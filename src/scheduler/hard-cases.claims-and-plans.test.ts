@@ -219,7 +219,7 @@ describe('a plan', () => {
 
   it('asks no Filter about nodes where PreFilter refuses the gang as a whole', () => {
     let filtered = 0;
-    const counting: Plugin = { name: 'Counting', sign: () => '', filter: () => void filtered++ as undefined };
+    const counting: Plugin = { name: 'Counting', sign: () => '', filter: () => void filtered++ };
     const core = new Queueing({ plugins: defaultPlugins, extra: [counting] });
     for (let i = 0; i < 50; i++) core.node({ name: `n${i}`, cpu: 1 });
     core.group({ name: 'red', minMember: 2, minResources: { cpu: '1000' } });
@@ -279,7 +279,7 @@ describe('a scorer that skips now and then', () => {
       name: 'Moody',
       weight: 1,
       sign: () => '',
-      filter: () => void filtered++ as undefined,
+      filter: () => void filtered++,
       preScore: () => (turn++ % 2 === 0 ? skip : undefined),
       score: () => 1,
     };
