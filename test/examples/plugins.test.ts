@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scheduler as randomScore } from '../../examples/random-score/scheduler.ts';
 import { scheduler as samplePlugin } from '../../examples/sample-plugin/scheduler.ts';
+import { ownPlugins } from '../../examples/three-profiles/own-plugins.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { createScheduler } from '../../src/index.ts';
 import type { CreateSchedulerOptions } from '../../src/index.ts';
@@ -93,6 +94,24 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
       expect(process.stderr).not.toContain('plain');
     } finally {
       await process.kill();
+    }
+  });
+
+  it('three profiles of one process each treat their pods in their own way', async () => {
+    const wornOut = [{ key: 'worn', value: 'out', effect: 'PreferNoSchedule' }];
+    await plane.client.patch('/api/v1/nodes/node-4', 'merge', { spec: { taints: wornOut } });
+    const options = { configFile: 'examples/three-profiles/scheduler.yaml', plugins: ownPlugins };
+    await running(options, async (logs) => {
+      await createExample(plane, 'examples/three-profiles/pods.yaml');
+      expect(await exampleNodeOf(plane, 'unpicky')).toBe('node-4');
+      for (const name of ['unprepared', 'ordinary']) expect(await exampleNodeOf(plane, name)).not.toBe('node-4');
+      await logs.until(({ message }) => message === 'written down');
+      const written = logs.lines.filter(({ message }) => message === 'written down');
+      expect(written.map(({ fields }) => [fields.pod, fields.schedulerName])).toEqual([['unpicky', 'not-picky']]);
+    });
+    await plane.client.patch('/api/v1/nodes/node-4', 'merge', { spec: { taints: null } });
+    for (const name of ['unpicky', 'unprepared', 'ordinary']) {
+      await plane.client.delete(`/api/v1/namespaces/default/pods/${name}`, { gracePeriodSeconds: 0 });
     }
   });
 
