@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
+import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { ProfileConfiguration, SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import type { EnabledPlugin } from '../framework/profile.ts';
@@ -11,6 +12,8 @@ import { pluginRegistry } from '../plugins/registry.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
+import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
+import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
@@ -38,7 +41,7 @@ export interface SchedulerProcessOptions {
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, or what a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, ExtenderConfigurationError, or what a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
@@ -55,7 +58,10 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     reportingInstance: identity,
     onError: (error) => logger.debug('could not write an event', { error }),
   });
+  let extending: HttpExtenders | undefined;
   try {
+    const { extenders: configurations = [] } = configuration;
+    extending = await openHttpExtenders({ configurations, client, clock, random, logger });
     const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
       client,
@@ -64,12 +70,16 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         verdicts: new ApiVerdictSink({ client, clock, random }),
         events,
         evictor: new ApiPodEvictor({ client, clock, random }),
+        ...(extending !== undefined && { extenders: extending.port }),
       },
+      nodeRead: extending?.nodeRead,
       clock,
       random,
       logger,
       registry,
-      profiles: configuration.profiles.map((profile) => withOwn(profile, own)),
+      profiles: configuration.profiles.map((profile) =>
+        ignoringManagedResources(withOwn(profile, own), configurations),
+      ),
       plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
       identity,
       defer: (callback) => void setImmediate(callback),
@@ -93,11 +103,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       async stop() {
         events.stop();
         await Promise.all([serving.close(), scheduler.stop()]);
+        await extending?.close();
         await connection.close();
       },
     };
   } catch (error) {
     events.stop();
+    await extending?.close();
     await connection.close();
     throw error;
   }
