@@ -21,6 +21,9 @@
  */
 export { createScheduler } from './compose/create-scheduler.ts';
 export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';
+export { loadConfiguration } from './config/load-configuration.ts';
+export { defaultConfiguration, defaultProfile } from './config/scheduler-configuration.ts';
+export type { ProfileConfiguration, SchedulerConfiguration } from './config/scheduler-configuration.ts';
 export type { RunningProcess } from './compose/running-process.ts';
 export type { OwnPlugin } from './compose/scheduler.ts';
 export type { Node } from './api/node.ts';

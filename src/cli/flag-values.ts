@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander';
+import { logLevels } from '../observability/logger.ts';
+import type { LogLevel } from '../observability/logger.ts';
 import { parseQuantity, quantityToMilli, QuantityError } from '../api/quantity.ts';
 
 /**
@@ -38,6 +40,9 @@ export function quantity(example: string): (text: string) => string {
   };
 }
 
+/** From here on kube-scheduler tells what it does with each pod. */
+const mostQuiet = 4;
+
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
 /** A duration such as 90s or 1m30s, in milliseconds. */
@@ -49,6 +54,14 @@ export function duration(text: string): number {
     if (total > 0) return total;
   }
   throw new InvalidArgumentError('It must be a duration such as 90s, 1m30s or 2m.');
+}
+
+/** kube-scheduler's verbosity, a number, as the log level that shows as much; or the name of a level. */
+export function verbosity(text: string): LogLevel {
+  const level = logLevels.find((name) => name === text);
+  if (level !== undefined) return level;
+  if (/^\d{1,2}$/.test(text)) return Number(text) < mostQuiet ? 'info' : 'debug';
+  throw new InvalidArgumentError(`It must be a number as for kube-scheduler, or one of ${logLevels.join(', ')}.`);
 }
 
 /** The name of a scheduler, as pods give it in spec.schedulerName; the flag may be given again. */

@@ -21,12 +21,17 @@ async function parse(line: string): Promise<Outcome> {
     };
   let exitCode = -1;
   const program = createProgram(
-    { up: command('up'), scheduler: command('scheduler'), controller: command('controller') },
+    {
+      up: command('up'),
+      scheduler: command('scheduler'),
+      controller: command('controller'),
+      configCheck: (files, flags) => command('config check')({ files, ...flags }),
+    },
     (code) => {
       exitCode = code;
     },
   );
-  for (const each of [program, ...program.commands]) {
+  for (const each of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
     each.configureOutput({ writeOut: (text) => (message += text), writeErr: (text) => (message += text) });
   }
   try {
@@ -77,6 +82,35 @@ describe('flags', () => {
     });
   });
 
+  it('of the scheduler may be overruled by a configuration file, and then those are named that were given', async () => {
+    const line = 'scheduler --config f.yaml --kube-api-burst 7 --kubeconfig k --context c --write-config-to w.yaml';
+    const { flags } = await parse(line);
+    expect(flags).toMatchObject({ config: 'f.yaml', writeConfigTo: 'w.yaml', context: 'c' });
+    expect(flags!.overruled).toEqual(['--kubeconfig', '--kube-api-burst']);
+    expect((await parse('scheduler --config f.yaml')).flags).not.toHaveProperty('overruled');
+    expect((await parse('scheduler --kubeconfig k')).flags).not.toHaveProperty('overruled');
+  });
+
+  it.each([
+    ['-v 0', 'info'],
+    ['--v=3', 'info'],
+    ['-v 4', 'debug'],
+    ['--v 10', 'debug'],
+    ['-v warn', 'warn'],
+    ['--log-level error', 'error'],
+  ])("take kube-scheduler's verbosity: %s is %s", async (flag, logLevel) => {
+    expect((await parse(`scheduler ${flag}`)).flags).toMatchObject({ logLevel });
+    expect((await parse(`up ${flag}`)).flags).toMatchObject({ logLevel });
+  });
+
+  it('of config check are its files and whether to say more', async () => {
+    expect(await parse('config check a.yaml b.yaml --verbose')).toMatchObject({
+      command: 'config check',
+      flags: { files: ['a.yaml', 'b.yaml'], verbose: true },
+      exitCode: 7,
+    });
+  });
+
   it.each([
     ['up --nodes 0', '--nodes', "'0'", 'a whole number from 1 to 5000'],
     ['up --nodes 1e3', '--nodes', "'1e3'", 'a whole number from 1 to 5000'],
@@ -87,6 +121,7 @@ describe('flags', () => {
     ['up --timeout 0s', '--timeout', "'0s'", 'a duration such as 90s'],
     ['scheduler --scheduler-name A', '--scheduler-name', "'A'", 'spec.schedulerName'],
     ['scheduler --kube-api-qps fast', '--kube-api-qps', "'fast'", '0 for no limit'],
+    ['scheduler -v loud', '--v', "'loud'", 'a number as for kube-scheduler, or one of error, warn, info, debug'],
     ['controller --workers 0', '--workers', "'0'", 'a whole number from 1 to 1000'],
     ['controller --log-format xml', '--log-format', "'xml'", 'text, json'],
   ])('say what is wrong and what would be right: %s', async (line, flag, value, right) => {

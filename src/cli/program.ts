@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { exitCodes } from './exit-codes.ts';
-import { duration, oneMorePath, port, quantity, rate, schedulerName, wholeNumber } from './flag-values.ts';
+import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
 import { packageVersion } from './package-files.ts';
 import type { ServerOptions } from './run-server.ts';
 
@@ -25,6 +25,16 @@ export interface UpFlags {
 export interface SchedulerFlags extends ServerOptions {
   /** Absent: `tutti`. */
   readonly schedulerName?: readonly string[];
+  /** A KubeSchedulerConfiguration. */
+  readonly config?: string;
+  /** Flags that were given beside `config`, which says what they say. */
+  readonly overruled?: readonly string[];
+  readonly writeConfigTo?: string;
+}
+
+/** The flags of `tutti config check`. */
+export interface ConfigCheckFlags {
+  readonly verbose?: true;
 }
 
 export interface ControllerFlags extends ServerOptions {
@@ -36,6 +46,7 @@ export interface Commands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
+  configCheck(files: readonly string[], flags: ConfigCheckFlags): Promise<number>;
 }
 
 /** The command line: parsing calls one of the commands and gives its exit code to `onDone`. */
@@ -50,18 +61,30 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
     .configureHelp({ showGlobalOptions: false });
   program.addCommand(upCommand().action(async (flags: UpFlags) => onDone(await commands.up(flags))));
   program.addCommand(
-    schedulerCommand().action(async (flags: SchedulerFlags) => onDone(await commands.scheduler(flags))),
+    schedulerCommand().action(async (flags: SchedulerFlags, command: Command) => {
+      const overruled = flags.config === undefined ? [] : overruledFlags(command);
+      onDone(await commands.scheduler({ ...flags, ...(overruled.length > 0 && { overruled }) }));
+    }),
   );
   program.addCommand(
     controllerCommand().action(async (flags: ControllerFlags) => onDone(await commands.controller(flags))),
   );
+  program.addCommand(
+    configCommand(
+      configCheckCommand().action(async (files: readonly string[], flags: ConfigCheckFlags) =>
+        onDone(await commands.configCheck(files, flags)),
+      ),
+    ),
+  );
   for (const command of program.commands) {
-    command
-      .exitOverride()
-      .helpOption('-h, --help', 'print help')
-      .showHelpAfterError(`See "tutti ${command.name()} --help".`);
+    withHelp(command, command.name());
+    for (const inner of command.commands) withHelp(inner, `${command.name()} ${inner.name()}`);
   }
   return program;
+}
+
+function withHelp(command: Command, name: string): void {
+  command.exitOverride().helpOption('-h, --help', 'print help').showHelpAfterError(`See "tutti ${name} --help".`);
 }
 
 function upCommand(): Command {
@@ -101,8 +124,39 @@ function schedulerCommand(): Command {
       '--scheduler-name <name>',
       'schedule the pods with this spec.schedulerName; may be given again (default: tutti)',
       schedulerName,
-    );
+    )
+    .option(
+      '--config <file>',
+      'KubeSchedulerConfiguration, in YAML or JSON, which goes before --scheduler-name, --kubeconfig, --kube-api-qps and --kube-api-burst',
+    )
+    .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end');
   return withServerOptions(command, 10_251);
+}
+
+/** As in kube-scheduler, what a configuration file can say is not taken from flags when there is one. */
+function overruledFlags(command: Command): readonly string[] {
+  const names = ['schedulerName', 'kubeconfig', 'kubeApiQps', 'kubeApiBurst'];
+  return command.options
+    .filter((option) => names.includes(option.attributeName()))
+    .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
+    .map((option) => option.long!);
+}
+
+function configCommand(check: Command): Command {
+  return new Command('config')
+    .description('Look at configuration files of the scheduler.')
+    .helpCommand('help [command]', 'print help for a command')
+    .addCommand(check);
+}
+
+function configCheckCommand(): Command {
+  return new Command('check')
+    .description(
+      'Say everything that is wrong with KubeSchedulerConfiguration files, and what a user should know of them.',
+    )
+    .argument('<file...>', 'files in YAML or JSON')
+    .option('--verbose', 'say also which profiles would run, and which plugins at each point')
+    .addHelpText('after', `\nExit codes: ${exitCodes.ok} all files can be used; ${exitCodes.failed} one cannot.`);
 }
 
 function controllerCommand(): Command {
@@ -134,9 +188,19 @@ function withServerOptions(command: Command, metricsPort: number): Command {
 function withLogOptions(command: Command, level: LogLevel): Command {
   return command
     .addOption(
-      new Option('-v, --log-level <level>', 'least level of the log lines on standard error')
+      new Option('--log-level <level>', 'least level of the log lines on standard error')
         .choices(logLevels)
         .default(level),
     )
+    .addOption(
+      new Option(
+        '-v, --v <level>',
+        'the same as a number, as for kube-scheduler: info up to 3, debug from 4 on',
+      ).argParser(verbosity),
+    )
+    .hook('preAction', (_, command) => {
+      const { v } = command.opts<{ v?: LogLevel }>();
+      if (v !== undefined) command.setOptionValueWithSource('logLevel', v, 'cli').setOptionValue('v', undefined);
+    })
     .addOption(new Option('--log-format <format>', 'form of the log lines').choices(logFormats).default('text'));
 }

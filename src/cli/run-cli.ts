@@ -9,7 +9,7 @@ import { OutputError } from './output-error.ts';
 import type { OutputStreamName } from './output-error.ts';
 import { packageFile } from './package-files.ts';
 import { createProgram } from './program.ts';
-import type { Commands, ControllerFlags, SchedulerFlags, UpFlags } from './program.ts';
+import type { Commands, ConfigCheckFlags, ControllerFlags, SchedulerFlags, UpFlags } from './program.ts';
 
 /** Codes of a write that fails because nobody reads any more (`tutti up | head`): a wish to end, not an error to die of. */
 const readerHasGone = new Set(['EPIPE', 'ECONNRESET', 'EIO', 'ERR_STREAM_DESTROYED']);
@@ -73,16 +73,8 @@ function commandsThat(begin: () => CommandContext): Commands {
       return runUp({ ...rest, files, exit, naive, timeoutMs }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
-      const [{ runServer }, { runScheduler }, { defaultProfile }] = await Promise.all([
-        import('./run-server.ts'),
-        import('../compose/scheduler.ts'),
-        import('../config/scheduler-configuration.ts'),
-      ]);
-      const { schedulerName: schedulerNames = ['tutti'] } = flags;
-      const profiles = schedulerNames.map(defaultProfile);
-      return runServer('scheduler', flags, begin(), ({ qps, burst, ...parts }) =>
-        runScheduler({ ...parts, configuration: { profiles, clientConnection: { qps, burst } } }),
-      );
+      const { runSchedulerCommand } = await import('./run-scheduler-command.ts');
+      return runSchedulerCommand(flags, begin());
     },
     async controller(flags: ControllerFlags) {
       const [{ runServer }, { runController }] = await Promise.all([
@@ -91,6 +83,10 @@ function commandsThat(begin: () => CommandContext): Commands {
       ]);
       const { workers } = flags;
       return runServer('controller', flags, begin(), (parts) => runController({ ...parts, workers }));
+    },
+    async configCheck(files: readonly string[], { verbose }: ConfigCheckFlags) {
+      const { runConfigCheck } = await import('./run-config-check.ts');
+      return runConfigCheck(files, { verbose: verbose === true }, begin().stdout);
     },
   };
 }

@@ -14,6 +14,8 @@ import { exitCodes } from './exit-codes.ts';
 /** The flags that the long-running processes share. */
 export interface ServerOptions {
   readonly kubeconfig?: string;
+  /** What names it, where that is not the flag. */
+  readonly kubeconfigFrom?: string;
   readonly context?: string;
   readonly kubeApiQps: number;
   readonly kubeApiBurst: number;
@@ -52,6 +54,7 @@ export async function runServer(
     clock,
     environment: context.environment,
     ...(options.kubeconfig === undefined ? {} : { path: options.kubeconfig }),
+    ...(options.kubeconfigFrom === undefined ? {} : { pathFrom: options.kubeconfigFrom }),
     ...(options.context === undefined ? {} : { context: options.context }),
   });
   const running = await start({

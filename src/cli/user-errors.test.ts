@@ -3,13 +3,17 @@ import { UserError } from '../base/user-error.ts';
 import { AccessRefusedError } from '../client/access-refused-error.ts';
 import { ConnectionError, TimeoutError, UnauthorizedError } from '../client/api-errors.ts';
 import { KubeconfigError } from '../client/kubeconfig-error.ts';
+import { ConfigurationError } from '../config/configuration-error.ts';
 import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
+import { UnsupportedConfigurationError } from '../compose/unsupported-configuration-error.ts';
 import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
 import { ProfileError } from '../framework/profile.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { PortUnavailableError } from '../serving/port-unavailable-error.ts';
+import { ExtenderConfigurationError } from '../scheduler/api/extender-configuration-error.ts';
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
+import { OutputFileError } from './output-file-error.ts';
 import { InstallationError } from './package-files.ts';
 
 const cause = new Error('said by the system');
@@ -17,10 +21,16 @@ const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', 
 
 it.each([
   ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
+  [
+    'ConfigurationError',
+    new ConfigurationError('a.yaml', [{ file: 'a.yaml', line: 1, column: 1, path: [], text: 'no' }]),
+  ],
   ['ConnectionError', new ConnectionError('no answer', { ambiguous: false, cause })],
+  ['ExtenderConfigurationError', new ExtenderConfigurationError('extenders[0].urlPrefix must be a URL')],
   ['InstallationError', new InstallationError('/dist')],
   ['KubeconfigError', new KubeconfigError('no kubeconfig')],
   ['ManifestError', new ManifestError(['a.yaml: no'])],
+  ['OutputFileError', new OutputFileError('the configuration', '/a', cause)],
   ['OutputError', new OutputError('standard output', cause)],
   ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', [{ path: [], problem: 'must be an object' }])],
   ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
@@ -28,6 +38,7 @@ it.each([
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],
   ['ProfileError', new ProfileError('no such plugin')],
   ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],
+  ['UnsupportedConfigurationError', new UnsupportedConfigurationError('preemptVerb is not supported')],
   ['TimeoutError', new TimeoutError('no answer', { ambiguous: false })],
 ])('%s is shown to the user as the error it is', (name, error) => {
   expect(error).toBeInstanceOf(UserError);

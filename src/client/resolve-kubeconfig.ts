@@ -10,6 +10,8 @@ import { KubeconfigError } from './kubeconfig-error.ts';
 export interface KubeconfigLocation {
   /** `--kubeconfig`. Absent: the files of KUBECONFIG, else ~/.kube/config, else the service account of the pod. */
   readonly path?: string;
+  /** What names `path`, for advice. Default: `--kubeconfig`. */
+  readonly pathFrom?: string;
   /** Absent: the kubeconfig's current-context. */
   readonly context?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -68,7 +70,7 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
 function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: string; found: KubeConfig } {
   const environment = options.environment ?? process.env;
   if (options.path !== undefined) {
-    return { source: options.path, found: readFile(options.path, empty()) };
+    return { source: options.path, found: readFile(options.path, empty(), options.pathFrom) };
   }
   const listed = (environment.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '');
   if (listed.length > 0) return { source: listed.join(delimiter), found: mergeFiles(listed, empty) };
@@ -107,7 +109,7 @@ function firstOfEachName<T extends { readonly name: string }>(entries: readonly 
   return entries.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-function readFile(path: string, config: KubeConfig): KubeConfig {
+function readFile(path: string, config: KubeConfig, pathFrom = '--kubeconfig'): KubeConfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -115,8 +117,8 @@ function readFile(path: string, config: KubeConfig): KubeConfig {
     const { code } = cause as NodeJS.ErrnoException;
     const what =
       code === 'ENOENT'
-        ? 'does not exist: give an existing file with --kubeconfig'
-        : `cannot be read (${messageOf(cause)}): make it readable, or give another with --kubeconfig`;
+        ? `does not exist: give an existing file with ${pathFrom}`
+        : `cannot be read (${messageOf(cause)}): make it readable, or give another with ${pathFrom}`;
     throw new KubeconfigError(`kubeconfig ${path} ${what}`, { cause });
   }
   try {

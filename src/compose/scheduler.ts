@@ -3,7 +3,7 @@ import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
-import type { ProfileConfiguration, SchedulerConfiguration } from '../config/scheduler-configuration.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import type { EnabledPlugin } from '../framework/profile.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -20,6 +20,7 @@ import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import type { RunningProcess } from './running-process.ts';
+import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
 
 /** An out-of-tree plugin. */
 export interface OwnPlugin extends EnabledPlugin {
@@ -27,28 +28,43 @@ export interface OwnPlugin extends EnabledPlugin {
 }
 
 export interface SchedulerProcessOptions {
+  /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
   readonly endpoint?: Endpoint;
-  readonly kubeconfig?: string;
+  /** Of the kubeconfig. */
   readonly context?: string;
   readonly configuration: SchedulerConfiguration;
   /** Address and port of health and metrics; port 0 takes any free one. */
   readonly host: string;
   readonly port: number;
-  /** Plugins of the caller's own, enabled in every profile after its plugins; one that has the name of ours takes its place. */
-  readonly plugins?: readonly OwnPlugin[];
+  /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
+  readonly plugins?: readonly Pick<OwnPlugin, 'name' | 'factory'>[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, ExtenderConfigurationError, or what a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
+ * what a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
+  const { extenders: configurations } = configuration;
+  const preempting = configurations.findIndex(({ preemptVerb }) => preemptVerb !== undefined);
+  if (preempting >= 0) {
+    throw new UnsupportedConfigurationError(
+      `extenders[${preempting}].preemptVerb is not supported yet: remove it; an extender is not asked about preemption`,
+    );
+  }
   const clock = systemClock;
   const random = Math.random;
-  const { qps, burst } = configuration.clientConnection;
-  const connection = await connectToApi({ ...options, qps, burst, clock, userAgent: 'tutti-scheduler' });
+  const { endpoint, context } = options;
+  const connection = await connectToApi({
+    ...configuration.clientConnection,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(context !== undefined && { context }),
+    clock,
+    userAgent: 'tutti-scheduler',
+  });
   const { client } = connection;
   const identity = `${hostname()}-${process.pid}`;
   const events = new EventRecorder({
@@ -60,7 +76,6 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   });
   let extending: HttpExtenders | undefined;
   try {
-    const { extenders: configurations = [] } = configuration;
     extending = await openHttpExtenders({ configurations, client, clock, random, logger });
     const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
@@ -77,9 +92,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       random,
       logger,
       registry,
-      profiles: configuration.profiles.map((profile) =>
-        ignoringManagedResources(withOwn(profile, own), configurations),
-      ),
+      profiles: configuration.profiles.map((profile) => ignoringManagedResources(profile, configurations)),
+      backoff: configuration.podBackoff,
       plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
       identity,
       defer: (callback) => void setImmediate(callback),
@@ -113,9 +127,4 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     await connection.close();
     throw error;
   }
-}
-
-function withOwn({ schedulerName, plugins }: ProfileConfiguration, own: readonly OwnPlugin[]): ProfileConfiguration {
-  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
-  return { schedulerName, plugins: [...plugins.filter(({ name }) => !isOwn(name)), ...own] };
 }

@@ -1,5 +1,5 @@
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
-import { defaultProfile } from '../config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
@@ -86,10 +86,10 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     started.push(() => controller.stop());
     const scheduler = await runScheduler({
       ...local,
-      configuration: {
+      configuration: defaultConfiguration({
         profiles: schedulerNames.map((name) => (naive ? withoutGangs(name) : defaultProfile(name))),
         clientConnection: unlimited,
-      },
+      }),
       logger: logger.child({ process: 'scheduler' }),
     });
     started.push(() => scheduler.stop());

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Builders } from '../../test/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { CycleState } from './cycle-state.ts';
+import type { PointsConfiguration } from './enabled-plugin.ts';
 import type { Plugin } from './plugin.ts';
 import { Profile, ProfileError } from './profile.ts';
 import { skip, Status } from './status.ts';
@@ -61,6 +62,118 @@ describe('a profile', () => {
     );
     expect(profile.localFilters.map(({ name }) => name)).toEqual(['Local']);
     expect(profile.otherFilters.map(({ name }) => name)).toEqual(['Global']);
+  });
+});
+
+describe('a profile that treats some points otherwise', () => {
+  const asked: string[] = [];
+  const asks = (name: string, ...points: string[]): Plugin => ({
+    name,
+    sign: () => '',
+    ...Object.fromEntries(points.map((point) => [point, () => void asked.push(`${point} ${name}`)])),
+  });
+  const one = asks('One', 'preFilter', 'filter', 'preScore', 'reserve', 'permit');
+  const two = asks('Two', 'preFilter', 'filter', 'preScore', 'reserve', 'permit');
+  const three = asks('Three', 'preFilter', 'filter');
+
+  function profileWith(points: PointsConfiguration, enabled: readonly Plugin[] = [order, one, two, binder]): Profile {
+    asked.length = 0;
+    const registry = new Map([order, one, two, three, binder].map((plugin) => [plugin.name, () => plugin]));
+    return new Profile({ schedulerName: 'mine', enabled, points, registry, handle: pluginHandle(build) });
+  }
+  const filters = (profile: Profile): readonly string[] => profile.localFilters.map(({ name }) => name);
+
+  it('runs those that the point names first, then the others that are enabled everywhere, then those named there alone', () => {
+    const profile = profileWith({ filter: { enabled: [{ name: 'Three' }, { name: 'Two' }] } });
+    expect(filters(profile)).toEqual(['Two', 'One', 'Three']);
+    profile.preFilter(new CycleState(), pod);
+    expect(asked).toEqual(['preFilter One', 'preFilter Two']);
+  });
+
+  it('leaves out what is disabled there, and there alone', () => {
+    const profile = profileWith({ filter: { disabled: ['One'] }, reserve: { disabled: ['*'] } });
+    expect(filters(profile)).toEqual(['Two']);
+    profile.reserve(new CycleState(), pod, node);
+    profile.permit(new CycleState(), pod, 'a');
+    expect(asked).toEqual(['permit One', 'permit Two']);
+  });
+
+  it('runs what is enabled there though it is disabled there', () => {
+    expect(filters(profileWith({ filter: { enabled: [{ name: 'Two' }], disabled: ['*'] } }))).toEqual(['Two']);
+    expect(filters(profileWith({ filter: { enabled: [{ name: 'One' }], disabled: ['One'] } }))).toEqual(['Two', 'One']);
+  });
+
+  it('runs a PreScore without its Score', () => {
+    profileWith({ preScore: { disabled: ['One'] } }).preScore(new CycleState(), pod, () => []);
+    expect(asked).toEqual(['preScore Two']);
+  });
+
+  it('takes the weight of a score from the point, else from where all points are named', () => {
+    const scorer = (name: string): Plugin => ({ name, score: () => 0 });
+    const plugins = [order, scorer('A'), scorer('B'), binder];
+    const registry = new Map(plugins.map((plugin) => [plugin.name, () => plugin]));
+    const enabled = plugins.map(({ name }) => ({ name, weight: 3 }));
+    const points = { score: { enabled: [{ name: 'B', weight: 5 }] } };
+    const { scorers } = new Profile({
+      schedulerName: 'mine',
+      enabled,
+      points,
+      registry,
+      handle: pluginHandle(build),
+    });
+    expect(scorers.map(({ plugin, weight }) => [plugin.name, weight])).toEqual([
+      ['B', 5],
+      ['A', 3],
+    ]);
+  });
+
+  it('has one of each plugin, also of one that several points name', () => {
+    let made = 0;
+    const factory = (): Plugin => {
+      made++;
+      return three;
+    };
+    const named = { enabled: [{ name: 'Three' }] };
+    const registry = new Map([
+      ['Order', () => order],
+      ['Three', factory],
+      ['Binder', () => binder],
+    ]);
+    const enabled = [order, binder];
+    const points = { preFilter: named, filter: named };
+    new Profile({ schedulerName: 'mine', enabled, points, registry, handle: pluginHandle(build) });
+    expect(made).toBe(1);
+  });
+
+  it('does not count a plugin that runs nowhere', () => {
+    const gangs: Plugin = { name: 'Gangs', decidesGangs: true, permit: () => undefined };
+    const registry = new Map([order, gangs, binder].map((plugin) => [plugin.name, () => plugin]));
+    const options = { schedulerName: 'mine', enabled: [order, gangs, binder], registry, handle: pluginHandle(build) };
+    expect(new Profile(options).gangPolicy).toBe('Gangs');
+    expect(new Profile({ ...options, points: { permit: { disabled: ['Gangs'] } } }).gangPolicy).toBeUndefined();
+  });
+
+  it('asks for no signature of a plugin that neither filters nor scores there', () => {
+    const mute: Plugin = { name: 'Mute', filter: () => undefined };
+    const registry = new Map([order, mute, binder].map((plugin) => [plugin.name, () => plugin]));
+    const options = { schedulerName: 'mine', enabled: [order, mute, binder], registry, handle: pluginHandle(build) };
+    expect(new Profile(options).signaturesOf(pod).local).toBeUndefined();
+    const points = { filter: { disabled: ['*'] } };
+    expect(new Profile({ ...options, points }).signaturesOf(pod).local).toBe('');
+  });
+
+  it.each<[PointsConfiguration, string]>([
+    [
+      { bind: { enabled: [{ name: 'One' }] } },
+      'plugin One has nothing to do at bind; its points are preFilter, filter',
+    ],
+    [{ filter: { enabled: [{ name: 'Typo' }] } }, 'no plugin is called Typo; known are Order, One, Two'],
+    [{ filter: { enabled: [{ name: 'One' }, { name: 'One' }] } }, 'plugin One is enabled twice at filter'],
+    [{ score: { enabled: [{ name: 'One', weight: 0 }] } }, 'weight of One must be at least 1, not 0'],
+    [{ queueSort: { disabled: ['*'] } }, 'exactly one enabled plugin must sort the queue, but enabled is none'],
+    [{ bind: { disabled: ['Binder'] } }, 'no enabled plugin binds; enable DefaultBinder'],
+  ])('is refused when it cannot be: %j', (points, problem) => {
+    expect(() => profileWith(points)).toThrow(`profile mine: ${problem}`);
   });
 });
 

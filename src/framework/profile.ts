@@ -1,23 +1,17 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
-import { UserError } from '../base/user-error.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
-import type { Plugin, PluginFactory, PostFilterResult } from './plugin.ts';
-import type { PluginHandle } from './plugin-handle.ts';
+import { makePlugins } from './make-plugins.ts';
+import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
+import type { Plugin, PostFilterResult } from './plugin.ts';
+import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
 
-/** plugin name -> its factory */
-export type PluginRegistry = ReadonlyMap<string, PluginFactory>;
-
-/** One enabled plugin of a profile; order matters. */
-export interface EnabledPlugin {
-  readonly name: string;
-  /** Multiplies the plugin's scores; at least 1. Default 1. */
-  readonly weight?: number;
-  readonly args?: unknown;
-}
+export type { EnabledPlugin } from './enabled-plugin.ts';
+export type { PluginRegistry } from './make-plugins.ts';
+export { ProfileError } from './profile-error.ts';
 
 export interface ScorePlugin {
   readonly plugin: Plugin;
@@ -47,11 +41,6 @@ export type PreFilterAnswer = { readonly mayChange: boolean } & (
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
 
-/** The configuration names something that cannot be; `message` says what and where. */
-export class ProfileError extends UserError {
-  override readonly name = 'ProfileError';
-}
-
 /** A plugin failed where no Status can be answered; `status` names it. */
 export class PluginFailure extends Error {
   override readonly name = 'PluginFailure';
@@ -75,6 +64,7 @@ export const notPreselected = new Status(
  */
 export class Profile {
   readonly schedulerName: string;
+  /** Those that have something to do, or no point of their own. */
   readonly plugins: readonly Plugin[];
   /** Filters whose answers may be reused for a signature, in order. */
   readonly localFilters: readonly Plugin[];
@@ -87,62 +77,53 @@ export class Profile {
   readonly #otherSigners: readonly Plugin[];
   /** What their PreFilters compute is brought up to date after a placement, not computed again. */
   readonly #othersKeepUp: boolean;
+  /** point -> the plugins that run there, in order */
+  readonly #at: MadePlugins['at'];
   /** PreFilters whose answers are the same for pods with equal signatures. */
   readonly #sharedPreFilters: readonly Plugin[];
   /** PreFilters that are asked about every pod: of plugins that sign nothing, or that note things about one pod later on. */
   readonly #ownPreFilters: readonly Plugin[];
+  /** PreFilters of plugins that read other nodes, where something comes of it. */
+  readonly #otherPreFilters: readonly Plugin[];
   /** Scorers that read other nodes. */
   readonly #otherScorers: readonly Plugin[];
+  /** PreScores of plugins that read other nodes. */
+  readonly #otherPreScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
 
-  constructor(options: {
-    readonly schedulerName: string;
-    readonly enabled: readonly EnabledPlugin[];
-    readonly registry: PluginRegistry;
-    readonly handle: PluginHandle;
-  }) {
+  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  constructor(options: ProfilePlugins) {
+    const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
-    const scorers: ScorePlugin[] = [];
-    const names = new Set<string>();
-    this.plugins = options.enabled.map(({ name, weight = 1, args }) => {
-      if (names.has(name)) throw new ProfileError(`profile ${options.schedulerName}: plugin ${name} is enabled twice`);
-      if (!(weight >= 1)) {
-        throw new ProfileError(`profile ${options.schedulerName}: weight of ${name} must be at least 1, not ${weight}`);
-      }
-      names.add(name);
-      const factory = options.registry.get(name);
-      if (factory === undefined) {
-        const known = [...options.registry.keys()].join(', ');
-        throw new ProfileError(`profile ${options.schedulerName}: no plugin is called ${name}; known are ${known}`);
-      }
-      const plugin = factory(args, options.handle);
-      if (plugin.score !== undefined) scorers.push({ plugin, weight });
-      return plugin;
-    });
-    this.scorers = scorers;
-    const filters = this.plugins.filter((plugin) => plugin.filter !== undefined);
-    this.localFilters = filters.filter((plugin) => plugin.readsOtherNodes !== true);
-    this.otherFilters = filters.filter((plugin) => plugin.readsOtherNodes === true);
-    this.gangPolicy = this.plugins.find((plugin) => plugin.decidesGangs === true)?.name;
-    const judges = this.plugins.filter((plugin) => plugin.filter !== undefined || plugin.score !== undefined);
-    const signsAlone = (plugin: Plugin): boolean => plugin.preFilter !== undefined && plugin.sign !== undefined;
-    this.#localSigners = this.plugins.filter(
-      (plugin) => plugin.readsOtherNodes !== true && (judges.includes(plugin) || signsAlone(plugin)),
-    );
-    this.#otherSigners = this.plugins.filter(
-      (plugin) => plugin.readsOtherNodes === true && (judges.includes(plugin) || signsAlone(plugin)),
-    );
-    this.#othersKeepUp = this.#otherSigners.every((plugin) => plugin.preFilter === undefined || follows(plugin));
-    const preFilters = this.plugins.filter((plugin) => plugin.preFilter !== undefined);
+    this.plugins = plugins;
+    this.#at = at;
+    this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)! }));
+    this.localFilters = at.filter.filter((plugin) => plugin.readsOtherNodes !== true);
+    this.otherFilters = at.filter.filter((plugin) => plugin.readsOtherNodes === true);
+    this.gangPolicy = plugins.find((plugin) => plugin.decidesGangs === true)?.name;
+    const judges = plugins.filter((plugin) => at.filter.includes(plugin) || at.score.includes(plugin));
+    const signs = (plugin: Plugin): boolean =>
+      judges.includes(plugin) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
+    this.#localSigners = plugins.filter((plugin) => plugin.readsOtherNodes !== true && signs(plugin));
+    this.#otherSigners = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
+    this.#othersKeepUp = this.#otherSigners.every((plugin) => !at.preFilter.includes(plugin) || follows(plugin));
     const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
-    this.#sharedPreFilters = preFilters.filter(isSigned);
-    this.#ownPreFilters = preFilters.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
-    this.#otherScorers = scorers.flatMap(({ plugin }) => (plugin.readsOtherNodes === true ? [plugin] : []));
-    this.#followers = this.plugins.filter(follows);
-    this.#queueSort = this.#exactlyOne('compare');
-    if (!this.plugins.some((plugin) => plugin.bind !== undefined)) {
-      throw new ProfileError(`profile ${options.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
+    this.#sharedPreFilters = at.preFilter.filter(isSigned);
+    this.#ownPreFilters = at.preFilter.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
+    this.#otherPreFilters = at.preFilter.filter((plugin) => this.#otherSigners.includes(plugin));
+    this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
+    this.#otherPreScorers = at.preScore.filter((plugin) => plugin.readsOtherNodes === true);
+    this.#followers = at.preFilter.filter(follows);
+    if (at.queueSort.length !== 1) {
+      const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
+      throw new ProfileError(
+        `profile ${this.schedulerName}: exactly one enabled plugin must sort the queue, but enabled is ${names}`,
+      );
+    }
+    this.#queueSort = at.queueSort[0]!;
+    if (at.bind.length === 0) {
+      throw new ProfileError(`profile ${this.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
     }
   }
 
@@ -152,7 +133,7 @@ export class Profile {
       (plugin) =>
         plugin.name !== this.gangPolicy &&
         plugin.sign === undefined &&
-        (plugin.preFilter !== undefined || plugin.reserve !== undefined),
+        (this.#at.preFilter.includes(plugin) || (plugin.reserve !== undefined && this.#at.reserve.includes(plugin))),
     );
   }
 
@@ -187,8 +168,7 @@ export class Profile {
   }
 
   preEnqueue(candidate: Candidate): Status | undefined {
-    for (const plugin of this.plugins) {
-      if (plugin.preEnqueue === undefined) continue;
+    for (const plugin of this.#at.preEnqueue) {
       const status = guarded(plugin, 'PreEnqueue', () => plugin.preEnqueue!(candidate));
       if (status !== undefined) return status.from(plugin.name);
     }
@@ -196,7 +176,7 @@ export class Profile {
   }
 
   preFilter(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.plugins, state, pod, undefined);
+    return this.#preFilter(this.#at.preFilter, state, pod, undefined);
   }
 
   /** The part of PreFilter that speaks for all pods with equal signatures. */
@@ -214,7 +194,7 @@ export class Profile {
 
   /** PreFilter of the plugins that read other nodes alone; answers a refusal, also of this node. */
   preFilterOthers(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
-    const { status, ...answer } = this.#preFilter(this.#otherSigners, state, pod, undefined);
+    const { status, ...answer } = this.#preFilter(this.#otherPreFilters, state, pod, undefined);
     if (status !== undefined || !('nodeNames' in answer)) return status;
     return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
   }
@@ -228,7 +208,6 @@ export class Profile {
     let nodeNames = among;
     let mayChange = false;
     for (const plugin of plugins) {
-      if (plugin.preFilter === undefined) continue;
       const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
       if (answer === undefined) continue;
       mayChange ||= plugin.readsOtherNodes === true;
@@ -288,35 +267,32 @@ export class Profile {
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
     state.skippedScores.clear();
-    for (const { plugin } of this.scorers) {
-      const status = this.#preScore(plugin, state, pod, feasible);
-      if (status !== undefined) return status;
-    }
-    return undefined;
+    return this.#preScore(this.#at.preScore, state, pod, feasible);
   }
 
   /** PreScore of the plugins that read other nodes alone: enough to know which of them skip the pod. */
   preScoreOthers(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    for (const plugin of this.#otherScorers) {
-      const status = this.#preScore(plugin, state, pod, feasible);
-      if (status !== undefined) return status;
-    }
-    return undefined;
+    return this.#preScore(this.#otherPreScorers, state, pod, feasible);
   }
 
-  #preScore(plugin: Plugin, state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    if (plugin.preScore === undefined) return undefined;
-    const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
-    if (status === undefined) return undefined;
-    if (status.code !== 'Skip') return status.from(plugin.name);
-    state.skippedScores.add(plugin.name);
+  #preScore(
+    plugins: readonly Plugin[],
+    state: CycleState,
+    pod: Pod,
+    feasible: () => readonly NodeView[],
+  ): Status | undefined {
+    for (const plugin of plugins) {
+      const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
+      if (status === undefined) continue;
+      if (status.code !== 'Skip') return status.from(plugin.name);
+      state.skippedScores.add(plugin.name);
+    }
     return undefined;
   }
 
   /** The first answer; a Status when a plugin failed. */
   postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
-    for (const plugin of this.plugins) {
-      if (plugin.postFilter === undefined) continue;
+    for (const plugin of this.#at.postFilter) {
       const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
       if (result !== undefined) return result;
     }
@@ -324,9 +300,8 @@ export class Profile {
   }
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
-    for (const plugin of this.plugins) {
-      if (plugin.reserve === undefined) continue;
-      const status = guarded(plugin, 'Reserve', () => plugin.reserve!(state, pod, node));
+    for (const plugin of this.#at.reserve) {
+      const status = guarded(plugin, 'Reserve', () => plugin.reserve?.(state, pod, node));
       if (status !== undefined) return status.from(plugin.name);
     }
     return undefined;
@@ -334,7 +309,7 @@ export class Profile {
 
   /** In reverse plugin order. What a plugin throws here is dropped: there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
-    for (const plugin of this.plugins.toReversed()) {
+    for (const plugin of this.#at.reserve.toReversed()) {
       guarded(plugin, 'Unreserve', () => {
         plugin.unreserve?.(state, pod, nodeName);
         return undefined;
@@ -345,8 +320,7 @@ export class Profile {
   /** Asks every Permit plugin, also when one already wants to wait. */
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
-    for (const plugin of this.plugins) {
-      if (plugin.permit === undefined) continue;
+    for (const plugin of this.#at.permit) {
       const answer = guarded(plugin, 'Permit', () => plugin.permit!(state, pod, nodeName));
       if (answer === undefined) continue;
       if (answer instanceof Status) return { status: answer.from(plugin.name) };
@@ -357,12 +331,11 @@ export class Profile {
 
   /** Some plugin has work to do before the pod is bound. */
   get hasPreBind(): boolean {
-    return this.plugins.some((plugin) => plugin.preBind !== undefined);
+    return this.#at.preBind.length > 0;
   }
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    for (const plugin of this.plugins) {
-      if (plugin.preBind === undefined) continue;
+    for (const plugin of this.#at.preBind) {
       const status = await guardedAsync(plugin, 'PreBind', () => plugin.preBind!(state, pod, nodeName, signal));
       if (status !== undefined && status.code !== 'Skip') return status.from(plugin.name);
     }
@@ -370,8 +343,7 @@ export class Profile {
   }
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    for (const plugin of this.plugins) {
-      if (plugin.bind === undefined) continue;
+    for (const plugin of this.#at.bind) {
       const status = await guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
       if (status?.code !== 'Skip') return status?.from(plugin.name);
     }
@@ -379,23 +351,12 @@ export class Profile {
   }
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
-    for (const plugin of this.plugins) {
+    for (const plugin of this.#at.postBind) {
       guarded(plugin, 'PostBind', () => {
-        plugin.postBind?.(state, pod, nodeName);
+        plugin.postBind!(state, pod, nodeName);
         return undefined;
       });
     }
-  }
-
-  #exactlyOne(point: 'compare'): Plugin {
-    const having = this.plugins.filter((plugin) => plugin[point] !== undefined);
-    if (having.length !== 1) {
-      const names = having.map((plugin) => plugin.name).join(', ') || 'none';
-      throw new ProfileError(
-        `profile ${this.schedulerName}: exactly one enabled plugin must sort the queue, but enabled is ${names}`,
-      );
-    }
-    return having[0]!;
   }
 }
 

@@ -1,5 +1,6 @@
-import { fieldSchema, isListSchema, isObject, isObjectSchema, typeFields } from './argument-schema.ts';
-import type { ArgumentSchema, ObjectSchema, ValueOf } from './argument-schema.ts';
+import { withDefaults } from './argument-defaults.ts';
+import { typeFields } from './argument-schema.ts';
+import type { ObjectSchema, ValueOf } from './argument-schema.ts';
 import { compileArgumentSchema } from './compile-argument-schema.ts';
 import type { ArgumentValidator } from './compile-argument-schema.ts';
 import { PluginArgumentsError } from './plugin-arguments-error.ts';
@@ -49,23 +50,6 @@ export class PluginArguments<const Schema extends ObjectSchema> {
 /** The arguments of a plugin that takes none. */
 export function noArguments(plugin: string): PluginArguments<{ type: 'object'; additionalProperties: false }> {
   return new PluginArguments(plugin, { type: 'object', additionalProperties: false });
-}
-
-/** A copy as deep as the schema, in which no field is null and absent ones have their defaults. */
-function withDefaults(schema: ArgumentSchema, value: unknown): unknown {
-  if (isListSchema(schema) && Array.isArray(value)) return value.map((element) => withDefaults(schema.items, element));
-  if (!isObjectSchema(schema) || !isObject(value)) return value;
-  // Made from entries, so that a field called __proto__ stays a field.
-  const fields = new Map<string, unknown>();
-  for (const [name, field] of Object.entries(value)) {
-    if (field === null || field === undefined) continue;
-    const inner = fieldSchema(schema, name);
-    fields.set(name, inner === undefined ? field : withDefaults(inner, field));
-  }
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
-    if ('default' in inner && !fields.has(name)) fields.set(name, withDefaults(inner, inner.default));
-  }
-  return Object.fromEntries(fields);
 }
 
 function withTypeFields(plugin: string, schema: ObjectSchema): ObjectSchema {

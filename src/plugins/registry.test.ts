@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../../test/builders/builders.ts';
+import { extensionPoints, implementsPoint } from '../framework/extension-point.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { defaultPlugins, pluginRegistry } from './registry.ts';
 
@@ -12,6 +13,13 @@ describe('the default plugins', () => {
       expect(pluginRegistry.get(name)).toBe(factory);
     }
     expect(pluginRegistry.size).toBe(defaultPlugins.length);
+  });
+
+  it('say themselves which points they implement', () => {
+    for (const { name, factory, points } of defaultPlugins) {
+      const plugin = factory(undefined, handle);
+      expect(points, name).toEqual(extensionPoints.filter((point) => implementsPoint(plugin, point)));
+    }
   });
 
   it("stand in kube-scheduler's order", () => {
@@ -51,6 +59,15 @@ describe('the default plugins', () => {
   it('refuse arguments that they do not have, naming them', () => {
     for (const { name, factory } of defaultPlugins) {
       expect(() => factory({ typo: 1 }, handle), name).toThrow(new RegExp(`${name}.*typo`));
+    }
+  });
+
+  it('read their arguments as they say', () => {
+    for (const { name, factory, arguments: its } of defaultPlugins) {
+      expect(() => its.read({ typo: 1 }), name).toThrow(new RegExp(`${name}.*typo`));
+      const read = its.read(undefined);
+      expect(its.read(read)).toEqual(read);
+      expect(() => factory(read, handle), name).not.toThrow();
     }
   });
 });

@@ -1,12 +1,17 @@
+import type { ExtensionPoint } from '../framework/extension-point.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
+import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
+import { nodeAffinityArguments } from './nodeaffinity/added-affinity.ts';
 import { createNodeAffinity } from './nodeaffinity/node-affinity.ts';
 import { createNodeName } from './nodename/node-name.ts';
 import { createNodePorts } from './nodeports/node-ports.ts';
+import { fitArguments } from './noderesources/fit-arguments.ts';
 import { createNodeResourcesFit } from './noderesources/node-resources-fit.ts';
 import { createNodeUnschedulable } from './nodeunschedulable/node-unschedulable.ts';
+import { noArguments } from './plugin-arguments.ts';
 import { createPrioritySort } from './prioritysort/priority-sort.ts';
 import { createSchedulingGates } from './schedulinggates/scheduling-gates.ts';
 import { createTaintToleration } from './tainttoleration/taint-toleration.ts';
@@ -14,22 +19,79 @@ import { createTaintToleration } from './tainttoleration/taint-toleration.ts';
 export interface DefaultPlugin {
   readonly name: string;
   readonly factory: PluginFactory;
+  /** What it implements: known here without making it, so that a configuration can be checked. */
+  readonly points: readonly ExtensionPoint[];
+  /** Reads its arguments: checks them and fills in their defaults. Throws PluginArgumentsError. */
+  readonly arguments: { read(args: unknown): unknown };
   /** Multiplies its scores; absent: 1, or it does not score. */
   readonly weight?: number;
 }
 
 /** The plugins that a profile enables unless told otherwise: kube-scheduler's, in its order and with its weights. */
 export const defaultPlugins: readonly DefaultPlugin[] = [
-  { name: 'SchedulingGates', factory: createSchedulingGates },
-  { name: 'PrioritySort', factory: createPrioritySort },
-  { name: 'NodeUnschedulable', factory: createNodeUnschedulable },
-  { name: 'NodeName', factory: createNodeName },
-  { name: 'TaintToleration', factory: createTaintToleration, weight: 3 },
-  { name: 'NodeAffinity', factory: createNodeAffinity, weight: 2 },
-  { name: 'NodePorts', factory: createNodePorts },
-  { name: 'NodeResourcesFit', factory: createNodeResourcesFit, weight: 1 },
-  { name: 'DefaultBinder', factory: createDefaultBinder },
-  { name: 'Coscheduling', factory: (args, handle) => new Coscheduling(args, handle) },
+  {
+    name: 'SchedulingGates',
+    factory: createSchedulingGates,
+    points: ['preEnqueue'],
+    arguments: noArguments('SchedulingGates'),
+  },
+  {
+    name: 'PrioritySort',
+    factory: createPrioritySort,
+    points: ['queueSort'],
+    arguments: noArguments('PrioritySort'),
+  },
+  {
+    name: 'NodeUnschedulable',
+    factory: createNodeUnschedulable,
+    points: ['filter'],
+    arguments: noArguments('NodeUnschedulable'),
+  },
+  {
+    name: 'NodeName',
+    factory: createNodeName,
+    points: ['filter'],
+    arguments: noArguments('NodeName'),
+  },
+  {
+    name: 'TaintToleration',
+    factory: createTaintToleration,
+    points: ['filter', 'score'],
+    arguments: noArguments('TaintToleration'),
+    weight: 3,
+  },
+  {
+    name: 'NodeAffinity',
+    factory: createNodeAffinity,
+    points: ['preFilter', 'filter', 'preScore', 'score'],
+    arguments: nodeAffinityArguments,
+    weight: 2,
+  },
+  {
+    name: 'NodePorts',
+    factory: createNodePorts,
+    points: ['preFilter', 'filter'],
+    arguments: noArguments('NodePorts'),
+  },
+  {
+    name: 'NodeResourcesFit',
+    factory: createNodeResourcesFit,
+    points: ['filter', 'score'],
+    arguments: fitArguments,
+    weight: 1,
+  },
+  {
+    name: 'DefaultBinder',
+    factory: createDefaultBinder,
+    points: ['bind'],
+    arguments: noArguments('DefaultBinder'),
+  },
+  {
+    name: 'Coscheduling',
+    factory: (args, handle) => new Coscheduling(args, handle),
+    points: ['preEnqueue', 'preFilter', 'reserve', 'permit'],
+    arguments: coschedulingArguments,
+  },
 ];
 
 /** Every plugin that comes with Tutti. */

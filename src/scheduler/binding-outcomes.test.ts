@@ -86,6 +86,20 @@ describe('a member that cannot be bound', () => {
     expect(core.queue.get('pod/x')).toMatchObject({ attempts: 1, errors: 1, state: { kind: 'active' } });
   });
 
+  it('stays away for as long as the back-off is configured to be', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins, backoff: { initialMs: 3_000, maxMs: 4_000 } });
+    core.node({ name: 'a', cpu: 3 });
+    core.pod({ name: 'x', cpu: 1 });
+    for (const waitMs of [3_000, 4_000]) {
+      await core.attempt();
+      await core.refuse('x', 'no');
+      core.picture.clock.advance(waitMs - 1);
+      expect(core.states()).toEqual({ 'pod/x': 'backoff' });
+      core.picture.clock.advance(1);
+      expect(core.states()).toEqual({ 'pod/x': 'active' });
+    }
+  });
+
   it('means nothing once the scheduler has stopped', async () => {
     const core = coreWith();
     await core.attempt();

@@ -30,10 +30,11 @@ export class Profiles implements QueuePolicy {
     /** What the plugins of this profile may use. */
     readonly handle: (profile: () => Profile, schedulerName: string) => PluginHandle;
   }) {
-    for (const { schedulerName, plugins } of options.configurations) {
+    for (const { schedulerName, plugins, points = {} } of options.configurations) {
       if (this.#byName.has(schedulerName)) throw new ProfileError(`two profiles are called ${schedulerName}`);
       const handle = options.handle(() => profile, schedulerName);
-      const profile: Profile = new Profile({ schedulerName, enabled: plugins, registry: options.registry, handle });
+      const { registry } = options;
+      const profile: Profile = new Profile({ schedulerName, enabled: plugins, points, registry, handle });
       this.#byName.set(schedulerName, profile);
       this.#hints.set(profile, new EventHints(profile));
     }
@@ -104,9 +105,10 @@ export class Profiles implements QueuePolicy {
 
   /** There is one queue, so there is one order. */
   #mustSortAlike(configurations: readonly ProfileConfiguration[]): void {
-    const sorts = configurations.map(({ schedulerName, plugins }) => {
+    const sorts = configurations.map(({ schedulerName, plugins, points }) => {
       const name = this.#byName.get(schedulerName)!.queueSort;
-      return { schedulerName, name, args: plugins.find((plugin) => plugin.name === name)?.args };
+      const named = [...plugins, ...(points?.queueSort?.enabled ?? [])];
+      return { schedulerName, name, args: named.find((plugin) => plugin.name === name)?.args };
     });
     const first = sorts[0]!;
     for (const other of sorts) {

@@ -1,3 +1,4 @@
+import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
@@ -41,6 +42,8 @@ import { WatchHandlers } from './watch-handlers.ts';
 export interface SchedulerCoreOptions {
   readonly profiles: readonly ProfileConfiguration[];
   readonly plugins: PluginRegistry;
+  /** How long what failed stays out of the queue. Default: 1 s, doubling to 10 s. */
+  readonly backoff?: BackoffPolicy;
   readonly ports: SchedulerPorts;
   readonly clock: Clock;
   readonly random: Random;
@@ -114,6 +117,7 @@ export class SchedulerCore {
     const queue = new SchedulingQueue({
       clock,
       policy: profiles,
+      ...(options.backoff !== undefined && { backoff: options.backoff }),
       observer: {
         ready: () => {
           if (this.isRunning) options.onReady();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDuration } from './parse-duration.ts';
+import { parseDuration } from '../base/parse-duration.ts';
 import { readSimulation, simulationAnnotations, SimulationError } from './simulation-annotations.ts';
 
 describe('durations', () => {

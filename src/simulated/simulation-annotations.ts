@@ -1,4 +1,4 @@
-import { parseDuration } from './parse-duration.ts';
+import { parseDuration } from '../base/parse-duration.ts';
 
 /**
  * How a pod asks simulated nodes to play it; all are optional. A pod with a value that cannot be read fails at once, with the

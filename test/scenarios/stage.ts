@@ -6,7 +6,7 @@ import type { KubeClient } from '../../src/client/kube-client.ts';
 import type { Endpoint } from '../../src/client/endpoint.ts';
 import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runController } from '../../src/compose/controller.ts';
-import { defaultProfile } from '../../src/config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultProfile } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
 import { nodeObject } from '../../src/simulated/node-object.ts';
 import type { SimulatedNodeSpec } from '../../src/simulated/node-object.ts';
@@ -107,7 +107,10 @@ export class Stage {
       ...this.#address(options.through?.endpoint),
       host: '127.0.0.1',
       port: 0,
-      configuration: { profiles: [defaultProfile(schedulerName)], clientConnection: { qps: 0, burst: 1 } },
+      configuration: defaultConfiguration({
+        profiles: [defaultProfile(schedulerName)],
+        clientConnection: { qps: 0, burst: 1 },
+      }),
       logger: this.logs,
     });
     this.#started.push(() => process.stop());

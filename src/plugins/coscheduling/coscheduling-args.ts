@@ -11,7 +11,7 @@ export interface CoschedulingArgs {
   readonly podGroupRejectPercentage: number;
 }
 
-const coschedulingArguments = new PluginArguments(pluginName, {
+export const coschedulingArguments = new PluginArguments(pluginName, {
   type: 'object',
   additionalProperties: false,
   properties: {

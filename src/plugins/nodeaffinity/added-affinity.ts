@@ -14,7 +14,8 @@ const term = {
   },
 } as const;
 
-const nodeAffinityArguments = new PluginArguments('NodeAffinity', {
+/** kube-scheduler's NodeAffinityArgs. */
+export const nodeAffinityArguments = new PluginArguments('NodeAffinity', {
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -27,7 +27,8 @@ const group = '[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?';
 
 const resourceName = { type: 'string', pattern: `^(${group}/)?${name}$` } as const;
 
-const fitArguments = new PluginArguments('NodeResourcesFit', {
+/** kube-scheduler's NodeResourcesFitArgs; of the scoring strategies, RequestedToCapacityRatio is refused. */
+export const fitArguments = new PluginArguments('NodeResourcesFit', {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -67,7 +68,7 @@ const fitArguments = new PluginArguments('NodeResourcesFit', {
             },
           },
           uniqueBy: ['name'], // kube-scheduler would count it twice
-          default: [],
+          default: defaultScored,
         },
         requestedToCapacityRatio: { refused: 'belongs to RequestedToCapacityRatio, which is not supported yet' },
       },

@@ -8,7 +8,6 @@ import type { Extender } from '../../framework/extender.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { ExtenderPort } from '../ports.ts';
 import { ExtenderBinding } from './extender-binding.ts';
-import { ExtenderConfigurationError } from './extender-configuration-error.ts';
 import { extenderEndpoint } from './extender-endpoint.ts';
 import { httpExtender } from './http-extender.ts';
 import { WholeObjects } from './whole-objects.ts';
@@ -42,11 +41,6 @@ export async function openHttpExtenders(options: HttpExtendersOptions): Promise<
   const extenders: Extender[] = [];
   for (const [index, configuration] of configurations.entries()) {
     const place = `extenders[${index}]`;
-    if (configuration.preemptVerb !== undefined) {
-      throw new ExtenderConfigurationError(
-        `${place}.preemptVerb must be absent: extenders are not asked about preemption`,
-      );
-    }
     const { name, endpoint, isUnverified } = await extenderEndpoint(configuration, place);
     if (isUnverified) logger.warn('the certificate of this extender is not verified', { extender: name });
     const transport = new HttpTransport({ endpoint, idleTimeoutMs });

@@ -4,6 +4,7 @@ import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
 import type { PodOptions } from '../../../test/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
 import { seededRandom } from '../../base/random.ts';
 import { VirtualClock } from '../../base/testing/virtual-clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -28,6 +29,7 @@ export interface PictureOptions {
   /** schedulerName -> which of all these plugins its profile enables. Default: one profile, `default-scheduler`, with all. */
   readonly profiles?: Readonly<Record<string, (plugin: EnabledPlugin) => boolean>>;
   readonly binder?: PodBinder;
+  readonly backoff?: BackoffPolicy;
   /** In the place of ports that keep what they are told. */
   readonly ports?: Partial<Omit<SchedulerPorts, 'binder'>>;
   readonly seed?: number;
@@ -66,13 +68,15 @@ export class Picture {
   /** How often the core asked for an attempt. */
   asked = 0;
 
-  constructor({ plugins, extra = [], profiles, binder = noBinder, ports = {}, seed = 1 }: PictureOptions) {
+  constructor(options: PictureOptions) {
+    const { plugins, extra = [], profiles, binder = noBinder, backoff, ports = {}, seed = 1 } = options;
     const all = [...plugins, ...extra.map((plugin) => ({ ...factoryOf(plugin), weight: plugin.weight ?? 1 }))];
     const enabled = all.map(({ name, weight = 1 }) => ({ name, weight }));
     const wanted = Object.entries(profiles ?? { 'default-scheduler': () => true });
     this.core = new SchedulerCore({
       profiles: wanted.map(([schedulerName, has]) => ({ schedulerName, plugins: enabled.filter(has) })),
       plugins: new Map(all.map(({ name, factory }) => [name, factory])),
+      ...(backoff !== undefined && { backoff }),
       ports: { ...this.#ports(), ...ports, binder },
       clock: this.clock,
       random: seededRandom(seed),

@@ -1,0 +1,16 @@
+const units = [
+  ['h', 3_600_000],
+  ['m', 60_000],
+] as const;
+
+/** Milliseconds in Go's notation, as `parseDuration` reads it: `15s`, `1m30s`, `0.5s`. */
+export function formatDuration(milliseconds: number): string {
+  let text = '';
+  let rest = milliseconds;
+  for (const [unit, size] of units) {
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return rest > 0 || text === '' ? `${text}${rest / 1_000}s` : text;
+}

@@ -1,0 +1,162 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
+import { TestProcess } from './testing/test-process.ts';
+
+const running: TestProcess[] = [];
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-config-'));
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((process) => process.kill()));
+  await rm(folder, { recursive: true });
+});
+
+function tutti(...parameters: readonly string[]): TestProcess {
+  const process = new TestProcess(parameters, { environment: { KUBECONFIG: '', HOME: folder } });
+  running.push(process);
+  return process;
+}
+
+/** Its output, when it has ended as it should. */
+async function outputOf(exitCode: number, ...parameters: readonly string[]): Promise<string> {
+  const process = tutti(...parameters);
+  expect(await process.ended()).toMatchObject({ exitCode });
+  return process.stdout + process.stderr;
+}
+
+async function file(name: string, ...lines: readonly string[]): Promise<string> {
+  const path = join(folder, name);
+  const header = ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration'];
+  await writeFile(path, [...header, ...lines, ''].join('\n'));
+  return path;
+}
+
+describe('tutti scheduler --config', () => {
+  it('runs the profiles of the file on the cluster that it names, and says what has no effect', async () => {
+    const plane = await openEmbeddedPlane();
+    try {
+      const config = await file(
+        'scheduler.yaml',
+        'parallelism: 4',
+        'clientConnection:',
+        `  kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}`,
+        'profiles:',
+        '- schedulerName: batch',
+        '- schedulerName: interactive',
+        '  plugins: {multiPoint: {disabled: [{name: Coscheduling}]}}',
+      );
+      const flags = ['--kubeconfig', '/does/not/exist', '--kube-api-qps', '3', '--scheduler-name', 'x', '-v', '4'];
+      const process = tutti('scheduler', '--config', config, ...flags, '--metrics-port', '0', '--log-format', 'json');
+      await process.said(/"schedulerNames":"batch,interactive"/);
+      expect(process.stderr).toContain(`${config}:3:1: parallelism has no effect: a cycle runs on one thread`);
+      for (const flag of ['--kubeconfig', '--kube-api-qps', '--scheduler-name']) {
+        expect(process.stderr).toContain(`"flag":"${flag}","time"`);
+      }
+      process.signal('SIGTERM');
+      expect(await process.ended()).toMatchObject({ exitCode: 0 });
+    } finally {
+      await plane.stop();
+    }
+  });
+
+  it('says everything that is wrong with the file, and does not start', async () => {
+    const config = await file('scheduler.yaml', 'paralellism: 4', 'profiles:', '- schedulerName: ""');
+    expect(await outputOf(1, 'scheduler', '--config', config)).toMatch(
+      new RegExp(
+        `^tutti: the configuration cannot be used:\n  ${config}:3:1: paralellism is not known; did you mean parallelism\\? .*\n` +
+          `  ${config}:5:3: profiles\\[0\\]\\.schedulerName must not be empty; it is what pods say in spec\\.schedulerName\n$`,
+      ),
+    );
+  });
+
+  it('names the field of the file that leads to no kubeconfig', async () => {
+    const config = await file('scheduler.yaml', 'clientConnection: {kubeconfig: /does/not/exist}');
+    expect(await outputOf(1, 'scheduler', '--config', config)).toBe(
+      `tutti: kubeconfig /does/not/exist does not exist: give an existing file with clientConnection.kubeconfig of ${config}\n`,
+    );
+  });
+
+  it('does not start with an extender that wants a say in preemption, which it does not get yet', async () => {
+    const plane = await openEmbeddedPlane();
+    try {
+      const config = await file(
+        'scheduler.yaml',
+        `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`,
+        'extenders: [{urlPrefix: "http://127.0.0.1:1", preemptVerb: preempt}]',
+      );
+      expect(await outputOf(1, 'scheduler', '--config', config, '--metrics-port', '0')).toMatch(
+        /^tutti: extenders\[0\]\.preemptVerb is not supported yet: remove it/m,
+      );
+    } finally {
+      await plane.stop();
+    }
+  });
+});
+
+describe('tutti scheduler --write-config-to', () => {
+  it('writes what a file, or the flags, come to, and it can be used', async () => {
+    const config = await file('scheduler.yaml', 'podMaxBackoffSeconds: 60', 'leaderElection: {leaderElect: false}');
+    const written = join(folder, 'written.yaml');
+    expect(await outputOf(0, 'scheduler', '--config', config, '--write-config-to', written)).toBe('');
+    expect(await readFile(written, 'utf8')).toMatch(/podMaxBackoffSeconds: 60[^]*schedulerName: default-scheduler/);
+    expect(await outputOf(0, 'config', 'check', written)).toBe(`${written}: can be used\n`);
+    await outputOf(0, 'scheduler', '--scheduler-name', 'mine', '--kube-api-qps', '0', '--write-config-to', written);
+    expect(await readFile(written, 'utf8')).toMatch(/qps: -1[^]*schedulerName: mine/);
+  });
+
+  it('says why it cannot', async () => {
+    expect(await outputOf(1, 'scheduler', '--write-config-to', join(folder, 'missing', 'file'))).toBe(
+      `tutti: cannot write the configuration to ${folder}/missing/file: there is no such folder. Give the path of a file that can be written\n`,
+    );
+  });
+});
+
+describe('tutti config check', () => {
+  it('says all that is wrong and all that should be known, of every file', async () => {
+    const good = await file('good.yaml', 'parallelism: 4');
+    const bad = await file('bad.yaml', 'percentageOfNodesToScore: 50', 'parallelism: 0');
+    const missing = join(folder, 'missing.yaml');
+    expect(await outputOf(1, 'config', 'check', good, bad, missing)).toBe(
+      [
+        `${good}:3:1: warning: parallelism has no effect: a cycle runs on one thread`,
+        `${good}: can be used, 1 warning`,
+        `${bad}:3:1: warning: percentageOfNodesToScore has no effect: every node is looked at`,
+        `${bad}:4:1: error: parallelism must be a whole number from 1 to 2147483647, not 0`,
+        `${bad}: 1 error, 1 warning`,
+        `${missing}: error: there is no such file`,
+        `${missing}: 1 error`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('--verbose says what would run', async () => {
+    const good = await file(
+      'good.yaml',
+      'profiles: [{schedulerName: batch, plugins: {score: {disabled: [{name: "*"}]}}}]',
+    );
+    expect(await outputOf(0, 'config', 'check', '--verbose', good)).toBe(
+      [
+        `${good}: can be used`,
+        'profile batch',
+        '  preEnqueue: SchedulingGates, Coscheduling',
+        '  queueSort: PrioritySort',
+        '  preFilter: NodeAffinity, NodePorts, Coscheduling',
+        '  filter: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit',
+        '  preScore: NodeAffinity',
+        '  reserve: Coscheduling',
+        '  permit: Coscheduling',
+        '  bind: DefaultBinder',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('needs a file', async () => {
+    expect(await outputOf(2, 'config', 'check')).toContain('See "tutti config check --help"');
+  });
+});

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
+import type { TestPlane } from '../../test/planes/plane.ts';
+import { defaultConfiguration } from '../config/scheduler-configuration.ts';
+import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { createScheduler } from './create-scheduler.ts';
+import type { RunningProcess } from './running-process.ts';
+import type { OwnPlugin } from './scheduler.ts';
+
+let plane: TestPlane;
+let folder: string;
+let scheduler: RunningProcess | undefined;
+beforeEach(async () => {
+  plane = await openEmbeddedPlane();
+  folder = await mkdtemp(join(tmpdir(), 'tutti-create-'));
+});
+afterEach(async () => {
+  await scheduler?.stop();
+  scheduler = undefined;
+  await plane.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function configFile(...lines: readonly string[]): Promise<string> {
+  const path = join(folder, 'scheduler.yaml');
+  const header = ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration'];
+  const connection = `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`;
+  await writeFile(path, [...header, connection, ...lines, ''].join('\n'));
+  return path;
+}
+
+async function addNode(name: string): Promise<void> {
+  const amounts = { cpu: '2', memory: '1Gi', pods: '10' };
+  const status = { allocatable: amounts, capacity: amounts };
+  await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name }, status });
+}
+
+async function addPod(name: string, schedulerName: string): Promise<void> {
+  const spec = { schedulerName, containers: [{ name: 'main', image: 'busybox' }] };
+  await plane.client.create('/api/v1/namespaces/default/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec,
+  });
+}
+
+async function expectNode(pod: string, node: string): Promise<void> {
+  const path = `/api/v1/namespaces/default/pods/${pod}`;
+  await expect
+    .poll(async () => (await plane.client.get<{ spec: { nodeName?: string } }>(path)).spec.nodeName)
+    .toBe(node);
+}
+
+/** Takes no node but the one that its arguments name. */
+const only: OwnPlugin = {
+  name: 'Only',
+  args: { node: 'a' },
+  factory: (args) => {
+    const { node: wanted } = args as { readonly node: string };
+    return { name: 'Only', preFilter: () => ({ nodeNames: new Set([wanted]) }) };
+  },
+};
+
+describe('a scheduler made through the library', () => {
+  it('runs a configuration file, and the plugins of its caller where a profile enables them', async () => {
+    const file = await configFile(
+      'profiles:',
+      '- schedulerName: plain',
+      '  plugins: {filter: {enabled: [{name: NodeName}]}}',
+      '- schedulerName: on-a',
+      '  plugins: {multiPoint: {enabled: [{name: Only}]}}',
+      '- schedulerName: on-b',
+      '  plugins: {preFilter: {enabled: [{name: Only}]}}',
+      '  pluginConfig: [{name: Only, args: {node: b}}]',
+    );
+    scheduler = await createScheduler({ configFile: file, plugins: [only], logger: silentLogger });
+    await addNode('b');
+    await addPod('plain', 'plain');
+    await addPod('first', 'on-b');
+    await expectNode('plain', 'b');
+    await expectNode('first', 'b');
+    await addPod('second', 'on-a');
+    await addNode('a');
+    await expectNode('second', 'a');
+  });
+
+  it('says what is wrong with a plugin that has nothing to do where the file names it', async () => {
+    const file = await configFile('profiles:', '- plugins: {score: {enabled: [{name: Only}]}}');
+    await expect(createScheduler({ configFile: file, plugins: [only], logger: silentLogger })).rejects.toThrow(
+      'profile default-scheduler: plugin Only has nothing to do at score; its points are preFilter',
+    );
+  });
+
+  it('takes a configuration that was made in code', async () => {
+    scheduler = await createScheduler({
+      kubeconfig: plane.kubeconfigPath,
+      configuration: defaultConfiguration(),
+      logger: silentLogger,
+    });
+    await addNode('a');
+    await addPod('worker', 'default-scheduler');
+    await expectNode('worker', 'a');
+  });
+
+  it('takes its profiles from one place', async () => {
+    await expect(createScheduler({ configFile: 'a', schedulerNames: ['b'] })).rejects.toThrow(
+      new TypeError('give one of configFile and schedulerNames: each says which profiles there are'),
+    );
+  });
+
+  it('does not go on without what an extender needs to be asked', async () => {
+    const extender = 'urlPrefix: "https://127.0.0.1:1/x", filterVerb: filter, tlsConfig: {caFile: /does/not/exist}';
+    const file = await configFile(`extenders: [{${extender}}]`);
+    await expect(createScheduler({ configFile: file, logger: silentLogger })).rejects.toThrow(
+      expect.objectContaining({
+        name: 'ExtenderConfigurationError',
+        message: expect.stringContaining('extenders[0].tlsConfig.caFile must be a file that can be read'),
+      }),
+    );
+  });
+});

@@ -1,0 +1,173 @@
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Pair, YAMLError, YAMLMap } from 'yaml';
+import type { FieldPath } from '../plugins/field-path.ts';
+
+/** Says something about a field; `at` is the field whose line is meant where that is another. */
+export type ReportRemark = (path: FieldPath, text: string, at?: FieldPath) => void;
+
+/** A place in a file, from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Enough for thousands of profiles. */
+const mostCharacters = 4_000_000;
+/** How many copies of anchored values may be made, so that a few lines cannot ask for billions. */
+const mostAliases = 100;
+const mostErrors = 10;
+const mostBrackets = 200;
+
+/** A file of YAML, or of JSON, which is YAML: its value, and where in the text each field is. */
+export class ConfigurationDocument {
+  /** What JSON could hold; undefined when the text cannot be read, which has then been reported. */
+  readonly value: unknown;
+  readonly #document: Document | undefined;
+  readonly #lines = new LineCounter();
+  /** mapping -> key -> the pair that has it */
+  readonly #pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+  /** Where the text cannot be read: offset in it, and why. */
+  readonly #unreadable: { readonly offset: number; readonly text: string }[] = [];
+  readonly #twice: { readonly path: FieldPath; readonly offset: number }[] = [];
+
+  /** Never throws, whatever the text is. */
+  constructor(text: string) {
+    if (text.length > mostCharacters) {
+      this.#fail(0, `is larger than a configuration can be: ${text.length} characters, at most ${mostCharacters}`);
+      return;
+    }
+    if (isNestedTooDeeply(text)) {
+      this.#fail(0, 'is nested too deeply');
+      return;
+    }
+    try {
+      // The library's own search for keys that are given twice takes minutes for a mapping of a megabyte.
+      const options = { uniqueKeys: false, prettyErrors: false, merge: true, logLevel: 'error' } as const;
+      this.#document = parseDocument(text, { ...options, lineCounter: this.#lines });
+      this.#readErrors(this.#document);
+      if (this.#unreadable.length === 0) this.value = this.#document.toJS({ maxAliasCount: mostAliases });
+    } catch (error) {
+      // Text that is nested deeper than the stack, an alias without its anchor, or too many of them.
+      this.#fail(0, wording((error as Error).message));
+    }
+  }
+
+  get isReadable(): boolean {
+    return this.#unreadable.length === 0;
+  }
+
+  /** Tells all that is wrong with the text itself; `place` of what has no field. */
+  reportErrors(report: (path: FieldPath, text: string, place: Position) => void): void {
+    for (const { offset, text } of this.#unreadable) report([], text, this.#placeOf(offset));
+    for (const { path, offset } of this.#twice) {
+      report(path, `is given twice; the first is on line ${this.positionOf(path).line}`, this.#placeOf(offset));
+    }
+  }
+
+  /** Where the field begins, or the deepest field around it that there is. */
+  positionOf(path: FieldPath): Position {
+    let node: unknown = this.#document?.contents;
+    let offset = rangeStart(node) ?? 0;
+    for (const segment of path) {
+      if (isAlias(node)) node = node.resolve(this.#document!);
+      if (isMap(node)) {
+        const pair = this.#pairsOf(node).get(String(segment));
+        if (pair === undefined) break;
+        offset = rangeStart(pair.key) ?? offset;
+        node = pair.value;
+      } else if (isSeq(node) && typeof segment === 'number') {
+        node = node.items[segment];
+        offset = rangeStart(node) ?? offset;
+      } else {
+        break;
+      }
+    }
+    return this.#placeOf(offset);
+  }
+
+  #readErrors(document: Document): void {
+    for (const error of [...document.errors, ...document.warnings]) {
+      this.#fail(error.pos[0], wording(error.message, error.code));
+    }
+    if (this.isReadable) this.#twice.push(...keysGivenTwice(document));
+  }
+
+  #fail(offset: number, text: string): void {
+    // One mistake may be found in a hundred places after it.
+    const isTold = this.#unreadable.some((other) => other.text === text) || this.#unreadable.length >= mostErrors;
+    if (!isTold) this.#unreadable.push({ offset, text });
+  }
+
+  #placeOf(offset: number): Position {
+    const { line, col } = this.#lines.linePos(offset);
+    return line === 0 ? { line: 1, column: 1 } : { line, column: col };
+  }
+
+  #pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+    let pairs = this.#pairs.get(map);
+    if (pairs === undefined) {
+      // Of two with one key the first is shown.
+      pairs = new Map(map.items.toReversed().map((pair) => [keyOf(pair), pair]));
+      this.#pairs.set(map, pairs);
+    }
+    return pairs;
+  }
+}
+
+/** Whether more brackets are open at once than a configuration can need: what follows each would be read in vain, which takes long. */
+function isNestedTooDeeply(text: string): boolean {
+  let depth = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    if (depth > mostBrackets) return true;
+  }
+  return false;
+}
+
+function wording(message: string, code?: YAMLError['code']): string {
+  if (message.startsWith('Maximum call stack')) return 'is nested too deeply';
+  if (code === 'MULTIPLE_DOCS') return 'holds several documents; a configuration file has one, so remove the others';
+  return `is not valid YAML or JSON: ${oneLine(message)}`;
+}
+
+const longestShown = 200;
+
+function oneLine(message: string): string {
+  const line = message.split('\n', 1)[0]!;
+  return line.length > longestShown ? `${line.slice(0, longestShown)}…` : line;
+}
+
+function rangeStart(node: unknown): number | undefined {
+  const range = (node as { readonly range?: readonly number[] | null } | null | undefined)?.range;
+  return range?.[0];
+}
+
+function keyOf({ key }: Pair): string {
+  return String(isScalar(key) ? key.value : key);
+}
+
+/** The second of two keys of a mapping that are the same, and every further one. A merge may be given more than once. */
+function keysGivenTwice(document: Document): readonly { readonly path: FieldPath; readonly offset: number }[] {
+  const twice: { readonly path: FieldPath; readonly offset: number }[] = [];
+  visit(document, {
+    Map(_, map, ancestors) {
+      const keys = new Set<string>();
+      for (const pair of map.items) {
+        const key = keyOf(pair);
+        if (keys.has(key) && key !== '<<') {
+          twice.push({ path: [...pathOf([...ancestors, map]), key], offset: rangeStart(pair.key) ?? 0 });
+        }
+        keys.add(key);
+      }
+    },
+  });
+  return twice;
+}
+
+/** The way to the last of a chain of nodes, each of which holds the next. */
+function pathOf(chain: readonly unknown[]): FieldPath {
+  return chain.flatMap((node, index): FieldPath => {
+    if (isSeq(node)) return index === chain.length - 1 ? [] : [node.items.indexOf(chain[index + 1])];
+    return isPair(node) ? [keyOf(node)] : [];
+  });
+}

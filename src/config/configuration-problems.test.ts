@@ -1,0 +1,462 @@
+import { describe, expect, it } from 'vitest';
+import { header, remarksOf } from './testing/remarks-of.ts';
+
+const names =
+  'SchedulingGates, PrioritySort, NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, ' +
+  'DefaultBinder, Coscheduling';
+
+/** After the two lines that say what it is; so the first line of `text` is line 3. */
+function problemsOf(text: string): readonly string[] {
+  return remarksOf(header + text).problems;
+}
+
+/** Of one profile, whose fields begin in line 4, column 3. */
+function profileProblemsOf(text: string): readonly string[] {
+  return problemsOf(`profiles:\n- ${text.replaceAll('\n', '\n  ')}`);
+}
+
+describe('a file that is no KubeSchedulerConfiguration', () => {
+  it.each([
+    ['', ['1:1: must be a KubeSchedulerConfiguration, an object with apiVersion: kubescheduler.config.k8s.io/v1']],
+    ['- 1', ['1:1: must be a KubeSchedulerConfiguration, an object with apiVersion: kubescheduler.config.k8s.io/v1']],
+    [
+      'profiles: []',
+      [
+        '1:1: apiVersion is missing; it must be kubescheduler.config.k8s.io/v1',
+        '1:1: kind is missing; it must be KubeSchedulerConfiguration',
+      ],
+    ],
+    [
+      'apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\nparallelism: 0',
+      [
+        '1:1: apiVersion must be kubescheduler.config.k8s.io/v1, not "kubescheduler.config.k8s.io/v1alpha1"',
+        '3:1: parallelism must be a whole number from 1 to 2147483647, not 0',
+      ],
+    ],
+    [
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scheduler-config}\ndata: {}',
+      [
+        '1:1: apiVersion must be kubescheduler.config.k8s.io/v1, not "v1"',
+        '2:1: kind must be KubeSchedulerConfiguration, not "ConfigMap"',
+      ],
+    ],
+    [`${header}---\n${header}`, ['3:1: holds several documents; a configuration file has one, so remove the others']],
+    [`${header}profiles: [`, [expect.stringMatching(/^3:12: is not valid YAML or JSON: /)]],
+    [`${header}profiles: *there`, [expect.stringContaining('is not valid YAML or JSON: Unresolved alias')]],
+    [`${header}parallelism: !many 4`, ['3:14: is not valid YAML or JSON: Unresolved tag: !many']],
+  ])('is said to be none: %j', (text, problems) => {
+    expect(remarksOf(text).problems).toEqual(problems);
+  });
+});
+
+describe('a field', () => {
+  it.each([
+    [
+      'paralelism: 1',
+      expect.stringMatching(/^3:1: paralelism is not known; did you mean parallelism\? The fields are parallelism, /),
+    ],
+    ['parallelism: many', '3:1: parallelism must be a whole number from 1 to 2147483647, not "many"'],
+    ['parallelism: 1.5', '3:1: parallelism must be a whole number from 1 to 2147483647, not 1.5'],
+    ['profiles: {}', '3:1: profiles must be a list, not an object'],
+    ['profiles: [null]', '3:12: profiles[0] must be an object, not null'],
+    ['enableProfiling: yes please', '3:1: enableProfiling must be true or false, not "yes please"'],
+    ['delayCacheUntilActive: 1', '3:1: delayCacheUntilActive must be true or false, not 1'],
+    ['parallelism: 1\nparallelism: 2', '4:1: parallelism is given twice; the first is on line 3'],
+    [
+      'profiles:\n- plugins:\n    score: {enabled: []}\n    score: {enabled: []}',
+      '6:5: profiles[0].plugins.score is given twice; the first is on line 5',
+    ],
+    [
+      'healthzBindAddress: 0.0.0.0:1',
+      '3:1: healthzBindAddress is of v1beta2: give --bind-address and --metrics-port instead',
+    ],
+    ['algorithmSource: {}', '3:1: algorithmSource is of versions that had policies: state profiles instead'],
+  ])('that is not as it should be is named: %j', (text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
+  });
+
+  it('that is null counts as absent', () => {
+    expect(problemsOf('parallelism: null\nprofiles: null\nleaderElection:\nextenders: ~')).toEqual([]);
+  });
+
+  it('of JSON is found as well', () => {
+    const text = JSON.stringify(
+      { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', parallelism: 0 },
+      null,
+      '\t',
+    );
+    expect(remarksOf(text).problems).toEqual(['4:2: parallelism must be a whole number from 1 to 2147483647, not 0']);
+  });
+});
+
+describe("kube-scheduler's rules", () => {
+  it.each([
+    [
+      'clientConnection: {burst: -1}',
+      '3:20: clientConnection.burst must be a whole number from 0 to 2147483647, not -1',
+    ],
+    ['parallelism: 0', '3:1: parallelism must be a whole number from 1 to 2147483647, not 0'],
+    ['percentageOfNodesToScore: 101', '3:1: percentageOfNodesToScore must be a whole number from 0 to 100, not 101'],
+    ['percentageOfNodesToScore: -1', '3:1: percentageOfNodesToScore must be a whole number from 0 to 100, not -1'],
+    [
+      'podInitialBackoffSeconds: 0',
+      '3:1: podInitialBackoffSeconds must be a whole number from 1 to 9007199254740, not 0',
+    ],
+    [
+      'podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 4',
+      '4:1: podMaxBackoffSeconds must be at least podInitialBackoffSeconds, which is 5, not 4',
+    ],
+    [
+      'podInitialBackoffSeconds: 20',
+      '3:1: podMaxBackoffSeconds must be at least podInitialBackoffSeconds, which is 20, not 10, its default',
+    ],
+    [
+      'leaderElection: {leaseDuration: 10s}',
+      '3:18: leaderElection.leaseDuration must be longer than renewDeadline, which is 10s, not 10s',
+    ],
+    [
+      'leaderElection: {retryPeriod: 1m}',
+      '3:18: leaderElection.renewDeadline must be longer than retryPeriod, which is 1m, not 10s',
+    ],
+    [
+      'leaderElection: {retryPeriod: -2s}',
+      '3:18: leaderElection.retryPeriod must be a duration such as 15s or 1m30s, not "-2s"',
+    ],
+    [
+      'leaderElection: {retryPeriod: 2}',
+      '3:18: leaderElection.retryPeriod must be a duration such as 15s or 1m30s, not 2',
+    ],
+    ['leaderElection: {resourceLock: endpoints}', '3:18: leaderElection.resourceLock must be leases, not "endpoints"'],
+  ])('hold for the process: %j', (text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
+  });
+
+  it('do not hold for a leader election that is switched off', () => {
+    expect(problemsOf('leaderElection: {leaderElect: false, leaseDuration: 1s, resourceLock: endpoints}')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'schedulerName: ""',
+      '4:3: profiles[0].schedulerName must not be empty; it is what pods say in spec.schedulerName',
+    ],
+    [
+      'percentageOfNodesToScore: 200',
+      '4:3: profiles[0].percentageOfNodesToScore must be a whole number from 0 to 100, not 200',
+    ],
+    [
+      'plugins: {filter: {enabled: [{name: EBSLimits}]}}',
+      '4:33: profiles[0].plugins.filter.enabled[0].name is EBSLimits, which kube-scheduler has removed: ' +
+        'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place',
+    ],
+    [
+      'pluginConfig: [{name: CinderLimits}]',
+      '4:19: profiles[0].pluginConfig[0].name names CinderLimits, which kube-scheduler has removed: ' +
+        'the limits of CSI drivers, which NodeVolumeLimits checks there, take its place',
+    ],
+    [
+      'pluginConfig:\n- name: Coscheduling\n- name: Coscheduling',
+      '6:5: profiles[0].pluginConfig[1] must differ from profiles[0].pluginConfig[0] in name; both have "Coscheduling"',
+    ],
+    [
+      'pluginConfig: [{name: Coscheduling, args: {kind: NodeAffinityArgs}}]',
+      '4:46: profiles[0].pluginConfig[0].args.kind must be CoschedulingArgs, not "NodeAffinityArgs"',
+    ],
+    [
+      'pluginConfig: [{name: Coscheduling, args: {apiVersion: v1, kind: CoschedulingArgs}}]',
+      '4:46: profiles[0].pluginConfig[0].args.apiVersion must be kubescheduler.config.k8s.io/v1, not "v1"',
+    ],
+    [
+      'pluginConfig:\n- name: Coscheduling\n  args:\n    permitWaitingTimeSeconds: -10',
+      '7:7: profiles[0].pluginConfig[0].args.permitWaitingTimeSeconds must be a whole number of at least 0, not -10',
+    ],
+    [
+      'pluginConfig: [{name: NodeName, args: {x: 1}}]',
+      '4:42: profiles[0].pluginConfig[0].args.x is not known; there is nothing to set here',
+    ],
+    [
+      'plugins: {score: {enabled: [{name: TaintToleration, weight: -1}]}}',
+      '4:55: profiles[0].plugins.score.enabled[0].weight must be a whole number from 0 to 2147483647, not -1',
+    ],
+    [
+      'plugins: {score: {enabled: [{name: NodeAffinity}, {name: NodeAffinity}]}}',
+      '4:53: profiles[0].plugins.score.enabled[1] must differ from profiles[0].plugins.score.enabled[0] in name; both have "NodeAffinity"',
+    ],
+    [
+      'plugins: {score: {enabled: [{weight: 1}]}}',
+      '4:31: profiles[0].plugins.score.enabled[0].name is missing; it must be the name of a plugin',
+    ],
+    [
+      'plugins: {score: {enabled: [{name: "*"}]}}',
+      '4:32: profiles[0].plugins.score.enabled[0].name must be the name of a plugin: * stands for all of them in disabled alone',
+    ],
+    [
+      'plugins: {filter: {enabled: [{name: TaintTolerations}]}}',
+      '4:33: profiles[0].plugins.filter.enabled[0].name is "TaintTolerations", and no plugin is called that; ' +
+        `did you mean TaintToleration? The plugins are ${names}`,
+    ],
+    [
+      'plugins: {multiPoint: {enabled: [{name: MyPlugin}]}}',
+      `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", and no plugin is called that; the plugins are ${names}`,
+    ],
+    [
+      'plugins: {multiPoint: {enabled: [{name: PodTopologySpread}]}}',
+      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is PodTopologySpread, a plugin of kube-scheduler that Tutti ' +
+        `does not have yet: remove it, or take one of ${names}`,
+    ],
+    [
+      'plugins: {multiPoint: {enabled: [{name: CapacityScheduling}]}}',
+      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is CapacityScheduling, a plugin of scheduler-plugins that Tutti ' +
+        `does not have: remove it, or take one of ${names}`,
+    ],
+    [
+      'plugins: {score: {enabled: [{name: NodeName}]}}',
+      '4:32: profiles[0].plugins.score.enabled[0].name is NodeName, which has nothing to do at score; its points are filter',
+    ],
+    [
+      'plugins: {PreFilter: {}}',
+      expect.stringMatching(
+        /^4:13: profiles\[0\].plugins.PreFilter is not known; did you mean preFilter\? The fields are multiPoint, /,
+      ),
+    ],
+    ['plugins: {unreserve: {}}', '4:13: profiles[0].plugins.unreserve is part of reserve: name its plugins there'],
+    [
+      'plugins: {placementScore: {enabled: [{name: PodGroupPodsCount}]}}',
+      '4:30: profiles[0].plugins.placementScore.enabled must be empty: Tutti has no such point, it plans a group as a whole',
+    ],
+    [
+      'plugins: {bind: {disabled: [{name: DefaultBinder}]}}',
+      '4:13: profiles[0].plugins.bind must leave a plugin that binds: enable DefaultBinder',
+    ],
+    [
+      'plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}',
+      '4:3: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',
+    ],
+  ])('hold for a profile: %j', (text, problem) => {
+    expect(profileProblemsOf(text)).toEqual([problem]);
+  });
+
+  it('hold among profiles', () => {
+    expect(problemsOf('profiles:\n- schedulerName: a\n- {}\n- schedulerName: a')).toEqual([
+      '5:3: profiles[1].schedulerName is missing; it must be a name of its own where there are several profiles',
+      '6:3: profiles[2].schedulerName must differ from profiles[0].schedulerName; both are "a"',
+    ]);
+  });
+
+  it('let there be one order of the one queue', () => {
+    const byAge = { name: 'ByAge', points: ['queueSort'] } as const;
+    const two = (second: string): readonly string[] =>
+      remarksOf(`${header}profiles:\n- {schedulerName: a}\n- schedulerName: b\n${second}`, [byAge]).problems;
+    const instead = '      enabled: [{name: ByAge}]\n      disabled: [{name: PrioritySort}]\n';
+    expect(two(`  plugins:\n    queueSort:\n${instead}`)).toEqual([
+      '7:5: profiles[1].plugins.queueSort must be the same for all profiles, for they share one queue: ' +
+        'here ByAge sorts it, in profiles[0] PrioritySort',
+    ]);
+    expect(two('  plugins: {queueSort: {enabled: [{name: ByAge}]}}')).toEqual([
+      '6:13: profiles[1].plugins.queueSort must leave exactly one plugin that sorts the queue, ' +
+        'not PrioritySort and ByAge: disable all but one',
+    ]);
+    const sorted = (name: string, args: string): string =>
+      `- schedulerName: ${name}\n  plugins:\n    queueSort:\n${instead}  pluginConfig: [{name: ByAge, args: ${args}}]\n`;
+    expect(remarksOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 1}')}`, [byAge]).problems).toEqual(
+      [],
+    );
+    expect(remarksOf(`${header}profiles:\n${sorted('a', '{x: 1}')}${sorted('b', '{x: 2}')}`, [byAge]).problems).toEqual(
+      ['15:3: profiles[1].pluginConfig must give ByAge, which sorts the one queue, the same args as profiles[0] does'],
+    );
+  });
+
+  it.each([
+    ['{}', '4:3: extenders[0].urlPrefix is missing; it must be a URL such as http://127.0.0.1:8080/scheduler'],
+    [
+      '{urlPrefix: "127.0.0.1"}',
+      '4:4: extenders[0].urlPrefix must be a URL such as http://127.0.0.1:8080/scheduler, not "127.0.0.1"',
+    ],
+    [
+      '{urlPrefix: "http://x", prioritizeVerb: p}',
+      '4:3: extenders[0].weight is missing; it must be a whole number of at least 1 beside prioritizeVerb',
+    ],
+    [
+      '{urlPrefix: "http://x", prioritizeVerb: p, weight: 0}',
+      '4:46: extenders[0].weight must be a whole number of at least 1 beside prioritizeVerb, not 0',
+    ],
+    [
+      '{urlPrefix: "http://x", bindVerb: b}\n- {urlPrefix: "http://y", bindVerb: b}',
+      '5:27: extenders[1].bindVerb must be absent: one extender may bind, and extenders[0] does',
+    ],
+    [
+      '{urlPrefix: "http://x", managedResources: [{name: cpu}]}',
+      '4:47: extenders[0].managedResources[0].name must be the name of an extended resource such as "example.com/gpu", not "cpu"',
+    ],
+    [
+      '{urlPrefix: "http://x", managedResources: [{name: kubernetes.io/x}]}',
+      '4:47: extenders[0].managedResources[0].name must be the name of an extended resource such as "example.com/gpu", not "kubernetes.io/x"',
+    ],
+    [
+      '{urlPrefix: "http://x", managedResources: [{name: a.b/c}]}\n- {urlPrefix: "http://y", managedResources: [{name: a.b/c}]}',
+      '5:47: extenders[1].managedResources[0].name must be managed once; extenders[0].managedResources[0] has a.b/c too',
+    ],
+    [
+      '{urlPrefix: "http://x", httpTimeout: 5}',
+      '4:27: extenders[0].httpTimeout must be a duration such as 15s or 1m30s, not 5',
+    ],
+    [
+      '{urlPrefix: "http://x", tlsConfig: {insecure: 1}}',
+      '4:39: extenders[0].tlsConfig.insecure must be true or false, not 1',
+    ],
+  ])('hold for extenders: %j', (text, problem) => {
+    expect(problemsOf(`extenders:\n- ${text}`)).toEqual([problem]);
+  });
+
+  it.each([
+    [
+      'DefaultPreemption',
+      '{minCandidateNodesPercentage: 101}',
+      'minCandidateNodesPercentage must be a whole number from 0 to 100, not 101',
+    ],
+    [
+      'DefaultPreemption',
+      '{minCandidateNodesAbsolute: -1}',
+      'minCandidateNodesAbsolute must be a whole number of at least 0, not -1',
+    ],
+    [
+      'DefaultPreemption',
+      '{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}',
+      'minCandidateNodesAbsolute must be at least 1 where minCandidateNodesPercentage is 0',
+    ],
+    [
+      'InterPodAffinity',
+      '{hardPodAffinityWeight: 101}',
+      'hardPodAffinityWeight must be a whole number from 0 to 100, not 101',
+    ],
+    [
+      'NodeResourcesBalancedAllocation',
+      '{resources: [{name: cpu, weight: 2}]}',
+      'resources[0].weight must be 1, for all resources count alike, not 2',
+    ],
+    [
+      'NodeResourcesBalancedAllocation',
+      '{resources: [{name: cpu}, {name: cpu}]}',
+      'resources[1] must differ from resources[0] in name; both have "cpu"',
+    ],
+    ['PodTopologySpread', '{defaultingType: Auto}', 'defaultingType must be System or List, not "Auto"'],
+    [
+      'PodTopologySpread',
+      '{defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}',
+      'defaultConstraints must be empty where defaultingType is System; write defaultingType: List to use them',
+    ],
+    [
+      'PodTopologySpread',
+      '{defaultingType: List, defaultConstraints: [{maxSkew: 0, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway}]}',
+      'defaultConstraints[0].maxSkew must be a whole number of at least 1, not 0',
+    ],
+    [
+      'PodTopologySpread',
+      '{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: "a b", whenUnsatisfiable: ScheduleAnyway}]}',
+      'defaultConstraints[0].topologyKey must be a label such as "topology.kubernetes.io/zone", not "a b"',
+    ],
+    [
+      'PodTopologySpread',
+      '{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: Never}]}',
+      'defaultConstraints[0].whenUnsatisfiable must be DoNotSchedule or ScheduleAnyway, not "Never"',
+    ],
+    [
+      'PodTopologySpread',
+      '{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, labelSelector: {}}]}',
+      'defaultConstraints[0].labelSelector must be absent: it is made from the services and owners of each pod',
+    ],
+    [
+      'PodTopologySpread',
+      '{defaultingType: List, defaultConstraints: [{maxSkew: 1, topologyKey: a, whenUnsatisfiable: ScheduleAnyway}, {maxSkew: 2, topologyKey: a, whenUnsatisfiable: ScheduleAnyway}]}',
+      'defaultConstraints[1] must differ from defaultConstraints[0] in topologyKey or whenUnsatisfiable; both have "a" and "ScheduleAnyway"',
+    ],
+    ['VolumeBinding', '{bindTimeoutSeconds: -1}', 'bindTimeoutSeconds must be a whole number of at least 0, not -1'],
+    ['VolumeBinding', '{shape: []}', 'shape must be a list of at least 1 element, not an empty list'],
+    [
+      'VolumeBinding',
+      '{shape: [{utilization: 50, score: 1}, {utilization: 50, score: 2}]}',
+      'shape[1].utilization must be greater than 50, that of the point before it, not 50',
+    ],
+    [
+      'VolumeBinding',
+      '{shape: [{utilization: 0, score: 11}]}',
+      'shape[0].score must be a whole number from 0 to 10, not 11',
+    ],
+    ['DynamicResources', '{filterTimeout: -1s}', 'filterTimeout must be a duration such as 10s, not "-1s"'],
+    ['DynamicResources', '{bindingTimeout: 500ms}', 'bindingTimeout must be a duration of at least 1s, not "500ms"'],
+    [
+      'NodeResourcesFit',
+      '{ignoredResourceGroups: [a/b]}',
+      expect.stringMatching(/^ignoredResourceGroups\[0\] must be what stands before/),
+    ],
+    [
+      'NodeResourcesFit',
+      '{ignoredResources: [a b]}',
+      expect.stringMatching(/^ignoredResources\[0\] must be a resource name/),
+    ],
+    ['NodeResourcesFit', '{scoringStrategy: {}}', expect.stringMatching(/^scoringStrategy.type is missing/)],
+    [
+      'NodeResourcesFit',
+      '{scoringStrategy: {type: LeastAllocated, resources: [{name: cpu, weight: 101}]}}',
+      'scoringStrategy.resources[0].weight must be a whole number from 1 to 100, not 101',
+    ],
+    [
+      'NodeAffinity',
+      '{addedAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 101, preference: {}}]}}',
+      'addedAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight must be a whole number from 1 to 100, not 101',
+    ],
+  ])('hold for the arguments of %s: %s', (name, args, problem) => {
+    const problems = profileProblemsOf(`pluginConfig: [{name: ${name}, args: ${args}}]`);
+    const field = typeof problem === 'string' ? `profiles[0].pluginConfig[0].args.${problem}` : problem;
+    expect(
+      problems.map((text) =>
+        text
+          .replace(/^4:\d+: /, '')
+          .replace(typeof problem === 'string' ? '' : 'profiles[0].pluginConfig[0].args.', ''),
+      ),
+    ).toEqual([field]);
+  });
+});
+
+it('everything that is wrong with a file is said at once, in its order, each with its place', () => {
+  const text = [
+    'apiVersion: kubescheduler.config.k8s.io/v1',
+    'kind: KubeSchedulerConfiguration',
+    'podInitialBackoffSeconds: 0',
+    'clientConnection:',
+    '  qps: fast',
+    '  kubeConfig: /etc/kubernetes/scheduler.conf',
+    'profiles:',
+    '- schedulerName: batch',
+    '  plugins:',
+    '    score:',
+    '      enabled:',
+    '      - name: NodeResourcesFit',
+    '        weight: 5',
+    '      - name: ImageLocality',
+    '        weight: heavy',
+    '    queueSort:',
+    '      disabled:',
+    '      - name: "*"',
+    '  pluginConfig:',
+    '  - name: Coscheduling',
+    '    args:',
+    '      permitWaitTimeSeconds: 10',
+    '- schedulerName: batch',
+    '  schedulerName: batch',
+  ].join('\n');
+  expect(remarksOf(text).problems).toEqual([
+    '3:1: podInitialBackoffSeconds must be a whole number from 1 to 9007199254740, not 0',
+    '5:3: clientConnection.qps must be a number, not "fast"',
+    '6:3: clientConnection.kubeConfig is not known; did you mean kubeconfig? ' +
+      'The fields are kubeconfig, acceptContentTypes, contentType, qps, burst',
+    '14:9: profiles[0].plugins.score.enabled[1].name is ImageLocality, a plugin of kube-scheduler that Tutti does not ' +
+      `have yet: remove it, or take one of ${names}`,
+    '15:9: profiles[0].plugins.score.enabled[1].weight must be a whole number from 0 to 2147483647, not "heavy"',
+    '16:5: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',
+    '22:7: profiles[0].pluginConfig[0].args.permitWaitTimeSeconds is not known; did you mean permitWaitingTimeSeconds? ' +
+      'The fields are permitWaitingTimeSeconds, podGroupBackoffSeconds, podGroupRejectPercentage',
+    '23:3: profiles[1].schedulerName must differ from profiles[0].schedulerName; both are "batch"',
+    '24:3: profiles[1].schedulerName is given twice; the first is on line 23',
+  ]);
+});

@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { describeConfiguration } from './describe-configuration.ts';
+import type { KnownPlugin } from './known-plugin.ts';
+import { parseConfiguration } from './parse-configuration.ts';
+import { remarksOf } from './testing/remarks-of.ts';
+
+// The configurations that the documentation of kube-scheduler and of scheduler-plugins shows, in their own words where those are
+// the point. The plugins of its examples are those of a caller here.
+
+const own = (...names: readonly string[]): readonly KnownPlugin[] =>
+  names.map((name) => ({ name, points: ['preFilter', 'filter', 'preScore', 'score'] }));
+const v1 = 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n';
+
+function linesOf(text: string, plugins: readonly KnownPlugin[] = []): readonly string[] {
+  return describeConfiguration(parseConfiguration('f.yaml', text, plugins).configuration, plugins);
+}
+
+describe("kube-scheduler's documentation", () => {
+  it('a minimal configuration', () => {
+    const text = `${v1}clientConnection:\n  kubeconfig: /etc/srv/kubernetes/kube-scheduler/kubeconfig\n`;
+    expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
+    expect(parseConfiguration('f.yaml', text).configuration.clientConnection.kubeconfig).toBe(
+      '/etc/srv/kubernetes/kube-scheduler/kubeconfig',
+    );
+  });
+
+  it('a default disabled and two plugins enabled at score', () => {
+    const text = `${v1}profiles:
+  - plugins:
+      score:
+        disabled:
+        - name: PodTopologySpread
+        enabled:
+        - name: MyCustomPluginA
+          weight: 2
+        - name: MyCustomPluginB
+          weight: 1
+`;
+    expect(linesOf(text, own('MyCustomPluginA', 'MyCustomPluginB'))).toContain(
+      '  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1), MyCustomPluginA(2), MyCustomPluginB(1)',
+    );
+  });
+
+  it('two profiles, one of which does not score', () => {
+    const text = `${v1}profiles:
+  - schedulerName: default-scheduler
+  - schedulerName: no-scoring-scheduler
+    plugins:
+      preScore:
+        disabled:
+        - name: '*'
+      score:
+        disabled:
+        - name: '*'
+`;
+    const lines = linesOf(text);
+    const second = lines.slice(lines.indexOf('profile no-scoring-scheduler'));
+    expect(lines).toContain('  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1)');
+    expect(second).toContain('  bind: DefaultBinder');
+    expect(second.join()).not.toMatch(/score:/i);
+  });
+
+  it('a plugin by multiPoint, and the same point by point', () => {
+    const byPoints = ['preScore', 'score', 'preFilter', 'filter'].map(
+      (point) => `      ${point}:\n        enabled:\n        - name: MyPlugin\n`,
+    );
+    const profile = `${v1}profiles:\n  - schedulerName: a\n    plugins:\n`;
+    const everywhere = linesOf(
+      `${profile}      multiPoint:\n        enabled:\n        - name: MyPlugin\n`,
+      own('MyPlugin'),
+    );
+    expect(everywhere).toEqual(linesOf(profile + byPoints.join(''), own('MyPlugin')));
+    expect(everywhere).toContain('  preScore: NodeAffinity, MyPlugin');
+  });
+
+  it('a score of a default alone, which then runs first', () => {
+    const text = `${v1}profiles:
+  - schedulerName: multipoint-scheduler
+    plugins:
+      score:
+        enabled:
+        - name: 'NodeResourcesFit'
+          weight: 5
+`;
+    expect(linesOf(text)).toContain('  score: NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2)');
+  });
+
+  it('the example of precedence', () => {
+    const text = `${v1}profiles:
+  - schedulerName: multipoint-scheduler
+    plugins:
+      multiPoint:
+        enabled:
+        - name: 'CustomQueueSort'
+        - name: 'CustomPlugin1'
+          weight: 3
+        - name: 'CustomPlugin2'
+        disabled:
+        - name: 'PrioritySort'
+      filter:
+        disabled:
+        - name: 'NodeAffinity'
+      score:
+        enabled:
+        - name: 'NodeResourcesFit'
+`;
+    const custom: readonly KnownPlugin[] = [
+      { name: 'CustomQueueSort', points: ['queueSort'] },
+      { name: 'CustomPlugin1', points: ['score', 'filter'] },
+      { name: 'CustomPlugin2', points: ['score', 'filter'] },
+    ];
+    expect(linesOf(text, custom)).toEqual(
+      expect.arrayContaining([
+        '  queueSort: CustomQueueSort',
+        '  filter: NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, CustomPlugin1, CustomPlugin2',
+        '  score: NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2), CustomPlugin1(3), CustomPlugin2(1)',
+      ]),
+    );
+  });
+
+  it('the scoring strategy of the migration from v1beta1', () => {
+    const text = `${v1.replace('v1', 'v1beta2')}profiles:
+- pluginConfig:
+  - args:
+      scoringStrategy:
+        resources:
+        - name: cpu
+          weight: 1
+        type: MostAllocated
+    name: NodeResourcesFit
+`;
+    expect(remarksOf(text).problems).toEqual([]);
+    const [profile] = parseConfiguration('f.yaml', text).configuration.profiles;
+    expect(profile!.points!.filter!.enabled!.find(({ name }) => name === 'NodeResourcesFit')!.args).toMatchObject({
+      scoringStrategy: { type: 'MostAllocated', resources: [{ name: 'cpu', weight: 1 }] },
+    });
+  });
+});
+
+describe("scheduler-plugins' documentation", () => {
+  const pointByPoint = (version: string, more: string): string => `apiVersion: kubescheduler.config.k8s.io/${version}
+kind: KubeSchedulerConfiguration
+leaderElection:
+  leaderElect: false
+clientConnection:
+  kubeconfig: "REPLACE_ME_WITH_KUBE_CONFIG_PATH"
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    queueSort:
+      enabled:
+      - name: Coscheduling
+      disabled:
+      - name: "*"
+    preFilter:
+      enabled:
+      - name: Coscheduling
+    postFilter:
+      enabled:
+      - name: Coscheduling
+    permit:
+      enabled:
+      - name: Coscheduling
+    reserve:
+      enabled:
+      - name: Coscheduling
+${more}`;
+
+  it.each([
+    ['v1', ''],
+    ['v1beta3', '  pluginConfig:\n  - name: Coscheduling\n    args:\n      permitWaitingTimeSeconds: 10\n'],
+    ['v1beta2', '    postBind:\n      enabled:\n      - name: Coscheduling\n'],
+  ])('Coscheduling point by point, in %s', (version, more) => {
+    const text = pointByPoint(version, more);
+    const { problems, warnings } = remarksOf(text);
+    expect(problems).toEqual([]);
+    expect(warnings.filter((warning) => !warning.includes('deprecated'))).toEqual(
+      [20, ...(version === 'v1beta2' ? [29] : [])].map((line) =>
+        expect.stringMatching(`^${line}:9: .*Coscheduling has nothing to do at post(Filter|Bind) here`),
+      ),
+    );
+    expect(linesOf(text)).toEqual(
+      expect.arrayContaining(['  queueSort: PrioritySort', '  permit: Coscheduling', '  reserve: Coscheduling']),
+    );
+  });
+
+  it('the chart, of whose plugins those are removed that are not here', () => {
+    const text = `${v1}leaderElection:
+  leaderElect: false
+profiles:
+# Compose all plugins in one profile
+- schedulerName: scheduler-plugins-scheduler
+  plugins:
+    multiPoint:
+      enabled:
+      - name: Coscheduling
+      - name: CapacityScheduling
+      - name: NodeResourceTopologyMatch
+      - name: NodeResourcesAllocatable
+      disabled:
+      - name: PrioritySort
+  pluginConfig:
+  - args:
+      permitWaitingTimeSeconds: 10
+    name: Coscheduling
+`;
+    expect(remarksOf(text).problems).toEqual(
+      [12, 13, 14].map((line) =>
+        expect.stringMatching(`^${line}:9: .*a plugin of scheduler-plugins that Tutti does not have`),
+      ),
+    );
+    const rest = text.replace(/ {6}- name: (Cap|NodeR).*\n/g, '');
+    expect(remarksOf(rest)).toEqual({ problems: [], warnings: [] });
+    expect(linesOf(rest)).toContain('  queueSort: PrioritySort');
+  });
+});

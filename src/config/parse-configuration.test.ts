@@ -1,0 +1,453 @@
+import fc from 'fast-check';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { UserError } from '../base/user-error.ts';
+import { ConfigurationError } from './configuration-error.ts';
+import { formatConfiguration } from './format-configuration.ts';
+import { loadConfiguration } from './load-configuration.ts';
+import { parseConfiguration } from './parse-configuration.ts';
+import { defaultConfiguration } from './scheduler-configuration.ts';
+import type { SchedulerConfiguration } from './scheduler-configuration.ts';
+import { header, remarksOf } from './testing/remarks-of.ts';
+
+function parse(text: string): SchedulerConfiguration {
+  return parseConfiguration('f.yaml', header + text).configuration;
+}
+
+describe('a configuration', () => {
+  it("has kube-scheduler's defaults", () => {
+    const { profiles, ...rest } = parse('');
+    const { profiles: own, ...defaults } = defaultConfiguration();
+    expect(rest).toEqual(defaults);
+    expect(rest).toEqual({
+      clientConnection: { qps: 50, burst: 100 },
+      leaderElection: {
+        leaderElect: true,
+        leaseDurationMs: 15_000,
+        renewDeadlineMs: 10_000,
+        retryPeriodMs: 2_000,
+        resourceLock: 'leases',
+        resourceName: 'kube-scheduler',
+        resourceNamespace: 'kube-system',
+      },
+      podBackoff: { initialMs: 1_000, maxMs: 10_000 },
+      extenders: [],
+      enableProfiling: true,
+      enableContentionProfiling: true,
+      delayCacheUntilActive: false,
+    });
+    const names = (list: typeof profiles): unknown =>
+      list.map(({ schedulerName, plugins }) => [schedulerName, plugins.map(({ name, weight }) => [name, weight])]);
+    expect(names(profiles)).toEqual(names(own));
+    expect(profiles[0]!.schedulerName).toBe('default-scheduler');
+  });
+
+  it('is read', () => {
+    const configuration = parse(
+      stringify({
+        clientConnection: { kubeconfig: '/etc/kubernetes/scheduler.conf', qps: 12.5, burst: 7 },
+        leaderElection: {
+          leaderElect: false,
+          leaseDuration: '1m30s',
+          renewDeadline: '0s',
+          retryPeriod: '500ms',
+          resourceName: 'mine',
+          resourceNamespace: '',
+        },
+        podInitialBackoffSeconds: 2,
+        podMaxBackoffSeconds: 60,
+        enableProfiling: false,
+        delayCacheUntilActive: true,
+      }),
+    );
+    expect(configuration).toMatchObject({
+      clientConnection: { kubeconfig: '/etc/kubernetes/scheduler.conf', qps: 12.5, burst: 7 },
+      leaderElection: {
+        leaderElect: false,
+        leaseDurationMs: 90_000,
+        renewDeadlineMs: 10_000,
+        retryPeriodMs: 500,
+        resourceName: 'mine',
+        resourceNamespace: 'kube-system',
+      },
+      podBackoff: { initialMs: 2_000, maxMs: 60_000 },
+      enableProfiling: false,
+      enableContentionProfiling: false,
+      delayCacheUntilActive: true,
+    });
+  });
+
+  it('limits calls as client-go does: 0 is the default, less than 0 no limit', () => {
+    expect(parse('clientConnection: {qps: 0, burst: 0}').clientConnection).toEqual({ qps: 50, burst: 100 });
+    expect(parse('clientConnection: {qps: -1}').clientConnection.qps).toBe(0);
+  });
+
+  it('carries extenders', () => {
+    const text = [
+      'extenders:',
+      '- urlPrefix: https://127.0.0.1:8443/scheduler',
+      '  filterVerb: filter',
+      '  prioritizeVerb: prioritize',
+      '  preemptVerb: ""',
+      '  weight: 5',
+      '  bindVerb: bind',
+      '  enableHTTPS: true',
+      '  httpTimeout: 200ms',
+      '  nodeCacheCapable: true',
+      '  ignorable: true',
+      '  managedResources: [{name: example.com/gpu, ignoredByScheduler: true}, {name: example.com/fpga}]',
+      '  tlsConfig: {serverName: extender, caFile: /ca.crt}',
+      '- urlPrefix: http://127.0.0.1:8080',
+    ].join('\n');
+    expect(parse(text).extenders).toEqual([
+      {
+        urlPrefix: 'https://127.0.0.1:8443/scheduler',
+        filterVerb: 'filter',
+        prioritizeVerb: 'prioritize',
+        weight: 5,
+        bindVerb: 'bind',
+        enableHttps: true,
+        httpTimeoutMs: 200,
+        nodeCacheCapable: true,
+        ignorable: true,
+        managedResources: [
+          { name: 'example.com/gpu', ignoredByScheduler: true },
+          { name: 'example.com/fpga', ignoredByScheduler: false },
+        ],
+        tls: { insecure: false, serverName: 'extender', caFile: '/ca.crt' },
+      },
+      {
+        urlPrefix: 'http://127.0.0.1:8080',
+        weight: 0,
+        enableHttps: false,
+        httpTimeoutMs: 5_000,
+        nodeCacheCapable: false,
+        managedResources: [],
+        ignorable: false,
+      },
+    ]);
+  });
+
+  it('may be JSON, and may repeat itself by anchors', () => {
+    const json = JSON.stringify({ apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration' });
+    expect(parseConfiguration('f.json', json).configuration).toEqual(parse(''));
+    const plain = parse(
+      'profiles:\n- schedulerName: a\n  plugins: {score: {disabled: [{name: "*"}]}}\n- schedulerName: b\n  plugins: {score: {disabled: [{name: "*"}]}}',
+    );
+    expect(
+      parse(
+        'profiles:\n- schedulerName: a\n  plugins: &same {score: {disabled: [{name: "*"}]}}\n- schedulerName: b\n  plugins: *same',
+      ),
+    ).toEqual(plain);
+    expect(
+      parse(
+        'profiles:\n- &first\n  schedulerName: a\n  plugins: {score: {disabled: [{name: "*"}]}}\n- <<: *first\n  schedulerName: b',
+      ),
+    ).toEqual(plain);
+  });
+});
+
+describe('a warning', () => {
+  it.each([
+    ['parallelism: 4', '3:1: parallelism has no effect: a cycle runs on one thread'],
+    ['percentageOfNodesToScore: 50', '3:1: percentageOfNodesToScore has no effect: every node is looked at'],
+    [
+      'percentageOfPlacementsToScore: 50',
+      '3:1: percentageOfPlacementsToScore has no effect: a group is planned as a whole',
+    ],
+    [
+      'profiles: [{percentageOfNodesToScore: 0}]',
+      '3:13: profiles[0].percentageOfNodesToScore has no effect: every node is looked at',
+    ],
+    [
+      'clientConnection: {contentType: application/cbor}',
+      '3:20: clientConnection.contentType has no effect: the API server is spoken to in JSON',
+    ],
+    [
+      'clientConnection: {acceptContentTypes: application/vnd.kubernetes.protobuf}',
+      '3:20: clientConnection.acceptContentTypes has no effect: the API server is spoken to in JSON',
+    ],
+    [
+      'leaderElection: {leaderElect: true}',
+      '3:18: leaderElection.leaderElect has no effect yet: run one scheduler of these names at a time',
+    ],
+    [
+      'profiles: [{plugins: {filter: {enabled: [{name: NodeName, weight: 3}]}}}]',
+      '3:59: profiles[0].plugins.filter.enabled[0].weight has no effect: a weight counts at score and multiPoint',
+    ],
+    [
+      'profiles: [{plugins: {multiPoint: {enabled: [{name: NodeName, weight: 3}]}}}]',
+      '3:63: profiles[0].plugins.multiPoint.enabled[0].weight has no effect: NodeName does not score',
+    ],
+    [
+      'profiles: [{plugins: {preFilter: {enabled: [{name: NodeResourcesFit}]}}}]',
+      '3:46: profiles[0].plugins.preFilter.enabled[0].name has no effect: NodeResourcesFit has nothing to do at preFilter here, ' +
+        'where it works at filter, score',
+    ],
+    [
+      'profiles: [{plugins: {filter: {disabled: [{name: NodeNam}]}}}]',
+      '3:44: profiles[0].plugins.filter.disabled[0].name disables nothing: no plugin is called "NodeNam"; did you mean NodeName?',
+    ],
+    [
+      'profiles: [{pluginConfig: [{name: PodTopologySpread, args: {defaultingType: System}}]}]',
+      '3:29: profiles[0].pluginConfig[0].name has no effect: it names PodTopologySpread, which Tutti does not have',
+    ],
+    [
+      'profiles: [{pluginConfig: [{name: Coschedulling, args: {anything: 1}}]}]',
+      '3:29: profiles[0].pluginConfig[0].name has no effect: no plugin is called "Coschedulling"; did you mean Coscheduling?',
+    ],
+    [
+      'profiles: [{plugins: {multiPoint: {disabled: [{name: Coscheduling}]}}, pluginConfig: [{name: Coscheduling}]}]',
+      '3:88: profiles[0].pluginConfig[0].name has no effect: Coscheduling is not enabled in this profile',
+    ],
+  ])('is given where something has no effect: %s', (text, warning) => {
+    expect(remarksOf(header + text)).toEqual({ problems: [], warnings: [warning] });
+  });
+
+  it('is not given for what happens anyway', () => {
+    const text = [
+      'parallelism: 16',
+      'percentageOfNodesToScore: 0',
+      'profiles: [{percentageOfNodesToScore: 100}]',
+      'clientConnection: {contentType: application/json, acceptContentTypes: "application/vnd.kubernetes.protobuf,application/json"}',
+      'leaderElection: {leaderElect: false}',
+    ].join('\n');
+    expect(remarksOf(header + text)).toEqual({ problems: [], warnings: [] });
+  });
+});
+
+describe('a configuration that is written', () => {
+  /** Most of what a file can say. */
+  function files(): fc.Arbitrary<object> {
+    const some = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
+      fc.record(fields, { requiredKeys: [] });
+    const filters = [
+      'NodeName',
+      'NodePorts',
+      'TaintToleration',
+      'NodeAffinity',
+      'NodeResourcesFit',
+      'NodeUnschedulable',
+    ];
+    const named = (list: readonly string[]): fc.Arbitrary<unknown> =>
+      fc
+        .uniqueArray(fc.constantFrom(...list), { maxLength: 3 })
+        .chain((chosen) =>
+          fc.tuple(...chosen.map((name) => some({ weight: fc.nat(9) }).map((rest) => ({ name, ...rest })))),
+        );
+    const set = (list: readonly string[]): fc.Arbitrary<unknown> =>
+      some({ enabled: named(list), disabled: named([...list, '*']) });
+    const profile = some({
+      plugins: some({
+        filter: set(filters),
+        score: set(['TaintToleration', 'NodeAffinity', 'NodeResourcesFit']),
+        preFilter: set(['NodeAffinity', 'NodePorts', 'Coscheduling']),
+        multiPoint: some({
+          enabled: named([...filters, 'Coscheduling']),
+          disabled: named([...filters, 'Coscheduling']),
+        }),
+      }),
+      pluginConfig: fc.constantFrom(
+        [],
+        [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 7 } }],
+        [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated', resources: [] } } }],
+      ),
+    });
+    return some({
+      apiVersion: fc.constantFrom('v1', 'v1beta3').map((version) => `kubescheduler.config.k8s.io/${version}`),
+      clientConnection: some({
+        qps: fc.integer({ min: -2, max: 9 }),
+        burst: fc.nat(9),
+        kubeconfig: fc.constant('a b'),
+      }),
+      leaderElection: some({ leaderElect: fc.boolean(), leaseDuration: fc.constantFrom('20s', '1h0.5s') }),
+      podInitialBackoffSeconds: fc.integer({ min: 1, max: 10 }),
+      enableProfiling: fc.boolean(),
+      profiles: fc
+        .array(profile, { maxLength: 3 })
+        .map((list) => list.map((each, index) => ({ schedulerName: `s${index}`, ...each }))),
+      extenders: fc.constantFrom([], [{ urlPrefix: 'http://x', filterVerb: 'f', tlsConfig: { insecure: true } }]),
+    }).map((fields) => ({
+      apiVersion: 'kubescheduler.config.k8s.io/v1',
+      kind: 'KubeSchedulerConfiguration',
+      ...fields,
+    }));
+  }
+
+  it('is the same when it is read again', () => {
+    fc.assert(
+      fc.property(files(), (file) => {
+        const { configuration } = parseConfiguration('f.yaml', stringify(file));
+        const again = parseConfiguration('g.yaml', formatConfiguration(configuration));
+        expect(again.configuration).toEqual(configuration);
+        expect(formatConfiguration(again.configuration)).toBe(formatConfiguration(configuration));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('of v1beta2 is the same when it is read again, as v1', () => {
+    const text = `${header.replace('v1', 'v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}]}}`;
+    const { configuration } = parseConfiguration('f.yaml', text);
+    const written = formatConfiguration(configuration);
+    expect(written).toContain('apiVersion: kubescheduler.config.k8s.io/v1\n');
+    expect(parseConfiguration('g.yaml', written).configuration).toEqual(configuration);
+  });
+
+  it('has what was never in a file as well', () => {
+    const { configuration } = parseConfiguration('f.yaml', formatConfiguration(defaultConfiguration()));
+    expect(configuration).toEqual(parse(''));
+  });
+});
+
+describe('any text', () => {
+  const words = [
+    [
+      'apiVersion',
+      'kind',
+      'profiles',
+      'schedulerName',
+      'plugins',
+      'multiPoint',
+      'score',
+      'filter',
+      'queueSort',
+      'bind',
+    ],
+    ['enabled', 'disabled', 'name', 'weight', 'pluginConfig', 'args', 'extenders', 'urlPrefix', 'managedResources'],
+    ['leaderElection', 'leaseDuration', 'clientConnection', 'qps', 'burst', '__proto__', 'constructor', '*', '<<', ''],
+  ].flat();
+  const texts = [
+    'NodeAffinity',
+    'Coscheduling',
+    'PrioritySort',
+    'EBSLimits',
+    '10s',
+    '*',
+    'kubescheduler.config.k8s.io/v1',
+    '&a',
+    '*a',
+  ];
+  const values = fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 7 },
+      fc.oneof(fc.constantFrom(...texts, null, true), fc.integer({ min: -2, max: 102 }), fc.double(), fc.string()),
+      fc.array(tie('value'), { maxLength: 3 }),
+      tie('object'),
+    ),
+    object: fc
+      .array(fc.tuple(fc.constantFrom(...words), tie('value')), { maxLength: 6 })
+      .map((entries) => Object.fromEntries(entries)),
+  })).object as fc.Arbitrary<object>;
+
+  function expectNothingButUserError(text: string): void {
+    try {
+      parseConfiguration('f.yaml', text);
+    } catch (error) {
+      expect(error).toBeInstanceOf(UserError);
+      expect(error).toBeInstanceOf(ConfigurationError);
+      for (const { line, column, text: said } of (error as ConfigurationError).problems) {
+        expect(line).toBeGreaterThan(0);
+        expect(column).toBeGreaterThan(0);
+        expect(said).not.toMatch(/undefined|\[object/);
+      }
+    }
+  }
+
+  it('is read or refused: values', () => {
+    fc.assert(
+      fc.property(values, (value) => {
+        const whole = { apiVersion: 'kubescheduler.config.k8s.io/v1', kind: 'KubeSchedulerConfiguration', ...value };
+        expectNothingButUserError(JSON.stringify(whole));
+        expectNothingButUserError(stringify({ ...whole, profiles: [value] }));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('is read or refused: characters', () => {
+    const lines = fc.array(
+      fc.oneof(
+        fc.string(),
+        fc.constantFrom(...words.map((word) => `${word}:`), '- ', '  a: &a [', '%YAML 1.1', '---', '!!set {a}', '\t'),
+      ),
+      { maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(lines, (list) => {
+        expectNothingButUserError(list.join('\n'));
+        expectNothingButUserError(header + list.join('\n'));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const tens = (level: string, of: string): string =>
+    `${level}: &${level} [${Array.from({ length: 10 }, () => `*${of}`).join(',')}]`;
+  it.each<[string, string]>([
+    [
+      'aliases of aliases',
+      `${header}a: &a [x]\n${tens('b', 'a')}\n${tens('c', 'b')}\n${tens('d', 'c')}\n${tens('e', 'd')}`,
+    ],
+    ['an alias of itself', `${header}profiles: &a [*a]`],
+    ['deep lists', '['.repeat(100_000)],
+    ['deep objects', '{"a":'.repeat(100_000)],
+    ['deep lists without brackets', '- '.repeat(100_000)],
+    [
+      'deep mappings without brackets',
+      Array.from({ length: 1_500 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'),
+    ],
+    ['deep objects in a field', `${header}profiles: ${'[{a: '.repeat(5_000)}1${'}]'.repeat(5_000)}`],
+    ['five million characters', `${header}${'#'.repeat(5_000_000)}`],
+    ['nothing but zeros', '\0'.repeat(1_000)],
+    ['a long name', `${header}${'a'.repeat(1_000)}: 1`],
+    ['dates and sets', `%YAML 1.1\n---\n${header}parallelism: 2001-01-01\nprofiles: !!set {a, b}`],
+    ['keys that are no text', `${header}? {a: 1}\n: 2\n1: 2\ntrue: 3`],
+  ])('that means harm is refused in no time: %s', (_, text) => {
+    const startedAt = performance.now();
+    expect(() => parseConfiguration('f.yaml', text)).toThrow(ConfigurationError);
+    expectNothingButUserError(text);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  it('of a megabyte is read', () => {
+    const profile = (index: number): string =>
+      `- schedulerName: scheduler-${index}\n  plugins:\n    score:\n      enabled:\n      - name: NodeResourcesFit\n        weight: 5\n      disabled:\n      - name: NodeAffinity\n`;
+    const text = `${header}profiles:\n${Array.from({ length: 6_500 }, (_, index) => profile(index)).join('')}`;
+    expect(text.length).toBeGreaterThan(1_000_000);
+    expect(parseConfiguration('f.yaml', text).configuration.profiles).toHaveLength(6_500);
+  });
+
+  it('with thousands of problems says fifty of them, and has all', () => {
+    const text = header + Array.from({ length: 20_000 }, (_, index) => `unknown${index}: 1\n`).join('');
+    expect(() => parseConfiguration('f.yaml', text)).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(/and 19950 more problems$/),
+        problems: expect.objectContaining({ length: 20_000 }),
+      }),
+    );
+  });
+});
+
+describe('a file', () => {
+  it('that is not there, or is none, is said so', async () => {
+    await expect(loadConfiguration('/does/not/exist.yaml')).rejects.toThrow(
+      'the configuration cannot be used:\n  /does/not/exist.yaml: there is no such file',
+    );
+    await expect(loadConfiguration(tmpdir())).rejects.toThrow('it is a folder; name the file in it');
+  });
+
+  it('is read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-configuration-'));
+    try {
+      const file = join(folder, 'scheduler.yaml');
+      await writeFile(file, header);
+      expect((await loadConfiguration(file)).configuration).toEqual(parse(''));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest';
+import { describeConfiguration } from './describe-configuration.ts';
+import type { KnownPlugin } from './known-plugin.ts';
+import { parseConfiguration } from './parse-configuration.ts';
+import { header, remarksOf } from './testing/remarks-of.ts';
+
+const everything = ['preFilter', 'filter', 'preScore', 'score'] as const;
+const own: readonly KnownPlugin[] = [
+  { name: 'Mine', points: everything },
+  { name: 'Other', points: ['filter', 'score'] },
+];
+
+const defaults = {
+  preEnqueue: 'SchedulingGates, Coscheduling',
+  queueSort: 'PrioritySort',
+  preFilter: 'NodeAffinity, NodePorts, Coscheduling',
+  filter: 'NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit',
+  preScore: 'NodeAffinity',
+  score: 'TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1)',
+  reserve: 'Coscheduling',
+  permit: 'Coscheduling',
+  bind: 'DefaultBinder',
+};
+
+/** point -> its plugins, of the first profile of a file */
+function pointsOf(text: string): Record<string, string> {
+  const { configuration } = parseConfiguration('f.yaml', text, own);
+  const [first] = configuration.profiles;
+  const [, ...lines] = describeConfiguration({ ...configuration, profiles: [first!] }, own);
+  return Object.fromEntries(lines.map((line) => line.trim().split(': ', 2) as [string, string]));
+}
+
+/** Of a profile that says this of its plugins. */
+function pointsWith(plugins: string): Record<string, string> {
+  return pointsOf(`${header}profiles:\n- plugins: ${plugins}`);
+}
+
+describe('the plugins of a profile', () => {
+  it('are the defaults where it says nothing', () => {
+    expect(pointsOf(header)).toEqual(defaults);
+    expect(pointsOf(`${header}profiles: [{plugins: {}}]`)).toEqual(defaults);
+  });
+
+  it.each([
+    [
+      '{multiPoint: {enabled: [{name: Mine, weight: 4}]}}',
+      'are enabled at all their points, after the defaults',
+      {
+        preFilter: `${defaults.preFilter}, Mine`,
+        filter: `${defaults.filter}, Mine`,
+        preScore: `${defaults.preScore}, Mine`,
+        score: `${defaults.score}, Mine(4)`,
+      },
+    ],
+    [
+      '{filter: {enabled: [{name: Mine}]}}',
+      'are enabled at one point, after the defaults',
+      { filter: `${defaults.filter}, Mine` },
+    ],
+    [
+      '{multiPoint: {enabled: [{name: Mine}]}, preScore: {disabled: [{name: "*"}]}, score: {disabled: [{name: "*"}]}}',
+      'are enabled everywhere but where all are disabled',
+      {
+        preFilter: `${defaults.preFilter}, Mine`,
+        filter: `${defaults.filter}, Mine`,
+        preScore: undefined,
+        score: undefined,
+      },
+    ],
+    [
+      '{multiPoint: {enabled: [{name: NodeAffinity}, {name: Mine}]}}',
+      'keep the place of a default that is named again, with the weight it is named with',
+      {
+        preFilter: `${defaults.preFilter}, Mine`,
+        filter: `${defaults.filter}, Mine`,
+        preScore: `${defaults.preScore}, Mine`,
+        score: 'TaintToleration(3), NodeAffinity(1), NodeResourcesFit(1), Mine(1)',
+      },
+    ],
+    [
+      '{multiPoint: {enabled: [{name: Mine}], disabled: [{name: NodeAffinity}]}}',
+      'lack a default that is disabled everywhere',
+      {
+        preFilter: 'NodePorts, Coscheduling, Mine',
+        filter: 'NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, Mine',
+        preScore: 'Mine',
+        score: 'TaintToleration(3), NodeResourcesFit(1), Mine(1)',
+      },
+    ],
+    [
+      '{score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}',
+      'run first at a point that names them, with its weight',
+      {
+        score: 'NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2)',
+      },
+    ],
+    [
+      '{score: {enabled: [{name: NodeResourcesFit}]}}',
+      'weigh 1 where no weight is given',
+      {
+        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2)',
+      },
+    ],
+    [
+      '{score: {enabled: [{name: NodeResourcesFit, weight: 0}]}}',
+      'weigh 1 where 0 is given',
+      {
+        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2)',
+      },
+    ],
+    [
+      '{filter: {enabled: [{name: NodePorts}, {name: NodeName}], disabled: [{name: "*"}]}}',
+      'are put into another order',
+      {
+        filter: 'NodePorts, NodeName',
+      },
+    ],
+    [
+      '{filter: {enabled: [{name: NodeName}], disabled: [{name: NodeName}]}}',
+      'are enabled where they are disabled too',
+      {
+        filter: 'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeName',
+      },
+    ],
+    [
+      '{multiPoint: {enabled: [{name: NodeName}, {name: PrioritySort}, {name: DefaultBinder}], disabled: [{name: "*"}]}}',
+      'are those alone that are named where all are disabled',
+      {
+        preEnqueue: undefined,
+        preFilter: undefined,
+        filter: 'NodeName',
+        preScore: undefined,
+        score: undefined,
+        reserve: undefined,
+        permit: undefined,
+      },
+    ],
+  ])('%s: %s', (plugins, _, different) => {
+    expect(pointsWith(plugins)).toEqual(
+      Object.fromEntries(Object.entries({ ...defaults, ...different }).filter(([, value]) => value !== undefined)),
+    );
+  });
+
+  it('of kube-scheduler that are not here may be disabled, and nothing is said', () => {
+    const text = `${header}profiles:\n- plugins: {score: {disabled: [{name: ImageLocality}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
+    expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
+    expect(pointsOf(text)).toEqual(defaults);
+  });
+
+  it('of the caller may be named though their points are not known yet', () => {
+    const text = `${header}profiles:\n- plugins: {multiPoint: {enabled: [{name: Later}], disabled: [{name: PrioritySort}, {name: DefaultBinder}]}}`;
+    expect(remarksOf(text, [{ name: 'Later' }])).toEqual({ problems: [], warnings: [] });
+  });
+
+  it('of the caller check their arguments by the schema that they bring, or later', () => {
+    const text = `${header}profiles:\n- plugins: {multiPoint: {enabled: [{name: Later}]}}\n  pluginConfig: [{name: Later, args: {x: [1]}}]`;
+    const { configuration } = parseConfiguration('f.yaml', text, [{ name: 'Later' }]);
+    expect(configuration.profiles[0]!.plugins.at(-1)).toEqual({ name: 'Later', weight: 1, args: { x: [1] } });
+  });
+
+  it('get their arguments with the defaults, wherever they are named', () => {
+    const text = `${header}profiles:\n- plugins: {filter: {enabled: [{name: NodeResourcesFit}]}}\n  pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [example.com/a]}}]`;
+    const [profile] = parseConfiguration('f.yaml', text).configuration.profiles;
+    const args = {
+      ignoredResources: ['example.com/a'],
+      ignoredResourceGroups: [],
+      scoringStrategy: {
+        type: 'LeastAllocated',
+        resources: [
+          { name: 'cpu', weight: 1 },
+          { name: 'memory', weight: 1 },
+        ],
+      },
+    };
+    expect(profile!.plugins.find(({ name }) => name === 'NodeResourcesFit')).toEqual({
+      name: 'NodeResourcesFit',
+      weight: 1,
+      args,
+    });
+    expect(profile!.points).toEqual({ filter: { enabled: [{ name: 'NodeResourcesFit', args }] } });
+  });
+});
+
+describe('Coscheduling, where scheduler-plugins would let it sort the queue,', () => {
+  it.each([
+    ['{multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}}'],
+    ['{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: "*"}]}}'],
+    ['{queueSort: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}}'],
+    ['{multiPoint: {enabled: [{name: Coscheduling}]}}'],
+  ])('leaves it to PrioritySort: %s', (plugins) => {
+    expect(pointsWith(plugins)).toEqual(defaults);
+  });
+
+  it('does not do so unless it is asked for', () => {
+    expect(
+      remarksOf(`${header}profiles:\n- plugins: {multiPoint: {disabled: [{name: PrioritySort}]}}`).problems,
+    ).toHaveLength(1);
+    const prevented =
+      '{multiPoint: {enabled: [{name: Coscheduling}], disabled: [{name: PrioritySort}]}, queueSort: {disabled: [{name: "*"}]}}';
+    expect(remarksOf(`${header}profiles:\n- plugins: ${prevented}`).problems).toHaveLength(1);
+  });
+});
+
+describe('an older version', () => {
+  const old = (version: string): string => header.replace('/v1', `/${version}`);
+
+  it('v1beta3 is read as v1, with a warning', () => {
+    expect(pointsOf(old('v1beta3'))).toEqual(defaults);
+    expect(remarksOf(old('v1beta3')).warnings).toEqual([
+      '1:1: apiVersion is deprecated: write kubescheduler.config.k8s.io/v1',
+    ]);
+  });
+
+  it('v1beta2 has the weights of its time, and no multiPoint', () => {
+    const score = 'TaintToleration(1), NodeAffinity(1), NodeResourcesFit(1)';
+    expect(pointsOf(old('v1beta2'))).toEqual({ ...defaults, score });
+    expect(remarksOf(old('v1beta2')).warnings).toEqual([
+      '1:1: apiVersion is deprecated: write kubescheduler.config.k8s.io/v1, ' +
+        'with which TaintToleration weighs 3 and NodeAffinity 2, where they weigh 1 here',
+    ]);
+    expect(remarksOf(`${old('v1beta2')}profiles: [{plugins: {multiPoint: {}}}]`).problems).toEqual([
+      '3:23: profiles[0].plugins.multiPoint is not in v1beta2: write apiVersion: kubescheduler.config.k8s.io/v1',
+    ]);
+  });
+
+  it('v1beta2 puts what a point enables behind its defaults, or in the place of one', () => {
+    const text = `${old('v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}, {name: Mine, weight: 2}], disabled: [{name: NodeAffinity}]}}`;
+    expect(pointsOf(text).score).toBe('TaintToleration(1), NodeResourcesFit(7), Mine(2)');
+  });
+
+  it('v1beta2 may say that it serves nothing on the insecure port', () => {
+    expect(remarksOf(`${old('v1beta2')}healthzBindAddress: ""\nmetricsBindAddress: 0.0.0.0:0`).problems).toEqual([]);
+    expect(remarksOf(`${old('v1beta2')}healthzBindAddress: 0.0.0.0:10251`).problems).toEqual([
+      '3:1: healthzBindAddress must be empty or have the port 0, as in kube-scheduler: give --bind-address and --metrics-port instead',
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import { parseDuration } from '../base/parse-duration.ts';
+import { shortText } from '../plugins/field-path.ts';
+import type { FieldPath } from '../plugins/field-path.ts';
+import type { ReportRemark } from './configuration-document.ts';
+import { fieldOf, filledTextOf, listOf, textOf, wholeNumberOf } from './raw-value.ts';
+import type { ExtenderConfiguration, ExtenderTlsConfiguration } from './scheduler-configuration.ts';
+
+const defaultTimeoutMs = 5_000;
+
+/** Reads the field extenders over its defaults, by kube-scheduler's rules. */
+export function readExtenders(value: unknown, report: ReportRemark): readonly ExtenderConfiguration[] {
+  /** resource name -> the field that manages it */
+  const managed = new Map<string, string>();
+  let binder: number | undefined;
+  return listOf(value).map((extender, index) => {
+    const path = ['extenders', index];
+    const text = (name: string): string | undefined => filledTextOf(fieldOf(extender, name));
+    const flag = (name: string): boolean => fieldOf(extender, name) === true;
+    const verbs = textsOf(extender, ['filterVerb', 'prioritizeVerb', 'preemptVerb', 'bindVerb']);
+    const weight = wholeNumberOf(fieldOf(extender, 'weight'));
+    if (verbs.prioritizeVerb !== undefined && (weight ?? 0) < 1) {
+      const found = weight === undefined ? 'is missing; it must be' : 'must be';
+      report(
+        [...path, 'weight'],
+        `${found} a whole number of at least 1 beside prioritizeVerb${weight === undefined ? '' : `, not ${weight}`}`,
+      );
+    }
+    if (verbs.bindVerb !== undefined) {
+      if (binder !== undefined)
+        report([...path, 'bindVerb'], `must be absent: one extender may bind, and extenders[${binder}] does`);
+      binder ??= index;
+    }
+    const tls = tlsOf(fieldOf(extender, 'tlsConfig'));
+    const timeoutMs = parseDuration(textOf(fieldOf(extender, 'httpTimeout')) ?? '');
+    return {
+      urlPrefix: text('urlPrefix') ?? '',
+      ...verbs,
+      weight: weight ?? 0,
+      enableHttps: flag('enableHTTPS'),
+      ...(tls !== undefined && { tls }),
+      httpTimeoutMs: timeoutMs === undefined || timeoutMs === 0 ? defaultTimeoutMs : timeoutMs,
+      nodeCacheCapable: flag('nodeCacheCapable'),
+      managedResources: listOf(fieldOf(extender, 'managedResources')).map((resource, position) => {
+        const name = textOf(fieldOf(resource, 'name')) ?? '';
+        checkResource(name, [...path, 'managedResources', position, 'name'], managed, report);
+        return { name, ignoredByScheduler: fieldOf(resource, 'ignoredByScheduler') === true };
+      }),
+      ignorable: flag('ignorable'),
+    };
+  });
+}
+
+const qualifiedName = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+function checkResource(name: string, path: FieldPath, managed: Map<string, string>, report: ReportRemark): void {
+  const isExtended = name.includes('/') && !/^([^/]*\.)?kubernetes\.io\//.test(name) && !name.startsWith('requests.');
+  const place = `extenders[${path[1]}].managedResources[${path[3]}]`;
+  if (!qualifiedName.test(name) || !isExtended) {
+    report(path, `must be the name of an extended resource such as "example.com/gpu", not ${shortText(name)}`);
+  } else if (managed.has(name)) {
+    report(path, `must be managed once; ${managed.get(name)} has ${name} too`);
+  } else {
+    managed.set(name, place);
+  }
+}
+
+function tlsOf(value: unknown): ExtenderTlsConfiguration | undefined {
+  if (value === undefined) return undefined;
+  const texts = ['serverName', 'certFile', 'keyFile', 'caFile', 'certData', 'keyData', 'caData'] as const;
+  return { insecure: fieldOf(value, 'insecure') === true, ...textsOf(value, texts) };
+}
+
+/** Those of the fields that are there and not empty. */
+function textsOf<Name extends string>(value: unknown, names: readonly Name[]): Partial<Record<Name, string>> {
+  const texts: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const text = filledTextOf(fieldOf(value, name));
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}

@@ -1,0 +1,49 @@
+import { formatDuration } from '../base/format-duration.ts';
+import { parseDuration } from '../base/parse-duration.ts';
+import { shortText } from '../plugins/field-path.ts';
+import type { ReportRemark } from './configuration-document.ts';
+import { fieldOf, filledTextOf } from './raw-value.ts';
+import { defaultConfiguration } from './scheduler-configuration.ts';
+import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
+
+/** Reads the field leaderElection over its defaults, by kube-scheduler's rules. */
+export function readLeaderElection(
+  value: unknown,
+  report: ReportRemark,
+  warn: ReportRemark,
+): LeaderElectionConfiguration {
+  const defaults = defaultConfiguration().leaderElection;
+  const given = fieldOf(value, 'leaderElect');
+  const election: LeaderElectionConfiguration = {
+    leaderElect: typeof given === 'boolean' ? given : defaults.leaderElect,
+    leaseDurationMs: durationOf(fieldOf(value, 'leaseDuration')) ?? defaults.leaseDurationMs,
+    renewDeadlineMs: durationOf(fieldOf(value, 'renewDeadline')) ?? defaults.renewDeadlineMs,
+    retryPeriodMs: durationOf(fieldOf(value, 'retryPeriod')) ?? defaults.retryPeriodMs,
+    resourceLock: filledTextOf(fieldOf(value, 'resourceLock')) ?? defaults.resourceLock,
+    resourceName: filledTextOf(fieldOf(value, 'resourceName')) ?? defaults.resourceName,
+    resourceNamespace: filledTextOf(fieldOf(value, 'resourceNamespace')) ?? defaults.resourceNamespace,
+  };
+  if (!election.leaderElect) return election;
+  if (given === true) {
+    warn(['leaderElection', 'leaderElect'], 'has no effect yet: run one scheduler of these names at a time');
+  }
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, resourceLock } = election;
+  const isGiven = (name: string): boolean => fieldOf(value, name) !== undefined;
+  const mustExceed = (longer: [string, number], shorter: [string, number]): void => {
+    if (longer[1] > shorter[1]) return;
+    const text = `must be longer than ${shorter[0]}, which is ${formatDuration(shorter[1])}, not ${formatDuration(longer[1])}`;
+    report(['leaderElection', longer[0]], text, ['leaderElection', isGiven(longer[0]) ? longer[0] : shorter[0]]);
+  };
+  mustExceed(['leaseDuration', leaseDurationMs], ['renewDeadline', renewDeadlineMs]);
+  mustExceed(['renewDeadline', renewDeadlineMs], ['retryPeriod', retryPeriodMs]);
+  if (resourceLock !== defaults.resourceLock) {
+    report(['leaderElection', 'resourceLock'], `must be ${defaults.resourceLock}, not ${shortText(resourceLock)}`);
+  }
+  return election;
+}
+
+/** As in kube-scheduler a duration of 0 means the default. */
+function durationOf(value: unknown): number | undefined {
+  const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+  return milliseconds === 0 ? undefined : milliseconds;
+}

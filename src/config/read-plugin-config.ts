@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util';
+import { closestName } from '../plugins/closest-name.ts';
+import { shortText } from '../plugins/field-path.ts';
+import type { FieldPath } from '../plugins/field-path.ts';
+import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
+import type { ReportRemark } from './configuration-document.ts';
+import { configurationGroup, configurationVersions } from './configuration-schema.ts';
+import { foreignArguments } from './foreign-arguments.ts';
+import { isRemoved, whyForeign } from './foreign-plugins.ts';
+import type { KnownPlugins } from './known-plugin.ts';
+import { fieldOf, filledTextOf, listOf } from './raw-value.ts';
+
+/** What a profile's pluginConfig says. */
+export interface PluginConfigReading {
+  /** plugin -> its arguments with their defaults, of every plugin that takes some, and as given of those that check their own */
+  readonly args: ReadonlyMap<string, unknown>;
+  /** plugin -> where it is configured */
+  readonly places: ReadonlyMap<string, FieldPath>;
+}
+
+/** Reads a list of pluginConfig at `path`, reporting what is wrong with it. */
+export function readPluginConfig(
+  list: unknown,
+  path: FieldPath,
+  { known, report, warn }: { readonly known: KnownPlugins; readonly report: ReportRemark; readonly warn: ReportRemark },
+): PluginConfigReading {
+  const args = new Map<string, unknown>();
+  const places = new Map<string, FieldPath>();
+  for (const { name, arguments: its } of known.values()) {
+    const defaults = its?.read(undefined);
+    if (defaults !== undefined && !isDeepStrictEqual(defaults, {})) args.set(name, defaults);
+  }
+  for (const [index, entry] of listOf(list).entries()) {
+    const name = filledTextOf(fieldOf(entry, 'name'));
+    if (name === undefined || places.has(name)) continue;
+    const place = [...path, index];
+    places.set(name, place);
+    const given = fieldOf(entry, 'args');
+    const plugin = known.get(name);
+    const its = plugin === undefined ? foreignArguments.get(name) : plugin.arguments;
+    checkVersion(given, its, [...place, 'args', 'apiVersion'], report);
+    const read = its === undefined ? given : readArguments(its, given, [...place, 'args'], report);
+    if (plugin !== undefined && read !== undefined && !isDeepStrictEqual(read, {})) args.set(name, read);
+    if (plugin === undefined) unknownPlugin(name, [...place, 'name'], { known, report, warn });
+  }
+  return { args, places };
+}
+
+function readArguments(
+  its: { read(args: unknown): unknown },
+  given: unknown,
+  path: FieldPath,
+  report: ReportRemark,
+): unknown {
+  try {
+    return its.read(given);
+  } catch (error) {
+    if (!(error instanceof PluginArgumentsError)) throw error;
+    for (const { path: inner, problem } of error.problems) report([...path, ...inner], problem);
+    return undefined;
+  }
+}
+
+/** Arguments that name a version must name one of those that are read. Plugins that check their own say themselves what they take. */
+function checkVersion(given: unknown, its: unknown, path: FieldPath, report: ReportRemark): void {
+  const version = fieldOf(given, 'apiVersion');
+  if (its === undefined || typeof version !== 'string') return;
+  if (configurationVersions.some((each) => version === `${configurationGroup}/${each}`)) return;
+  report(path, `must be ${configurationGroup}/v1, not ${shortText(version)}`);
+}
+
+function unknownPlugin(
+  name: string,
+  path: FieldPath,
+  { known, report, warn }: { readonly known: KnownPlugins; readonly report: ReportRemark; readonly warn: ReportRemark },
+): void {
+  const why = whyForeign(name);
+  if (isRemoved(name)) {
+    report(path, `names ${name}${why}`);
+  } else if (why !== undefined) {
+    warn(path, `has no effect: it names ${name}, which Tutti does not have`);
+  } else {
+    const meant = closestName(name, [...known.keys()]);
+    const advice = meant === undefined ? '' : `; did you mean ${meant}?`;
+    warn(path, `has no effect: no plugin is called ${shortText(name)}${advice}`);
+  }
+}

@@ -1,0 +1,31 @@
+import type { Plugin } from './plugin.ts';
+
+/** The points at which plugins run, as a configuration names them, in the order in which a pod meets them. */
+export const extensionPoints = [
+  'preEnqueue',
+  'queueSort',
+  'preFilter',
+  'filter',
+  'postFilter',
+  'preScore',
+  'score',
+  'reserve',
+  'permit',
+  'preBind',
+  'bind',
+  'postBind',
+] as const;
+
+export type ExtensionPoint = (typeof extensionPoints)[number];
+
+/** Whether the plugin has something to do at the point. Reserve and Unreserve are one point. */
+export function implementsPoint(plugin: Plugin, point: ExtensionPoint): boolean {
+  switch (point) {
+    case 'queueSort':
+      return plugin.compare !== undefined;
+    case 'reserve':
+      return plugin.reserve !== undefined || plugin.unreserve !== undefined;
+    default:
+      return plugin[point] !== undefined;
+  }
+}

@@ -1,0 +1,19 @@
+import { fieldSchema, isListSchema, isObject, isObjectSchema } from './argument-schema.ts';
+import type { ArgumentSchema } from './argument-schema.ts';
+
+/** A copy as deep as the schema, in which no field is null and absent ones have their defaults. */
+export function withDefaults(schema: ArgumentSchema, value: unknown): unknown {
+  if (isListSchema(schema) && Array.isArray(value)) return value.map((element) => withDefaults(schema.items, element));
+  if (!isObjectSchema(schema) || !isObject(value)) return value;
+  // Made from entries, so that a field called __proto__ stays a field.
+  const fields = new Map<string, unknown>();
+  for (const [name, field] of Object.entries(value)) {
+    if (field === null || field === undefined) continue;
+    const inner = fieldSchema(schema, name);
+    fields.set(name, inner === undefined ? field : withDefaults(inner, field));
+  }
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) {
+    if ('default' in inner && !fields.has(name)) fields.set(name, withDefaults(inner, inner.default));
+  }
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,164 @@
+import { expect, it } from 'vitest';
+import { seededRandom } from '../base/random.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Queueing } from './testing/queueing.ts';
+
+const nodeNames = ['a', 'b'];
+
+it('leave nobody parked for whom there is room, whatever the API says about those that room is kept for', () => {
+  const lost: string[] = [];
+  let parked = 0;
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = seededRandom(seed);
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+    const core = new Queueing({ plugins: defaultPlugins, seed });
+    const log: string[] = [];
+    for (const name of nodeNames) core.node({ name, cpu: 2 });
+    /** Pods of another scheduler, by what the API last said. */
+    const others = new Map<string, 'open' | 'bound' | 'ended'>();
+    let made = 0;
+    const ours: string[] = [];
+    for (let step = 0; step < 40; step++) {
+      while (core.picture.core.attempt() !== undefined);
+      core.picture.clock.advance(11_000);
+      while (core.picture.core.attempt() !== undefined);
+      const name = others.size === 0 ? undefined : pick([...others.keys()]);
+      const state = name === undefined ? undefined : others.get(name);
+      switch (Math.floor(random() * 9)) {
+        case 0: {
+          const fresh = `x${made++}`;
+          others.set(fresh, 'open');
+          const nominatedNodeName = random() < 0.8 ? pick(nodeNames) : '';
+          core.pod({ name: fresh, cpu: pick([1, 2]), priority: 10, schedulerName: 'other', nominatedNodeName });
+          log.push(`${fresh} nominated ${nominatedNodeName}`);
+          break;
+        }
+        case 1:
+          if (state !== 'open') break;
+          core.change(name!, { nominatedNodeName: pick(['', ...nodeNames]) });
+          log.push(`${name} nominated anew`);
+          break;
+        case 2:
+          if (state !== 'open') break;
+          others.set(name!, 'bound');
+          core.change(name!, { nodeName: pick(nodeNames), phase: 'Running' });
+          log.push(`${name} bound`);
+          break;
+        case 3:
+          if (state === undefined || state === 'ended') break;
+          others.set(name!, 'ended');
+          core.change(name!, { phase: 'Succeeded' });
+          log.push(`${name} ended, was ${state}`);
+          break;
+        case 4:
+          if (name === undefined) break;
+          others.delete(name);
+          core.removePod(name);
+          log.push(`${name} deleted`);
+          break;
+        case 5:
+          if (state === undefined || state === 'ended') break;
+          core.change(name!, { deleting: true });
+          log.push(`${name} deleting`);
+          break;
+        case 6:
+        case 7:
+          ours.push(`y${made}`);
+          core.pod({ name: `y${made++}`, cpu: pick([1, 2]), priority: pick([0, 20]) });
+          log.push('one of ours');
+          break;
+        case 8: {
+          const [gone] = ours.splice(0, 1);
+          if (gone !== undefined) core.removePod(gone);
+          log.push('one of ours deleted');
+        }
+      }
+      for (const { key, state: at, candidate } of core.queue.entities()) {
+        if (at.kind !== 'unschedulable') continue;
+        parked++;
+        if (core.picture.core.trial(candidate).fits) lost.push(`${seed}: ${key} after ${log.at(-1)}`);
+      }
+      if (lost.length > 0) break;
+    }
+  }
+  expect(parked).toBeGreaterThan(1000);
+  expect(lost).toEqual([]);
+});
+
+it('leave no gang parked for which there is room', () => {
+  const lost: string[] = [];
+  let parked = 0;
+  for (let seed = 1; seed <= 200 && lost.length === 0; seed++) {
+    const random = seededRandom(seed);
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+    const core = new Queueing({ plugins: defaultPlugins, seed });
+    let made = 0;
+    const there = new Set(['a', 'b', 'c']);
+    for (const name of there) core.node({ name, cpu: 2 });
+    const bound: string[] = [];
+    const groups: string[] = [];
+    for (let step = 0; step < 40; step++) {
+      while (core.picture.core.attempt() !== undefined);
+      core.picture.clock.advance(11_000);
+      while (core.picture.core.attempt() !== undefined);
+      let what = '';
+      switch (Math.floor(random() * 7)) {
+        case 0: {
+          const group = `g${made++}`;
+          groups.push(group);
+          const count = pick([1, 2, 3]);
+          const cpu = pick([1, 2]);
+          core.group({
+            name: group,
+            minMember: count,
+            ...(random() < 0.5 && { minResources: { cpu: String(count * cpu) } }),
+          });
+          core.members(count, { group, cpu });
+          what = 'new group';
+          break;
+        }
+        case 1:
+        case 2:
+          bound.push(`x${made}`);
+          core.pod({ name: `x${made++}`, cpu: pick([1, 2]), nodeName: pick(['a', 'b', 'c']) });
+          what = 'new bound pod';
+          break;
+        case 3: {
+          const [gone] = bound.splice(Math.floor(random() * bound.length), 1);
+          if (gone === undefined) break;
+          if (random() < 0.5) core.removePod(gone);
+          else core.change(gone, { phase: 'Failed' });
+          what = 'bound pod gone';
+          break;
+        }
+        case 4: {
+          const name = pick(['a', 'b', 'c']);
+          if (there.delete(name)) core.removeNode(name);
+          what = `node ${name} gone`;
+          break;
+        }
+        case 5: {
+          const name = pick(['a', 'b', 'c']);
+          there.add(name);
+          core.node({ name, cpu: pick([1, 2, 4]) });
+          what = `node ${name} set`;
+          break;
+        }
+        case 6: {
+          const group = pick(groups.length === 0 ? ['none'] : groups);
+          const [member] = core.picture.cluster.gang(`default/${group}`)?.members.keys() ?? [];
+          if (member !== undefined) core.removePod(member);
+          what = 'member gone';
+        }
+      }
+      for (const { key, state, candidate } of core.queue.entities()) {
+        if (state.kind !== 'unschedulable') continue;
+        parked++;
+        if (core.picture.core.trial(candidate).fits) lost.push(`${seed}/${step}: ${key} after ${what}`);
+      }
+      if (lost.length > 0) break;
+    }
+  }
+  expect(parked).toBeGreaterThan(1000);
+  expect(lost).toEqual([]);
+});
