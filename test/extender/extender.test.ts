@@ -14,7 +14,7 @@ import type { Logger } from '../../src/observability/logger.ts';
 import { silentLogger } from '../../src/observability/testing/silent-logger.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
 import type { TestPlane } from '../planes/plane.ts';
-import { podManifest } from '../scenarios/pod-manifest.ts';
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 
 /** What the extender was asked, as it says. */
 interface Request {
@@ -22,6 +22,13 @@ interface Request {
   readonly verb: string;
   readonly pod: string;
   readonly names: readonly string[];
+}
+
+/** What a pod of these tests asks for, and the group that it is in. */
+interface Wish {
+  readonly cpu: number;
+  readonly gpus?: number;
+  readonly group?: string;
 }
 
 interface PodObject {
@@ -96,18 +103,25 @@ async function start(...extenders: readonly (readonly [behaviour: string, fields
   scheduler = await createScheduler({ configFile: path, logger });
 }
 
-async function pod(name: string, spec: Parameters<typeof podManifest>[2] = {}): Promise<void> {
-  await plane.client.create(podsPath, podManifest(name, 'default', spec));
+async function pod(name: string, { cpu, gpus, group }: Wish = { cpu: 1 }): Promise<void> {
+  const devices = gpus === undefined ? {} : { 'example.com/gpu': String(gpus) };
+  const resources = { requests: { cpu: String(cpu), ...devices }, limits: devices };
+  await plane.client.create(podsPath, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...(group !== undefined && { labels: { [podGroupLabel]: group } }) },
+    spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox', resources }] },
+  });
 }
 
-async function gang(name: string, size: number, spec: Parameters<typeof podManifest>[2]): Promise<void> {
+async function gang(name: string, size: number, wish: Wish): Promise<void> {
   await plane.client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
     metadata: { name },
     spec: { minMember: size },
   });
-  for (let i = 0; i < size; i++) await pod(`${name}-${i}`, { ...spec, group: name });
+  for (let i = 0; i < size; i++) await pod(`${name}-${i}`, { ...wish, group: name });
 }
 
 async function pods(): Promise<readonly PodObject[]> {
@@ -165,8 +179,8 @@ describe('an extender in a process of its own, over HTTPS', () => {
     ['hangs', 'no answer within 0.4 s (httpTimeout).'],
   ])('that %s fails its pods, which say so, and no others', async (behaviour, message) => {
     await start([behaviour, { filterVerb: 'filter', managedResources: [{ name: 'example.com/gpu' }] }]);
-    await pod('x', { cpu: 1, requests: { 'example.com/gpu': 1 } });
-    await pod('plain', { cpu: 1, nodeSelector: {} });
+    await pod('x', { cpu: 1, gpus: 1 });
+    await pod('plain', { cpu: 1 });
     await expectMessage('x', `extender https://127.0.0.1:${port}/${behaviour} failed in filter: ${message}`);
     await expect.poll(async () => Object.keys(await bound())).toEqual(['plain']);
   });
@@ -205,7 +219,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
 
   it('binds its own pods', async () => {
     await start(['binds', { bindVerb: 'bind', managedResources: [{ name: 'example.com/gpu' }] }]);
-    await pod('x', { cpu: 1, requests: { 'example.com/gpu': 1 }, nodeSelector: {} });
+    await pod('x', { cpu: 1, gpus: 1 });
     await pod('plain', { cpu: 1 });
     await expect.poll(async () => Object.keys(await bound()).sort()).toEqual(['plain', 'x']);
     expect(requests.map(({ verb, pod: name }) => `${verb} ${name}`)).toEqual(['bind x']);
@@ -214,7 +228,7 @@ describe('an extender in a process of its own, over HTTPS', () => {
   it('that accounts for a resource has it left aside by us', async () => {
     const managedResources = [{ name: 'example.com/gpu', ignoredByScheduler: true }];
     await start(['only-a', { filterVerb: 'filter', managedResources }]);
-    await pod('x', { cpu: 1, requests: { 'example.com/gpu': 5 } });
+    await pod('x', { cpu: 1, gpus: 5 });
     await expectBound({ x: 'a' });
   });
 });
