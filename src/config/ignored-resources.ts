@@ -19,8 +19,9 @@ export function ignoringManagedResources(
       if (plugin.name !== fit) return plugin;
       // Whatever else is in them is NodeResourcesFit's to judge.
       const args = (plugin.args ?? {}) as { readonly ignoredResources?: readonly string[] };
-      const before = Array.isArray(args.ignoredResources) ? args.ignoredResources : [];
-      return { ...plugin, args: { ...args, ignoredResources: [...new Set<string>([...before, ...ignored])] } };
+      const { ignoredResources: before = [] } = args;
+      if (!(Array.isArray as (value: unknown) => boolean)(before)) return plugin;
+      return { ...plugin, args: { ...args, ignoredResources: [...new Set([...before, ...ignored])] } };
     }),
   };
 }

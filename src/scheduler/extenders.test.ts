@@ -202,7 +202,7 @@ describe('an extender that prioritises', () => {
       const plugins = defaultPlugins.filter(
         ({ name }) => !['NodeResourcesFit', 'TaintToleration', 'NodeAffinity'].includes(name),
       );
-      const core = new Scheduling({ plugins, extra: [likes as Plugin], ports: { extenders: outside } });
+      const core = new Scheduling({ plugins, extra: [likes], ports: { extenders: outside } });
       for (const name of 'ab') core.node({ name, cpu: 4 });
       core.pod({ name: 'x', cpu: 1 });
       await core.attempt();

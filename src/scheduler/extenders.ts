@@ -73,12 +73,12 @@ export class Extenders {
 
   /** Somebody is to be asked about one of these pods. */
   concern(pods: Iterable<Pod>): boolean {
-    return this.#some(pods, ({ filter, prioritize }) => filter !== undefined || prioritize !== undefined);
+    return this.#some(pods, (each) => each.filter !== undefined || each.prioritize !== undefined);
   }
 
   /** Somebody may refuse nodes to one of these pods, so what the plugins agree to is not yet so. */
   mayRefuse(pods: Iterable<Pod>): boolean {
-    return this.#some(pods, ({ filter }) => filter !== undefined);
+    return this.#some(pods, (each) => each.filter !== undefined);
   }
 
   /** What to ask for these members: one question for each kind. Reads the picture as it is. Throws what a plugin fails with. */
@@ -125,17 +125,17 @@ export class Extenders {
     const giveUp = new AbortController();
     const either = AbortSignal.any([signal, giveUp.signal]);
     const rest = questions.values();
-    let failure: unknown;
+    let failure: { readonly error: unknown } | undefined;
     const askOn = async (): Promise<void> => {
       try {
         for (const question of rest) answers.set(question.kind, await this.#answer(question, either));
       } catch (error) {
-        failure ??= error;
+        failure ??= { error };
         giveUp.abort(new Error('another question failed'));
       }
     };
     await Promise.all(Array.from({ length: Math.min(kindsAtOnce, questions.length) }, askOn));
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined) throw failure.error;
     return answers;
   }
 
