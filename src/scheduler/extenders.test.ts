@@ -371,6 +371,21 @@ describe('while an extender is asked', () => {
     expect([await core.attempt(), core.binds]).toEqual([undefined, []]);
   });
 
+  it('a pod that is deleted between the answer and the second half is gone', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['a']);
+    await core.settle();
+    core.removePod('x');
+    core.pod({ name: 'y', cpu: 1 });
+    expect([await core.attempt(), core.states(), outside.open]).toEqual([
+      'asking',
+      { 'pod/y': 'setAside' },
+      ['outside filter y: a,b,c,d'],
+    ]);
+  });
+
   it('a pod that is deleted and made anew is asked about anew', async () => {
     const { core, outside } = extended([{}]);
     const first = core.pod({ name: 'x', uid: 'one', cpu: 1 });
