@@ -4,16 +4,10 @@ import { defaultPlugins } from '../plugins/registry.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
 import { Scheduling } from './testing/scheduling.ts';
 
-/** What may happen, in any order. `n` picks one of what there is. */
-type Step =
-  | {
-      readonly kind: 'attempt' | 'member' | 'lone' | 'remove' | 'relabel' | 'node' | 'time' | 'bind';
-      readonly n: number;
-    }
-  | { readonly kind: 'answer' | 'fail'; readonly n: number; readonly nodes: readonly string[] };
-
 const nodeNames = ['a', 'b', 'c', 'd'];
+/** Picks one of what there is. */
 const n = fc.nat(11);
+/** What may happen, in any order. */
 const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ kind: fc.constant('attempt' as const), n }) },

@@ -6,6 +6,7 @@ import { readText } from '../../client/read-text.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { ExtenderConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Extender, WholePod } from '../../framework/extender.ts';
+import { CallSlots } from './call-slots.ts';
 import type { ExtenderBinding } from './extender-binding.ts';
 import {
   bindingArgs,
@@ -28,12 +29,17 @@ export interface HttpExtenderOptions {
   readonly binding: Pick<ExtenderBinding, 'bind'>;
 }
 
+/** An extender that can do one thing at a time has to get through them all within a time-out. */
+const callsAtOnce = 8;
 const headers = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'tutti-scheduler' };
 
-/** A scheduler extender of Kubernetes: POST of JSON to a verb under its URL, each within its time-out. */
+/** A scheduler extender of Kubernetes: POST of JSON to a verb under its URL, eight at a time, each within its time-out. */
 export function httpExtender(options: HttpExtenderOptions): Extender {
   const { configuration, name, binding } = options;
   const { filterVerb, prioritizeVerb, bindVerb } = configuration;
+  const slots = new CallSlots(callsAtOnce);
+  const call = (verb: string, body: string, isRead: boolean, signal: AbortSignal): Promise<unknown> =>
+    slots.run(() => post(options, verb, body, isRead, signal), signal);
   const args = (pod: WholePod, nodes: readonly Node[]): string =>
     extenderArgs(
       pod.json,
@@ -48,21 +54,17 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
     weight: configuration.weight,
     ...(filterVerb !== undefined && {
       filter: async (pod, nodes, signal) => {
-        const answer = await post(options, filterVerb, args(pod, nodes), true, signal);
+        const answer = await call(filterVerb, args(pod, nodes), true, signal);
         return readFilterResult(answer, new Set(nodes.map((node) => node.name)));
       },
     }),
     ...(prioritizeVerb !== undefined && {
       prioritize: async (pod, nodes, signal) =>
-        readHostPriorities(await post(options, prioritizeVerb, args(pod, nodes), true, signal)),
+        readHostPriorities(await call(prioritizeVerb, args(pod, nodes), true, signal)),
     }),
     ...(bindVerb !== undefined && {
       bind: (pod, signal) =>
-        binding.bind(
-          pod,
-          async () => readBindingResult(await post(options, bindVerb, bindingArgs(pod), false, signal)),
-          signal,
-        ),
+        binding.bind(pod, async () => readBindingResult(await call(bindVerb, bindingArgs(pod), false, signal)), signal),
     }),
   };
 }
