@@ -19,6 +19,7 @@ const layers = [
   'simulated',
   'serving',
   'compose',
+  'testkit',
   'cli',
 ];
 
@@ -41,6 +42,7 @@ const rooms = {
     ...['background/', 'files'],
   ],
   'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
+  testkit: ['builders/', 'files'],
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'files'],
 };
 
@@ -155,7 +157,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'node', 'types', 'default'],
+      conditionNames: ['tutti-sources', 'import', 'node', 'types', 'default'],
       extensions: ['.ts', '.js', '.d.ts'],
     },
   },

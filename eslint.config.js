@@ -23,7 +23,7 @@ export default tseslint.config(
   },
   { files: ['**/*.js', '**/*.mjs'], languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
   { files: ['**/*.cjs'], languageOptions: { globals: { module: 'writable' } } },
-  { files: ['scripts/**', 'bench/**'], rules: { 'no-console': 'off' } },
+  { files: ['scripts/**', 'bench/**', 'examples/**'], rules: { 'no-console': 'off' } },
   {
     // What an API server answers is read as it comes; an assertion on a wrong shape fails anyway.
     files: ['**/*.test.ts', 'test/**/*.ts', 'src/**/testing/*.ts'],

@@ -1,6 +1,8 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // The examples import the package by its name; they get its sources.
+  ssr: { resolve: { conditions: ['tutti-sources', 'module', 'node', 'development|production'] } },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/fixtures/**'],

@@ -9,11 +9,11 @@ import { systemClock } from '../src/base/system-clock.ts';
 import type { Plugin } from '../src/framework/plugin.ts';
 import { skip } from '../src/framework/status.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
-import { silentLogger } from '../src/observability/testing/silent-logger.ts';
+import { silentLogger } from '../src/observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
 import { gangSpecOf } from '../src/scheduler/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
-import { Builders } from '../test/builders/builders.ts';
+import { Builders } from '../src/testkit/builders/builders.ts';
 
 const nodeCount = 5000;
 const podsPerNode = 4;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openEmbeddedPlane } from '../test/planes/embedded.ts';
-import { silentLogger } from './observability/testing/silent-logger.ts';
+import { silentLogger } from './observability/silent-logger.ts';
 import { createScheduler, Status } from './index.ts';
 import type { OwnPlugin } from './index.ts';
 

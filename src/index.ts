@@ -21,11 +21,16 @@
  */
 export { createScheduler } from './compose/create-scheduler.ts';
 export type { CreateSchedulerOptions } from './compose/create-scheduler.ts';
+export { createPlayground } from './compose/create-playground.ts';
+export type { Playground, PlaygroundNode, PlaygroundOptions, UntilOptions } from './compose/create-playground.ts';
+export { ConditionError } from './compose/until.ts';
+export type { ProfileOptions } from './compose/profile-options.ts';
 export { loadConfiguration } from './config/load-configuration.ts';
 export { defaultConfiguration, defaultProfile } from './config/scheduler-configuration.ts';
 export type { ProfileConfiguration, SchedulerConfiguration } from './config/scheduler-configuration.ts';
 export type { RunningProcess } from './compose/running-process.ts';
-export type { OwnPlugin } from './compose/scheduler.ts';
+export type { ArgumentSchema, ObjectSchema, ValueOf as ArgumentsOf } from './plugins/argument-schema.ts';
+export type { OwnPlugin } from './plugins/own-plugin.ts';
 export type { Node } from './api/node.ts';
 export type { Pod, PodTemplate } from './api/pod.ts';
 export type { GangSpec, GangView, MemberState } from './cluster/gang.ts';
@@ -36,6 +41,10 @@ export type { CycleState } from './framework/cycle-state.ts';
 export type { Diagnosis, Refusal } from './framework/diagnosis.ts';
 export type { Candidate, QueueKey } from './framework/candidate.ts';
 export type { NodeNames, Plugin, PluginFactory, PostFilterResult, Wait } from './framework/plugin.ts';
+export type { Clock, Timer } from './base/clock.ts';
+export type { EnabledPlugin } from './framework/profile.ts';
+export type { Logger } from './observability/logger.ts';
+export type { WaitingPod } from './framework/waiting-pods.ts';
 export type { ClusterLister, PluginHandle, PodBinder, PodBinding } from './framework/plugin-handle.ts';
 export type { Nomination, TrialOptions, TrialResult } from './framework/trial.ts';
 export { Status } from './framework/status.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
-import type { NodeOptions } from '../../test/builders/node.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import type { NodeOptions } from '../testkit/builders/node.ts';
 import { schedulesAlike } from './node.ts';
 
 const build = new Builders();

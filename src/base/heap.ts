@@ -42,6 +42,15 @@ export class Heap<T> {
     return true;
   }
 
+  /** Drops all elements for which `isKept` is false; O(n). */
+  retain(isKept: (item: T) => boolean): void {
+    const items = this.#items;
+    let size = 0;
+    for (const item of items) if (isKept(item)) items[size++] = item;
+    items.length = size;
+    for (let index = (items.length >> 1) - 1; index >= 0; index--) this.#siftDown(index, items[index]!);
+  }
+
   #siftUp(start: number, item: T): void {
     const items = this.#items;
     let index = start;

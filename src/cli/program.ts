@@ -17,6 +17,8 @@ export interface UpFlags {
   readonly nodeMemory: string;
   readonly nodePods: number;
   readonly port: number;
+  /** Paths. */
+  readonly plugin?: readonly string[];
   readonly timeout: number;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
@@ -25,6 +27,8 @@ export interface UpFlags {
 export interface SchedulerFlags extends ServerOptions {
   /** Absent: `tutti`. */
   readonly schedulerName?: readonly string[];
+  /** Paths. */
+  readonly plugin?: readonly string[];
   /** A KubeSchedulerConfiguration. */
   readonly config?: string;
   /** Flags that were given beside `config`, which says what they say. */
@@ -105,6 +109,7 @@ function upCommand(): Command {
     .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
     .option('--node-pods <number>', 'pods that each node takes', wholeNumber(1), 110)
     .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port, 0)
+    .addOption(pluginOption())
     .addOption(
       new Option('--timeout <duration>', 'with --exit: end after this time in any case')
         .argParser(duration)
@@ -129,8 +134,16 @@ function schedulerCommand(): Command {
       '--config <file>',
       'KubeSchedulerConfiguration, in YAML or JSON, which goes before --scheduler-name, --kubeconfig, --kube-api-qps and --kube-api-burst',
     )
-    .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end');
+    .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end')
+    .addOption(pluginOption());
   return withServerOptions(command, 10_251);
+}
+
+function pluginOption(): Option {
+  return new Option(
+    '--plugin <path>',
+    'add a plugin of your own, which the file (.ts, .mts, .js, .mjs) exports by default; may be given again',
+  ).argParser(oneMorePath);
 }
 
 /** As in kube-scheduler, what a configuration file can say is not taken from flags when there is one. */

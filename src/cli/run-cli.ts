@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
 import { explainRefusal } from '../client/access-refused-error.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { Interruption } from './interruption.ts';
@@ -67,14 +68,17 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
 function commandsThat(begin: () => CommandContext): Commands {
   return {
     async up(flags: UpFlags) {
-      const { runUp } = await import('./up/run-up.ts');
+      const [{ runUp }, plugins] = await Promise.all([import('./up/run-up.ts'), loadedPlugins(flags.plugin)]);
       const { file, exit = false, naive = false, timeout: timeoutMs, ...rest } = flags;
       const files = file ?? [packageFile('examples', 'deadlock', 'manifests.yaml')];
-      return runUp({ ...rest, files, exit, naive, timeoutMs }, begin());
+      return runUp({ ...rest, files, exit, naive, timeoutMs, plugins }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
-      const { runSchedulerCommand } = await import('./run-scheduler-command.ts');
-      return runSchedulerCommand(flags, begin());
+      const [{ runSchedulerCommand }, plugins] = await Promise.all([
+        import('./run-scheduler-command.ts'),
+        loadedPlugins(flags.plugin),
+      ]);
+      return runSchedulerCommand(flags, plugins, begin());
     },
     async controller(flags: ControllerFlags) {
       const [{ runServer }, { runController }] = await Promise.all([
@@ -89,6 +93,10 @@ function commandsThat(begin: () => CommandContext): Commands {
       return runConfigCheck(files, { verbose: verbose === true }, begin().stdout);
     },
   };
+}
+
+async function loadedPlugins(paths: readonly string[] = []): Promise<readonly OwnPlugin[]> {
+  return paths.length === 0 ? [] : (await import('./load-plugins.ts')).loadPlugins(paths);
 }
 
 function explain(thrown: unknown): string {

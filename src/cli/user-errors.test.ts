@@ -6,6 +6,7 @@ import { KubeconfigError } from '../client/kubeconfig-error.ts';
 import { ConfigurationError } from '../config/configuration-error.ts';
 import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
 import { UnsupportedConfigurationError } from '../compose/unsupported-configuration-error.ts';
+import { ConditionError } from '../compose/until.ts';
 import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
 import { ProfileError } from '../framework/profile.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
@@ -15,12 +16,14 @@ import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
 import { OutputFileError } from './output-file-error.ts';
 import { InstallationError } from './package-files.ts';
+import { PluginFileError } from './plugin-file-error.ts';
 
 const cause = new Error('said by the system');
 const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', causes: [] };
 
 it.each([
   ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
+  ['ConditionError', new ConditionError('in vain')],
   [
     'ConfigurationError',
     new ConfigurationError('a.yaml', [{ file: 'a.yaml', line: 1, column: 1, path: [], text: 'no' }]),
@@ -33,6 +36,7 @@ it.each([
   ['OutputFileError', new OutputFileError('the configuration', '/a', cause)],
   ['OutputError', new OutputError('standard output', cause)],
   ['PluginArgumentsError', new PluginArgumentsError('Coscheduling', [{ path: [], problem: 'must be an object' }])],
+  ['PluginFileError', new PluginFileError('a.ts', 'it is not a file')],
   ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
   ['PortTakenError', new PortTakenError(80, '127.0.0.1', cause)],
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { BindPrecedence } from './bind-precedence.ts';
 import type { Lane } from './lane.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { BindPrecedence } from './bind-precedence.ts';
 import { CallGate } from './call-gate.ts';
 import type { Lane } from './lane.ts';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answerJson, answerStatus, MisbehavingServer, resetsConnection } from '../../test/planes/misbehaving-server.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { NotFoundError } from './api-errors.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { cutToBytes, EventRecorder } from './event-recorder.ts';

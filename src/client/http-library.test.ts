@@ -1,7 +1,7 @@
 import { CoreV1Api, CustomObjectsApi, PatchStrategy, setHeaderOptions } from '@kubernetes/client-node';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { answerJson, answerStatus, MisbehavingServer, resetsConnection } from '../../test/planes/misbehaving-server.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { ConflictError, isAmbiguous } from './api-errors.ts';
 import { fixedEndpoint } from './endpoint.ts';
 import { createTypedApi } from './http-library.ts';

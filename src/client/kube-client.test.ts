@@ -8,7 +8,7 @@ import {
   resetsConnection,
   saysNothing,
 } from '../../test/planes/misbehaving-server.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import {
   AlreadyExistsError,
   BadRequestError,

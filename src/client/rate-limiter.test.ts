@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Lane } from './lane.ts';
 import { RateLimiter } from './rate-limiter.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { ConflictError, ConnectionError, ServerError, TimeoutError, TooManyRequestsError } from './api-errors.ts';
 import { isRetryable, retry } from './retry.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { isTerminal, planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
 
 it('a pod assumed on a node that is gone stays there, with others, when its requests change', () => {

@@ -61,7 +61,7 @@ export class Cluster {
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
-  /** Changes with every change of any node's generation. */
+  /** Changes whenever anything about any node changes, also back to what it was. */
   get generation(): number {
     return this.#generation;
   }
@@ -196,6 +196,9 @@ export class Cluster {
     info.claims.delete(owner);
     this.#touch(info);
     this.#dropIfUnused(info);
+    // What the API says holds again where our own claim stood in its place.
+    const known = claim.isKept === true ? this.openPod(owner) : undefined;
+    if (known !== undefined) this.#followNomination(known);
     return true;
   }
 
@@ -241,6 +244,10 @@ export class Cluster {
       nodeOf: (pod) => this.nodeOf(pod),
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
       touch: (info) => this.#touch(info),
+      restore: (info, generation) => {
+        info.generation = generation;
+        this.#generation++;
+      },
       closed: () => {
         this.#openTransaction = false;
       },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
-import type { PodOptions } from '../../test/builders/pod.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
 import { planAnnotations } from '../api/pod.ts';
 import { Gang } from './gang.ts';
 

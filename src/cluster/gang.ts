@@ -50,6 +50,8 @@ export interface GangView {
   readonly incomplete: boolean;
   /** Members in one state. */
   count(state: MemberState): number;
+  /** Where a member is; undefined for a pod that is none. */
+  stateOf(uid: string): MemberState | undefined;
 }
 
 /** The order of what has one in a gang, to be restored after steps that were undone. */

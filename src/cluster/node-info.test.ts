@@ -1,7 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
-import type { PodOptions } from '../../test/builders/pod.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
 import { cpuId, podsId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 

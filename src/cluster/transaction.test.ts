@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from './cluster.ts';
 import type { Gang, MemberState } from './gang.ts';
 

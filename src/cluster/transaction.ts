@@ -13,6 +13,8 @@ export interface TransactionTarget {
   gangOf(pod: Pod): Gang | undefined;
   /** The node is not what it was. */
   touch(node: NodeInfo): void;
+  /** The node is again what it was in this generation. */
+  restore(node: NodeInfo, generation: number): void;
   closed(): void;
 }
 
@@ -153,7 +155,7 @@ export class Transaction {
         for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
         break;
     }
-    step.node.generation = step.generation;
+    this.#target.restore(step.node, step.generation);
   }
 
   #restoreOrders(): void {

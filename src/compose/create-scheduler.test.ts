@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
 import type { TestPlane } from '../../test/planes/plane.ts';
 import { defaultConfiguration } from '../config/scheduler-configuration.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { createScheduler } from './create-scheduler.ts';
 import type { RunningProcess } from './running-process.ts';
-import type { OwnPlugin } from './scheduler.ts';
 
 let plane: TestPlane;
 let folder: string;

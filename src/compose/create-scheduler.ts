@@ -2,12 +2,16 @@ import process from 'node:process';
 import { formatRemark } from '../config/configuration-error.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
-import type { ProfileConfiguration, SchedulerConfiguration } from '../config/scheduler-configuration.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
+import { knownPlugin } from '../plugins/own-plugin.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { enableOwn } from './own-plugins.ts';
+import { profileFrom } from './profile-options.ts';
+import type { ProfileOptions } from './profile-options.ts';
 import type { RunningProcess } from './running-process.ts';
 import { runScheduler } from './scheduler.ts';
-import type { OwnPlugin } from './scheduler.ts';
 
 export interface CreateSchedulerOptions {
   /** Kubeconfig file and context. Default: as the configuration says, else as kubectl finds them. */
@@ -16,11 +20,13 @@ export interface CreateSchedulerOptions {
   /** A KubeSchedulerConfiguration, or the file of one, of which there can be one. Its profiles say which plugins run. */
   readonly configuration?: SchedulerConfiguration;
   readonly configFile?: string;
-  /** Names of profiles with Tutti's plugins, where there is no configuration. Default: `tutti`. */
+  /** The profiles in short, where there is no configuration: how each differs from the default. */
+  readonly profiles?: readonly ProfileOptions[];
+  /** Names of profiles with Tutti's plugins, where there is nothing of the above. Default: `tutti`. */
   readonly schedulerNames?: readonly string[];
   /**
-   * Plugins of your own; one with the name of ours takes its place. Without a configuration they are enabled in every profile, after
-   * Tutti's; with one they are enabled where it names them, and their `args` here are those of profiles that give none.
+   * Plugins of your own; one with the name of ours takes its place. Where profiles are stated they are enabled by those that name
+   * them, and their `args` are those of profiles that give none; otherwise in every profile, after Tutti's.
    */
   readonly plugins?: readonly OwnPlugin[];
   /** Of health and metrics. Default 127.0.0.1, any free port. */
@@ -35,8 +41,8 @@ export interface CreateSchedulerOptions {
 
 /**
  * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster. Rejects
- * with ConfigurationError, KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or what a plugin's
- * factory throws.
+ * with ConfigurationError, KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError
+ * that a plugin's factory throws.
  */
 export async function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
   const { plugins = [], kubeconfig, qps, burst, context, host = '127.0.0.1', port = 0 } = options;
@@ -52,10 +58,7 @@ export async function createScheduler(options: CreateSchedulerOptions = {}): Pro
         ...(burst !== undefined && { burst }),
       },
     },
-    plugins: plugins.map(({ name, factory, args: own }) => ({
-      name,
-      factory: (args, handle) => factory(args ?? own, handle),
-    })),
+    plugins,
     ...(context !== undefined && { context }),
     host,
     port,
@@ -64,8 +67,8 @@ export async function createScheduler(options: CreateSchedulerOptions = {}): Pro
 }
 
 async function configurationOf(options: CreateSchedulerOptions, logger: Logger): Promise<SchedulerConfiguration> {
-  const { configuration, configFile, schedulerNames, plugins = [] } = options;
-  const given = Object.entries({ configuration, configFile, schedulerNames }).filter(
+  const { configuration, configFile, profiles, schedulerNames = ['tutti'], plugins = [] } = options;
+  const given = Object.entries({ configuration, configFile, profiles, schedulerNames: options.schedulerNames }).filter(
     ([, value]) => value !== undefined,
   );
   if (given.length > 1) {
@@ -73,18 +76,10 @@ async function configurationOf(options: CreateSchedulerOptions, logger: Logger):
   }
   if (configuration !== undefined) return configuration;
   if (configFile !== undefined) {
-    const loaded = await loadConfiguration(
-      configFile,
-      plugins.map(({ name }) => ({ name })),
-    );
+    const loaded = await loadConfiguration(configFile, plugins.map(knownPlugin));
     for (const warning of loaded.warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
     return loaded.configuration;
   }
-  const names = schedulerNames ?? ['tutti'];
-  return defaultConfiguration({ profiles: names.map((name) => withOwn(defaultProfile(name), plugins)) });
-}
-
-function withOwn({ plugins, ...profile }: ProfileConfiguration, own: readonly OwnPlugin[]): ProfileConfiguration {
-  const isOwn = (name: string): boolean => own.some((plugin) => plugin.name === name);
-  return { ...profile, plugins: [...plugins.filter(({ name }) => !isOwn(name)), ...own] };
+  if (profiles !== undefined) return defaultConfiguration({ profiles: profiles.map(profileFrom) });
+  return defaultConfiguration({ profiles: enableOwn(schedulerNames.map(defaultProfile), plugins) });
 }

@@ -4,11 +4,9 @@ import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
-import type { PluginFactory } from '../framework/plugin.ts';
-import type { EnabledPlugin } from '../framework/profile.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { pluginRegistry } from '../plugins/registry.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
@@ -19,13 +17,9 @@ import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
+import { registryWith } from './own-plugins.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
-
-/** An out-of-tree plugin. */
-export interface OwnPlugin extends EnabledPlugin {
-  readonly factory: PluginFactory;
-}
 
 export interface SchedulerProcessOptions {
   /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
@@ -37,14 +31,14 @@ export interface SchedulerProcessOptions {
   readonly host: string;
   readonly port: number;
   /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
-  readonly plugins?: readonly Pick<OwnPlugin, 'name' | 'factory'>[];
+  readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
 }
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
  * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
- * what a plugin's factory throws.
+ * another UserError that a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
@@ -94,7 +88,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       registry,
       profiles: configuration.profiles.map((profile) => ignoringManagedResources(profile, configurations)),
       backoff: configuration.podBackoff,
-      plugins: new Map([...pluginRegistry, ...own.map(({ name, factory }) => [name, factory] as const)]),
+      plugins: registryWith(own),
       identity,
       defer: (callback) => void setImmediate(callback),
     });

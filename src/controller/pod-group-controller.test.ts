@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { PodGroup } from '../api/pod-group.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import type { MemberPod } from './member-pod.ts';
 import { PodGroupControllerMetrics } from './pod-group-controller-metrics.ts';
 import { PodGroupController } from './pod-group-controller.ts';

@@ -4,7 +4,7 @@ import { KubeClient } from '../client/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../client/transport.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { startPodGroupController } from './start-pod-group-controller.ts';
 import type { RunningPodGroupController } from './start-pod-group-controller.ts';
 

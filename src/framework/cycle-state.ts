@@ -15,8 +15,8 @@ export class CycleState {
   constructor(group?: CycleState, base?: CycleState) {
     this.group = group;
     this.#base = base;
-    this.skippedFilters = base?.skippedFilters ?? new Set();
-    this.skippedScores = base?.skippedScores ?? new Set();
+    this.skippedFilters = new Set(base?.skippedFilters);
+    this.skippedScores = new Set(base?.skippedScores);
   }
 
   /** The state of another pod of the same kind: it reads what is written here, and keeps to itself what it writes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ClusterEvent, EventRegistration } from './cluster-event.ts';

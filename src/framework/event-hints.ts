@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../api/pod.ts';
-import type { ClusterEvent, QueueingHint } from './cluster-event.ts';
+import type { ClusterEvent, EventRegistration, QueueingHint } from './cluster-event.ts';
+import { describeThrown, dropPromise } from './plugin-answers.ts';
+import type { Plugin } from './plugin.ts';
+import { ProfileError } from './profile-error.ts';
 import type { Profile } from './profile.ts';
 
 /**
@@ -30,7 +33,7 @@ export class EventHints {
 
   constructor(profile: Profile) {
     for (const plugin of profile.plugins) {
-      for (const { resource, actions, hint, concernsGangs = false } of plugin.eventsToRegister?.() ?? []) {
+      for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {
           const key = `${resource}/${action}`;
           const list = this.#registered.get(key) ?? [];
@@ -62,6 +65,28 @@ function mayHelpOutside(event: ClusterEvent, refusedPods: readonly Pod[]): boole
   if (event.resource !== 'UnscheduledPod' || event.action !== 'Update') return true;
   const before = refusedPods.find(({ uid }) => uid === event.pod.uid);
   return before !== undefined && !isDeepStrictEqual(before.labels, event.pod.labels);
+}
+
+function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventRegistration[] {
+  if (plugin.eventsToRegister === undefined) return [];
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new ProfileError(`profile ${schedulerName}: eventsToRegister of plugin ${plugin.name} ${problem}`, { cause });
+  };
+  let answer: unknown;
+  try {
+    answer = plugin.eventsToRegister();
+  } catch (error) {
+    return refuse(`failed: ${describeThrown(error)}`, error);
+  }
+  dropPromise(answer);
+  if (Array.isArray(answer) && answer.every(isRegistration)) return answer;
+  return refuse('must answer a list of { resource, actions }, and where a hint is given, a function');
+}
+
+function isRegistration(value: unknown): value is EventRegistration {
+  if (typeof value !== 'object' || value === null) return false;
+  const { resource, actions, hint } = value as Partial<EventRegistration>;
+  return typeof resource === 'string' && Array.isArray(actions) && (hint === undefined || typeof hint === 'function');
 }
 
 function safely(hint: QueueingHint, pod: Pod, event: ClusterEvent): boolean {

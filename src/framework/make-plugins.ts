@@ -2,6 +2,7 @@ import { pluginsAtPoint } from './enabled-plugin.ts';
 import type { EnabledPlugin, PointsConfiguration } from './enabled-plugin.ts';
 import { extensionPoints, implementsPoint } from './extension-point.ts';
 import type { ExtensionPoint } from './extension-point.ts';
+import { makePlugin } from './make-plugin.ts';
 import type { Plugin, PluginFactory } from './plugin.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import { ProfileError } from './profile-error.ts';
@@ -28,7 +29,7 @@ export interface MadePlugins {
   readonly weights: ReadonlyMap<Plugin, number>;
 }
 
-/** Throws ProfileError, and whatever the plugins' factories throw. */
+/** Throws ProfileError, or another UserError that a plugin's factory throws. */
 export function makePlugins(options: ProfilePlugins): MadePlugins {
   const { enabled, points = {} } = options;
   const instances = instantiate(options);
@@ -61,7 +62,7 @@ function instantiate(options: ProfilePlugins): ReadonlyMap<string, Plugin> {
       if (factory === undefined) {
         throw problem(schedulerName, `no plugin is called ${name}; known are ${[...registry.keys()].join(', ')}`);
       }
-      instances.set(name, factory(args, handle));
+      instances.set(name, makePlugin(name, factory, args, handle));
     }
   };
   add(enabled, '');

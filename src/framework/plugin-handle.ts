@@ -1,9 +1,12 @@
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { NodeView } from '../cluster/node-info.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { Candidate } from './candidate.ts';
+import type { Status } from './status.ts';
 import type { TrialOptions, TrialResult } from './trial.ts';
 import type { WaitingPods } from './waiting-pods.ts';
 
@@ -37,11 +40,21 @@ export interface ClusterLister {
   gangs(): Iterable<GangView>;
 }
 
-/** What a plugin may use beside its arguments. */
+/**
+ * What a plugin may use beside its arguments. It is the only way to values of Tutti's: a plugin that is loaded by path imports
+ * types alone.
+ */
 export interface PluginHandle {
   /** The profile's name: pods of other schedulers are not ours to place. */
   readonly schedulerName: string;
+  /** The class, to make refusals with. */
+  readonly Status: typeof Status;
+  /** The only time there is; a test's may be a virtual one. */
   readonly clock: Clock;
+  /** The only source of chance; a test's repeats itself. */
+  readonly random: Random;
+  /** Its lines carry the plugin's name. */
+  readonly logger: Logger;
   readonly cluster: ClusterLister;
   readonly waitingPods: WaitingPods;
   readonly binder: PodBinder;

@@ -1,13 +1,25 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
+import {
+  describeThrown,
+  readPermitAnswer,
+  readPostFilterAnswer,
+  readPreFilterAnswer,
+  readRefusal,
+  readRefusalOrSkip,
+  readSignature,
+} from './plugin-answers.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
+import { withinDeadline } from './within-deadline.ts';
 
 export type { EnabledPlugin } from './enabled-plugin.ts';
 export type { PluginRegistry } from './make-plugins.ts';
@@ -59,8 +71,8 @@ export const notPreselected = new Status(
 );
 
 /**
- * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws answers Error, named; no
- * method here throws on a plugin's behalf.
+ * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws, answers what its point cannot
+ * answer, or does not end in time answers Error, named; no method here throws on a plugin's behalf.
  */
 export class Profile {
   readonly schedulerName: string;
@@ -91,11 +103,15 @@ export class Profile {
   readonly #otherPreScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
 
   /** Throws ProfileError, and whatever the plugins' factories throw. */
   constructor(options: ProfilePlugins) {
     const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
+    this.#clock = options.handle.clock;
+    this.#logger = options.handle.logger;
     this.plugins = plugins;
     this.#at = at;
     this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)! }));
@@ -163,13 +179,21 @@ export class Profile {
     return this.#queueSort.name;
   }
 
+  /** Where the plugin fails, whoever was ready first goes first. */
   compare(a: QueueKey, b: QueueKey): number {
-    return this.#queueSort.compare!(a, b);
+    let order: unknown;
+    try {
+      order = this.#queueSort.compare!(a, b);
+    } catch (error) {
+      this.#logger.error('a plugin failed to sort the queue', { plugin: this.#queueSort.name, error });
+    }
+    if (typeof order === 'number' && !Number.isNaN(order)) return order;
+    return a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid === b.uid ? 0 : 1);
   }
 
   preEnqueue(candidate: Candidate): Status | undefined {
     for (const plugin of this.#at.preEnqueue) {
-      const status = guarded(plugin, 'PreEnqueue', () => plugin.preEnqueue!(candidate));
+      const status = guarded(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
       if (status !== undefined) return status.from(plugin.name);
     }
     return undefined;
@@ -208,7 +232,7 @@ export class Profile {
     let nodeNames = among;
     let mayChange = false;
     for (const plugin of plugins) {
-      const answer = guarded(plugin, 'PreFilter', () => plugin.preFilter!(state, pod));
+      const answer = guarded(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
       if (answer === undefined) continue;
       mayChange ||= plugin.readsOtherNodes === true;
       if (!(answer instanceof Status)) {
@@ -232,7 +256,7 @@ export class Profile {
   addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'AddPod', () => plugin.preFilterAddPod!(state, pod, added, node));
+      const status = guarded(plugin, 'AddPod', () => readRefusal(plugin.preFilterAddPod!(state, pod, added, node)));
       if (status !== undefined) return failed(plugin, 'AddPod', status);
     }
     return undefined;
@@ -242,7 +266,9 @@ export class Profile {
   removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'RemovePod', () => plugin.preFilterRemovePod!(state, pod, removed, node));
+      const status = guarded(plugin, 'RemovePod', () =>
+        readRefusal(plugin.preFilterRemovePod!(state, pod, removed, node)),
+      );
       if (status !== undefined) return failed(plugin, 'RemovePod', status);
     }
     return undefined;
@@ -260,7 +286,7 @@ export class Profile {
       } catch (error) {
         return failed(plugin, 'Filter', error);
       }
-      if (status !== undefined) return status.from(plugin.name);
+      if (status !== undefined) return refusal(plugin, 'Filter', status);
     }
     return undefined;
   }
@@ -282,7 +308,7 @@ export class Profile {
     feasible: () => readonly NodeView[],
   ): Status | undefined {
     for (const plugin of plugins) {
-      const status = guarded(plugin, 'PreScore', () => plugin.preScore!(state, pod, feasible));
+      const status = guarded(plugin, 'PreScore', () => readRefusalOrSkip(plugin.preScore!(state, pod, feasible)));
       if (status === undefined) continue;
       if (status.code !== 'Skip') return status.from(plugin.name);
       state.skippedScores.add(plugin.name);
@@ -293,7 +319,9 @@ export class Profile {
   /** The first answer; a Status when a plugin failed. */
   postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
     for (const plugin of this.#at.postFilter) {
-      const result = guarded(plugin, 'PostFilter', () => plugin.postFilter!(candidate, diagnosis));
+      const result = guarded(plugin, 'PostFilter', () =>
+        readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)),
+      );
       if (result !== undefined) return result;
     }
     return undefined;
@@ -301,19 +329,16 @@ export class Profile {
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     for (const plugin of this.#at.reserve) {
-      const status = guarded(plugin, 'Reserve', () => plugin.reserve?.(state, pod, node));
+      const status = guarded(plugin, 'Reserve', () => readRefusal(plugin.reserve?.(state, pod, node)));
       if (status !== undefined) return status.from(plugin.name);
     }
     return undefined;
   }
 
-  /** In reverse plugin order. What a plugin throws here is dropped: there is nothing left to undo. */
+  /** In reverse plugin order. What a plugin throws here is logged: there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
     for (const plugin of this.#at.reserve.toReversed()) {
-      guarded(plugin, 'Unreserve', () => {
-        plugin.unreserve?.(state, pod, nodeName);
-        return undefined;
-      });
+      this.#inform(plugin, 'Unreserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
     }
   }
 
@@ -321,7 +346,7 @@ export class Profile {
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
     for (const plugin of this.#at.permit) {
-      const answer = guarded(plugin, 'Permit', () => plugin.permit!(state, pod, nodeName));
+      const answer = guarded(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
       if (answer === undefined) continue;
       if (answer instanceof Status) return { status: answer.from(plugin.name) };
       waits.set(plugin.name, answer.waitMs);
@@ -336,7 +361,11 @@ export class Profile {
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.preBind) {
-      const status = await guardedAsync(plugin, 'PreBind', () => plugin.preBind!(state, pod, nodeName, signal));
+      // Its own, so that it learns that it took too long.
+      const late = new AbortController();
+      const either = AbortSignal.any([signal, late.signal]);
+      const run = (): Promise<Status | undefined> => plugin.preBind!(state, pod, nodeName, either);
+      const status = await this.#guardedAsync(plugin, 'PreBind', run, (error) => late.abort(error));
       if (status !== undefined && status.code !== 'Skip') return status.from(plugin.name);
     }
     return undefined;
@@ -344,7 +373,7 @@ export class Profile {
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.bind) {
-      const status = await guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
+      const status = await this.#guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
       if (status?.code !== 'Skip') return status?.from(plugin.name);
     }
     return new Status('Error', 'every Bind plugin skipped the pod');
@@ -352,10 +381,32 @@ export class Profile {
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
     for (const plugin of this.#at.postBind) {
-      guarded(plugin, 'PostBind', () => {
-        plugin.postBind!(state, pod, nodeName);
-        return undefined;
-      });
+      this.#inform(plugin, 'PostBind', pod, () => plugin.postBind?.(state, pod, nodeName));
+    }
+  }
+
+  /** A point that nothing depends on: what goes wrong is logged. It may be async, and is not waited for. */
+  #inform(plugin: Plugin, point: string, pod: Pod, run: () => unknown): void {
+    const fail = (error: unknown): void =>
+      this.#logger.warn('a plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
+    try {
+      const answer = run();
+      if (answer instanceof Promise) answer.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  async #guardedAsync(
+    plugin: Plugin,
+    point: string,
+    run: () => Promise<Status | undefined>,
+    onLate?: (error: Error) => void,
+  ): Promise<Status | undefined> {
+    try {
+      return readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
+    } catch (error) {
+      return failed(plugin, point, error);
     }
   }
 }
@@ -374,7 +425,7 @@ function notesLater(plugin: Plugin): boolean {
 function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
   let text = '';
   for (const plugin of signers) {
-    const fragment = guarded(plugin, 'Sign', () => plugin.sign?.(pod));
+    const fragment = guarded(plugin, 'Sign', () => readSignature(plugin.sign?.(pod)));
     if (fragment instanceof Status) throw new PluginFailure(fragment);
     if (fragment === undefined) return undefined;
     text += fragment + '\u0000';
@@ -384,21 +435,22 @@ function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
 
 function failed(plugin: Plugin, point: string, error: unknown): Status {
   if (error instanceof Status && error.code === 'Error') return error.from(plugin.name);
-  const text = error instanceof Status ? error.message : error instanceof Error ? error.message : String(error);
+  const text = error instanceof Status ? error.message : describeThrown(error);
   return new Status('Error', `${plugin.name} failed in ${point}: ${text}`, plugin.name, error);
 }
 
-function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
+/** The refusal that the plugin answered, named. */
+function refusal(plugin: Plugin, point: string, answer: unknown): Status {
   try {
-    return run();
+    return readRefusal(answer)!.from(plugin.name);
   } catch (error) {
     return failed(plugin, point, error);
   }
 }
 
-async function guardedAsync<T>(plugin: Plugin, point: string, run: () => Promise<T>): Promise<T | Status> {
+function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
   try {
-    return await run();
+    return run();
   } catch (error) {
     return failed(plugin, point, error);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { maxPermitWaitMs, WaitingPods } from './waiting-pods.ts';
 import type { WaitingPod } from './waiting-pods.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { logReflectorProblem } from './log-reflector-problem.ts';
 
 it('warns of the first failures in a row and then ever more rarely', () => {

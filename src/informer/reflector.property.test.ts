@@ -4,7 +4,7 @@ import { MisbehavingServer } from '../../test/planes/misbehaving-server.ts';
 import { ServedCollection } from '../../test/planes/served-collection.ts';
 import type { CutKind, ServedObject } from '../../test/planes/served-collection.ts';
 import { seededRandom } from '../base/random.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../test/planes/misbehaving-server.ts';
 import type { Behaviour } from '../../test/planes/misbehaving-server.ts';
 import { seededRandom } from '../base/random.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';

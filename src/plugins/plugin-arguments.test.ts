@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { LineCounter, parseDocument } from 'yaml';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { UserError } from '../base/user-error.ts';
 import type { ReportProblem } from './argument-schema.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { extensionPoints, implementsPoint } from '../framework/extension-point.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { defaultPlugins, pluginRegistry } from './registry.ts';

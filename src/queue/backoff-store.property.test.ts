@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { seededRandom } from '../base/random.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { backoffDelay } from '../base/backoff.ts';
 import { BackoffStore } from './backoff-store.ts';
 import type { QueuedEntity } from './queued-entity.ts';

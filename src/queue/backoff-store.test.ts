@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { BackoffStore } from './backoff-store.ts';
 import type { BackoffState, QueuedEntity } from './queued-entity.ts';
 import { byPriority } from './testing/queue-fixture.ts';

@@ -13,6 +13,9 @@ export interface BackoffStoreOptions {
   readonly ended: (entity: QueuedEntity) => void;
 }
 
+/** Entries that have left and may stay in a heap, besides as many as there are. */
+const slack = 64;
+
 /** An entity that came into the store with this state. */
 interface BackingOff {
   readonly entity: QueuedEntity;
@@ -34,6 +37,7 @@ export class BackoffStore {
   /** The states of those that are in the store; a heap may still hold one that has left. */
   readonly #present = new Set<BackoffState>();
   #timer: Timer | undefined;
+  #stopped = false;
 
   constructor(options: BackoffStoreOptions) {
     this.#options = options;
@@ -57,6 +61,10 @@ export class BackoffStore {
     const backingOff = { entity, state, rank: entity.sortKey };
     this.#byEnd.push(backingOff);
     if (!afterError) this.#early.push(backingOff);
+    // What has left stays in a heap until it comes up, which in a scheduler that is never idle may be never.
+    for (const heap of [this.#byEnd, this.#early]) {
+      if (heap.size > 2 * this.#present.size + slack) heap.retain((entry) => this.#present.has(entry.state));
+    }
     this.#setTimer();
     return true;
   }
@@ -75,7 +83,9 @@ export class BackoffStore {
     this.#present.delete(state);
   }
 
+  /** Nothing ends any more. */
   stop(): void {
+    this.#stopped = true;
     this.#timer?.cancel();
   }
 
@@ -83,7 +93,7 @@ export class BackoffStore {
     const { clock, ended } = this.#options;
     this.#timer?.cancel();
     const next = this.#first(this.#byEnd);
-    if (next === undefined) return;
+    if (next === undefined || this.#stopped) return;
     this.#timer = clock.setTimer(next.state.until - clock.monotonic(), () => {
       const now = clock.monotonic();
       for (let due = this.#first(this.#byEnd); due !== undefined; due = this.#first(this.#byEnd)) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import { EventLog } from './event-log.ts';
 

@@ -8,7 +8,7 @@ import { defaultPlugins } from '../plugins/registry.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import type { BindingPlan, BindingResult } from './binding-plan.ts';
 import { entityInFlight } from './testing/entity.ts';
-import { Picture } from './testing/picture.ts';
+import { Picture } from '../testkit/picture.ts';
 
 interface Fixture {
   readonly picture: Picture;

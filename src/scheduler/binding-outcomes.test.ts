@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 function coreWith(...extra: Plugin[]): Scheduling {
   const core = new Scheduling({ plugins: defaultPlugins, extra });

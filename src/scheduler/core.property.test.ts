@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTerminal } from '../api/pod.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 const groupNames = ['red', 'blue', 'green'];
 const minMembers: Readonly<Record<string, number>> = { red: 3, blue: 2, green: 4 };

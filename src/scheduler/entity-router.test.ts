@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from './testing/queueing.ts';
+import { Queueing } from '../testkit/queueing.ts';
 
 const queueing = (): Queueing => new Queueing({ plugins: defaultPlugins });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
 /** Picks one of what there is. */

@@ -3,7 +3,7 @@ import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
 import type { ExtenderTraits } from './testing/asked-extender.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 /** A scheduler with these extenders, and nodes a to d of so many cores each. */
 function extended(

@@ -1,18 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import type { Pod } from '../api/pod.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { NodeInfo } from '../cluster/node-info.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Plugin, PostFilterResult } from '../framework/plugin.ts';
 import { skip, Status } from '../framework/status.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../plugins/registry.ts';
 import { SchedulerCore } from './scheduler-core.ts';
-import { Picture } from './testing/picture.ts';
-import { Queueing } from './testing/queueing.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Picture } from '../testkit/picture.ts';
+import { Queueing } from '../testkit/queueing.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };

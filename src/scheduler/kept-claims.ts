@@ -26,7 +26,11 @@ export class KeptClaims {
    */
   keep(claims: readonly Omit<Claim, 'isKept'>[], ms: number, isNeeded: () => boolean = () => false): void {
     const kept = claims.map((claim): Claim => ({ ...claim, isKept: true }));
-    for (const claim of kept) this.#cluster.claim(claim);
+    for (const claim of kept) {
+      const before = this.#cluster.claimOf(claim.claimant.uid);
+      this.#cluster.claim(claim);
+      if (before !== undefined && before.nodeName !== claim.nodeName) this.#tell(before, before.nodeName);
+    }
     this.#setTimer(kept, ms, isNeeded);
   }
 
@@ -46,9 +50,18 @@ export class KeptClaims {
     this.#timers.add(timer);
   }
 
+  /** Ends a claim before its time. */
+  end(claim: Claim): void {
+    if (this.#cluster.claimOf(claim.claimant.uid) === claim) this.#end(claim);
+  }
+
   /** Where the room is is not said, so that the owner is asked as well: there may be other room for it. */
-  #end({ claimant }: Claim): void {
-    this.#cluster.releaseClaim(claimant.uid);
-    this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: claimant });
+  #end(claim: Claim): void {
+    this.#cluster.releaseClaim(claim.claimant.uid);
+    this.#tell(claim, '');
+  }
+
+  #tell({ claimant }: Claim, nodeName: string): void {
+    this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: { ...claimant, nodeName } });
   }
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../base/random.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from './testing/queueing.ts';
+import { Queueing } from '../testkit/queueing.ts';
 
 it('says never of no gang that starts once all other pods are gone', () => {
   const liars: string[] = [];

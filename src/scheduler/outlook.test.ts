@@ -1,13 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { NodeOptions } from '../../test/builders/node.ts';
-import type { PodOptions } from '../../test/builders/pod.ts';
-import type { PodGroupOptions } from '../../test/builders/pod-group.ts';
+import type { NodeOptions } from '../testkit/builders/node.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
+import type { PodGroupOptions } from '../testkit/builders/pod-group.ts';
 import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { entityInFlight } from './testing/entity.ts';
-import { Picture } from './testing/picture.ts';
-import type { PictureOptions } from './testing/picture.ts';
+import { Picture } from '../testkit/picture.ts';
+import type { PictureOptions } from '../testkit/picture.ts';
 
 const barred = new Status('Unschedulable', 'barred');
 const sentence = 'It would not fit even if all other pods were gone.';

@@ -2,6 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import type { WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Profile } from '../framework/profile.ts';
@@ -45,6 +46,8 @@ export class Outlook {
   readonly #clock: Clock;
   /** profile and what is asked for -> answer, on the nodes as of `#revision` */
   readonly #answers = new Map<string, Prospect>();
+  /** gang -> what was found out about it last */
+  readonly #latest = new WeakMap<GangView, Prospect>();
   #revision = -1;
   /** Steps that may be taken now; they come back with time. */
   #steps = 2 * workLimit;
@@ -77,8 +80,12 @@ export class Outlook {
     const known = key === undefined ? undefined : this.#known(key);
     if (known !== undefined) return known;
     const prospect = this.#find(profile, candidate, demand, kinds);
-    if (prospect !== undefined && key !== undefined) this.#keep(key, prospect);
-    return prospect ?? 'unknown';
+    const { gang } = demand;
+    // Without time for a new answer the last one stands, so that the verdict does not come and go.
+    if (prospect === undefined) return (gang && this.#latest.get(gang)) ?? 'unknown';
+    if (key !== undefined) this.#keep(key, prospect);
+    if (gang !== undefined) this.#latest.set(gang, prospect);
+    return prospect;
   }
 
   #known(key: string): Prospect | undefined {

@@ -4,7 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Plugin, PostFilterResult } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from './testing/queueing.ts';
+import { Queueing } from '../testkit/queueing.ts';
 
 const scene = fc.record({
   nodes: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 }),

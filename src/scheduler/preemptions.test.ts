@@ -5,7 +5,7 @@ import type { Plugin, PluginFactory, PostFilterResult } from '../framework/plugi
 import type { PluginHandle } from '../framework/plugin-handle.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { PodEvictor } from './ports.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 const message = 'Makes room on two nodes.';
 const second = 1000;

@@ -74,7 +74,11 @@ export class Preemptions {
   carryOut(candidate: Candidate, { message, nominations, victims }: Preemption): void {
     const { cluster, claims } = this.#options;
     if (nominations.length === 0) return;
-    const wanted = nominations.map(({ pod, nodeName }) => ({ kind: 'nomination', claimant: pod, nodeName }) as const);
+    const wanted = nominations.map(({ pod, nodeName }) => {
+      // Room that is kept from everybody is not kept from fewer now.
+      const kind = cluster.claimOf(pod.uid)?.kind === 'repair' ? 'repair' : 'nomination';
+      return { kind, claimant: pod, nodeName } as const;
+    });
     let extensions = 0;
     const isGoing = (): boolean => victims.some(({ uid }) => cluster.pod(uid)?.deleting === true);
     claims.keep(wanted, keptMs, () => ++extensions < mostExtensions && isGoing());
@@ -94,12 +98,16 @@ export class Preemptions {
 
   /** What the entity was told when room was kept for it, if that still stands. */
   #awaited({ members }: Demand): string | undefined {
-    for (const { uid } of members) {
-      const claim = this.#options.cluster.claimOf(uid);
-      const message = claim && this.#messages.get(claim);
-      if (message !== undefined) return message;
+    const { cluster, claims } = this.#options;
+    const standing = members
+      .flatMap(({ uid }) => cluster.claimOf(uid) ?? [])
+      .filter((claim) => this.#messages.has(claim));
+    // Room on a node that is gone helps nobody, nor does the rest of the plan.
+    if (standing.some(({ nodeName }) => cluster.node(nodeName) === undefined)) {
+      for (const claim of standing) claims.end(claim);
+      return undefined;
     }
-    return undefined;
+    return standing[0] && this.#messages.get(standing[0]);
   }
 
   /** Why the entity may not be helped like this; undefined: it would fit, whole, just as PostFilter says. */
@@ -137,13 +145,15 @@ export class Preemptions {
   #tornGroup(victims: readonly Pod[]): GangView | undefined {
     /** group -> how many of its members would go */
     const going = new Map<GangView, number>();
-    for (const { podGroupKey } of victims) {
+    for (const { podGroupKey, deleting } of victims) {
+      // One that is going already does not count any more.
+      if (deleting) continue;
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
       if (gang !== undefined) going.set(gang, (going.get(gang) ?? 0) + 1);
     }
     for (const [gang, count] of going) {
-      const left = gang.count('bound') + gang.count('planned') - count;
-      if (left > 0 && left < (gang.spec?.minMember ?? 0)) return gang;
+      const stay = gang.count('bound') + gang.count('planned') - count;
+      if (stay > 0 && gang.counted - count < (gang.spec?.minMember ?? 0)) return gang;
     }
     return undefined;
   }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PodOptions } from '../../test/builders/pod.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from './testing/queueing.ts';
+import { Queueing } from '../testkit/queueing.ts';
 
 const groups = ['red', 'blue'];
 const change = fc.record({

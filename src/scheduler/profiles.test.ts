@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { Candidate } from '../framework/candidate.ts';
@@ -10,9 +10,9 @@ import type { EnabledPlugin } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { Profiles } from './profiles.ts';
-import type { PictureOptions } from './testing/picture.ts';
-import { Queueing } from './testing/queueing.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import type { PictureOptions } from '../testkit/picture.ts';
+import { Queueing } from '../testkit/queueing.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 const no = new Status('Unschedulable', 'no');
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isUnbound } from '../api/pod.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
@@ -76,8 +75,7 @@ export class Profiles implements QueuePolicy {
     for (const name of gang.pendingBySchedulerName.keys()) if (this.decidesGangs(name)) return name;
     if (gang.count('gated') === 0) return undefined;
     for (const pod of gang.members.values()) {
-      const isGated = isUnbound(pod) && pod.schedulingGates.length > 0;
-      if (isGated && this.decidesGangs(pod.schedulerName)) return pod.schedulerName;
+      if (gang.stateOf(pod.uid) === 'gated' && this.decidesGangs(pod.schedulerName)) return pod.schedulerName;
     }
     return undefined;
   }

@@ -6,9 +6,9 @@ import type { Plugin } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { VerdictOutcome, VerdictSink } from './ports.ts';
-import { Picture } from './testing/picture.ts';
-import type { Queueing } from './testing/queueing.ts';
-import { Scheduling } from './testing/scheduling.ts';
+import { Picture } from '../testkit/picture.ts';
+import type { Queueing } from '../testkit/queueing.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 const waits: Plugin = { name: 'Gate', permit: () => ({ waitMs: 60_000 }) };
 

@@ -1,8 +1,8 @@
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
+import { deferred } from '../base/deferred.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
-import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import { Cluster } from '../cluster/cluster.ts';
@@ -10,6 +10,7 @@ import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { PluginRegistry, Profile } from '../framework/profile.ts';
+import { PluginClock } from '../framework/plugin-clock.ts';
 import { Status } from '../framework/status.ts';
 import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import { WaitingPods } from '../framework/waiting-pods.ts';
@@ -54,6 +55,9 @@ export interface SchedulerCoreOptions {
   /** `attempt` has something to do. Told again and again until it has none. */
   readonly onReady: () => void;
 }
+
+/** What plugins get to end their work when the scheduler stops. */
+const stopGraceMs = 5_000;
 
 /**
  * All of a scheduler that is neither network nor loop: the picture of the cluster, the queue, and what becomes of an entity from
@@ -101,12 +105,16 @@ export class SchedulerCore {
     const planner = new Planner(cluster, random);
     const trials = new Trials(cluster, planner, seededRandom(Math.floor(random() * 2 ** 32)));
     this.#trials = trials;
+    const pluginClock = new PluginClock(clock, logger);
     const profiles = new Profiles({
       configurations: options.profiles,
       registry: options.plugins,
       handle: (profile, schedulerName) => ({
         schedulerName,
-        clock,
+        Status,
+        clock: pluginClock,
+        random,
+        logger,
         cluster,
         waitingPods,
         binder: ports.binder,
@@ -242,13 +250,22 @@ export class SchedulerCore {
     return this.#trials.run(this.profiles.of(candidate), candidate, options);
   }
 
-  /** Gives up what is under way, bindings included; resolves when nothing runs any more. */
+  /**
+   * Gives up what is under way, bindings included; resolves when nothing runs any more. A plugin that does not end is left behind
+   * after some seconds.
+   */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the scheduler is stopping'));
     this.queue.stop();
     this.#notReady.stop();
     this.#claims.stop();
-    await Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]);
+    const late = deferred();
+    const timer = this.#clock.setTimer(stopGraceMs, () => {
+      this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
+      late.resolve();
+    });
+    await Promise.race([Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]), late.promise]);
+    timer.cancel();
   }
 
   #run(entity: QueuedEntity, profile: Profile, returned: Returned | undefined): CycleResult {
@@ -333,8 +350,7 @@ export class SchedulerCore {
     for (const [name, count] of gang.pendingBySchedulerName) if (this.profiles.decidesGangs(name)) waiting += count;
     if (gang.count('gated') === 0) return waiting;
     for (const pod of gang.members.values()) {
-      const isGated = isUnbound(pod) && pod.schedulingGates.length > 0;
-      if (isGated && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
+      if (gang.stateOf(pod.uid) === 'gated' && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
     }
     return waiting;
   }

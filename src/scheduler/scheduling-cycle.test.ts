@@ -6,7 +6,7 @@ import { defaultPlugins } from '../plugins/registry.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
 import { entityInFlight } from './testing/entity.ts';
-import { Picture } from './testing/picture.ts';
+import { Picture } from '../testkit/picture.ts';
 
 interface Fixture {
   readonly picture: Picture;

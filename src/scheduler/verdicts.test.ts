@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Builders } from '../../test/builders/builders.ts';
+import { Builders } from '../testkit/builders/builders.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { ConflictError, ForbiddenError, NotFoundError } from '../client/api-errors.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
 import type { CallOptions, KubeClient } from '../client/kube-client.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { ApiVerdictSink } from './api/api-verdict-sink.ts';
 import { Verdicts } from './verdicts.ts';
 

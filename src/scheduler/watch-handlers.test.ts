@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from './testing/queueing.ts';
+import { Queueing } from '../testkit/queueing.ts';
 
 const resources = ['Node', 'AssignedPod', 'UnscheduledPod', 'PodGroup'] as const;
 

@@ -103,7 +103,8 @@ export class WatchHandlers {
     } else if (!isTerminal(pod)) {
       this.#tell({ resource: 'UnscheduledPod', action: old === undefined ? 'Add' : 'Update', pod });
     }
-    const isKept = this.#cluster.claimOf(pod.uid)?.nodeName === claim?.nodeName || pod.nodeName === claim?.nodeName;
+    const isKept =
+      this.#cluster.claimOf(pod.uid)?.nodeName === claim?.nodeName || (isOnNode && pod.nodeName === claim?.nodeName);
     if (claim !== undefined && !isKept) this.#tell(roomFreed(claim));
     this.#options.podSeen(pod.uid, pod);
   }

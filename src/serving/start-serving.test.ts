@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { silentLogger } from '../observability/testing/silent-logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { healthRoutes } from './health-routes.ts';
 import { metricsRoute } from './metrics-route.ts';
 import type { Route } from './route.ts';

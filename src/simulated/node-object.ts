@@ -7,6 +7,8 @@ export interface SimulatedNodeSpec {
   readonly allocatable: Readonly<Record<string, string | number>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: readonly SimulatedTaint[];
+  /** Cordoned from the beginning. */
+  readonly unschedulable?: boolean;
 }
 
 export interface SimulatedTaint {
@@ -51,7 +53,10 @@ export function nodeObject(spec: SimulatedNodeSpec, internalIP: string, now: num
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name: spec.name, labels: labelsOf(spec) },
-    spec: spec.taints === undefined ? {} : { taints: spec.taints },
+    spec: {
+      ...(spec.taints !== undefined && { taints: spec.taints }),
+      ...(spec.unschedulable === true && { unschedulable: true }),
+    },
     status: {
       capacity: quantities,
       allocatable: quantities,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
-import { VirtualClock } from '../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import { WorkQueueMetrics } from './work-queue-metrics.ts';

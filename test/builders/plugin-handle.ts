@@ -1,9 +1,12 @@
 import type { Clock } from '../../src/base/clock.ts';
-import { VirtualClock } from '../../src/base/testing/virtual-clock.ts';
+import { seededRandom } from '../../src/base/random.ts';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { Cluster } from '../../src/cluster/cluster.ts';
 import type { PluginHandle, PodBinder } from '../../src/framework/plugin-handle.ts';
+import { Status } from '../../src/framework/status.ts';
 import { WaitingPods } from '../../src/framework/waiting-pods.ts';
-import type { Builders } from './builders.ts';
+import { silentLogger } from '../../src/observability/silent-logger.ts';
+import type { Builders } from '../../src/testkit/builders/builders.ts';
 
 /** A handle over a real cluster picture, empty unless given. Binding is refused unless a binder is given. */
 export function pluginHandle(
@@ -18,7 +21,10 @@ export function pluginHandle(
   const clock = options.clock ?? new VirtualClock();
   return {
     schedulerName: options.schedulerName ?? 'default-scheduler',
+    Status,
     clock,
+    random: seededRandom(1),
+    logger: silentLogger,
     cluster: options.cluster ?? new Cluster(builders.resources),
     waitingPods: new WaitingPods(clock),
     binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds nothing')) },

@@ -1,14 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { RunningProcess } from '../../src/index.ts';
-import type { DocumentedExample } from './examples-in.ts';
+import type { DocumentedExample, DocumentedFile } from './examples-in.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const library = join(root, 'src/index.ts');
+/** Entry of the package -> its source. */
+const entries = { index: join(root, 'src/index.ts'), testing: join(root, 'src/testing.ts') };
 
 const compilerOptions = {
   target: 'es2024',
@@ -23,7 +24,10 @@ const compilerOptions = {
   types: ['node'],
 };
 
-/** A folder outside the repository in which `tutti-scheduler` is installed: its sources, under the name of the package. */
+/**
+ * A folder outside the repository in which `tutti-scheduler` is installed: its sources, under the name of the package. So is the
+ * ordinary client of Kubernetes.
+ */
 export class ReaderFolder {
   readonly #path: string;
 
@@ -38,17 +42,47 @@ export class ReaderFolder {
     const files = {
       'package.json': { type: 'module' },
       'tsconfig.json': { compilerOptions, include: ['*.ts'] },
-      'node_modules/tutti-scheduler/package.json': { type: 'module', exports: './index.js' },
+      'node_modules/tutti-scheduler/package.json': {
+        type: 'module',
+        exports: { '.': './index.js', './testing': './testing.js' },
+      },
     };
     for (const [file, content] of Object.entries(files)) await writeFile(join(path, file), JSON.stringify(content));
-    await writeFile(join(installed, 'index.js'), `export * from '${pathToFileURL(library).href}';\n`);
-    await writeFile(join(installed, 'index.d.ts'), `export * from '${library}';\n`);
+    for (const [entry, source] of Object.entries(entries)) {
+      await writeFile(join(installed, `${entry}.js`), `export * from '${pathToFileURL(source).href}';\n`);
+      await writeFile(join(installed, `${entry}.d.ts`), `export * from '${source}';\n`);
+    }
+    await symlink(join(root, 'node_modules/@kubernetes'), join(path, 'node_modules/@kubernetes'));
     return new ReaderFolder(path);
   }
 
   /** The example as a file, except that `scheduler` can be had from outside. */
   async write({ name, code }: DocumentedExample): Promise<void> {
     await writeFile(this.#file(name), `${code}\nexport { scheduler };\n`);
+  }
+
+  async writeFile({ name, code }: DocumentedFile): Promise<void> {
+    await writeFile(join(this.#path, name), code);
+  }
+
+  /** Path of a file that was written. */
+  path(name: string): string {
+    return join(this.#path, name);
+  }
+
+  /** Runs a file that was written, in a process of its own. Rejects with what it says when it fails. */
+  execute(name: string, ...flags: readonly string[]): Promise<string> {
+    return new Promise((resolve, reject) => {
+      execFile(
+        process.execPath,
+        [...flags, this.path(name)],
+        { cwd: this.#path, timeout: 60_000 },
+        (error, stdout, stderr) => {
+          if (error === null) resolve(stdout);
+          else reject(new Error(`${name} failed:\n${stdout}${stderr}`));
+        },
+      );
+    });
   }
 
   /** Compiles what was written; answers what the compiler has to say against it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../builders/builders.ts';
-import type { PodOptions } from '../builders/pod.ts';
+import { Builders } from '../../src/testkit/builders/builders.ts';
+import type { PodOptions } from '../../src/testkit/builders/pod.ts';
 import { historyProblems } from './history-problems.ts';
 import type { Change } from './recording.ts';
 import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';

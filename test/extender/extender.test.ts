@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createScheduler } from '../../src/compose/create-scheduler.ts';
 import type { RunningProcess } from '../../src/compose/running-process.ts';
 import type { Logger } from '../../src/observability/logger.ts';
-import { silentLogger } from '../../src/observability/testing/silent-logger.ts';
+import { silentLogger } from '../../src/observability/silent-logger.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';

@@ -14,6 +14,11 @@ describe('the package.json that is published', () => {
     expect(published).not.toHaveProperty('private');
   });
 
+  it('leads to what is built and to no source', () => {
+    expect(Object.keys(published.exports)).toEqual(['.', './testing', './package.json']);
+    expect(JSON.stringify(published.exports)).not.toContain('src/');
+  });
+
   it('says everything else that the repository’s says', () => {
     expect(JSON.parse(json)).toMatchObject(published);
     expect(Object.keys(published)).toEqual(

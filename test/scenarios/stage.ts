@@ -109,7 +109,7 @@ export class Stage {
       port: 0,
       configuration: defaultConfiguration({
         profiles: [defaultProfile(schedulerName)],
-        clientConnection: { qps: 0, burst: 1 },
+        clientConnection: { qps: 0, burst: 1, kubeconfig: this.plane.kubeconfigPath },
       }),
       logger: this.logs,
     });

@@ -3,10 +3,12 @@ import type { Timer } from '../../base/clock.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
-import { startPlane } from '../../compose/up.ts';
-import type { PlaneOptions, RunningPlane } from '../../compose/up.ts';
+import type { RunningPlane } from '../../compose/plane.ts';
+import { startUpPlane } from '../../compose/up.ts';
+import type { UpPlaneOptions } from '../../compose/up.ts';
 import { createLogger } from '../../observability/logger.ts';
 import type { LogFormat, Logger, LogLevel } from '../../observability/logger.ts';
+import type { OwnPlugin } from '../../plugins/own-plugin.ts';
 import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { applyManifests } from '../manifests/apply-manifests.ts';
@@ -37,6 +39,8 @@ export interface UpOptions {
   readonly port: number;
   /** How long a scenario may take with `exit`. */
   readonly timeoutMs: number;
+  /** Of the user's own. */
+  readonly plugins: readonly OwnPlugin[];
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -46,7 +50,7 @@ const tickMs = 100;
 /**
  * Runs a control plane in this process, applies manifests to it and shows what happens, until the user interrupts it or, with
  * `exit`, the scenario ends. Answers the exit code. Rejects with ManifestError before anything is started, with
- * startPlane's errors, and with ManifestError when the server refuses an object; nothing is left running then.
+ * startUpPlane's errors, and with ManifestError when the server refuses an object; nothing is left running then.
  */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const manifests = await loadManifests(options.files);
@@ -64,7 +68,7 @@ class UpSession {
   readonly #options: UpOptions;
   readonly #context: CommandContext;
   readonly #startedMs: number;
-  readonly #nodes: PlaneOptions['nodes'];
+  readonly #nodes: UpPlaneOptions['nodes'];
   readonly #story = new Story();
   readonly #view: UpView;
   readonly #logger: Logger;
@@ -122,8 +126,8 @@ class UpSession {
   }
 
   async #startPlane(): Promise<RunningPlane> {
-    const { port, naive } = this.#options;
-    const starting = startPlane({ port, naive, nodes: this.#nodes, logger: this.#logger });
+    const { port, naive, plugins } = this.#options;
+    const starting = startUpPlane({ port, naive, nodes: this.#nodes, plugins, logger: this.#logger });
     // Loaded meanwhile: it takes half a second, which the plane spends waiting as well.
     import('@kubernetes/client-node').catch(() => undefined);
     this.#plane = await starting;

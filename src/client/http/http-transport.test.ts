@@ -19,7 +19,7 @@ import {
   saysNothing,
   streams,
 } from '../../../test/planes/misbehaving-server.ts';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { deferred } from '../../base/deferred.ts';
 import { ConnectionError, isAmbiguous } from '../api-errors.ts';
 import type { Credentials, Endpoint, TlsOptions } from '../endpoint.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import { EmbeddedApiServer } from '../embedded-api-server.ts';

@@ -12,6 +12,8 @@ export interface Shortfall {
   readonly isForGood: boolean;
 }
 
+type RoomLister = Pick<ClusterLister, 'nodes' | 'nodeOf' | 'generation'>;
+
 interface Sums {
   readonly free: number;
   readonly allocatable: number;
@@ -19,12 +21,12 @@ interface Sums {
 
 /** What the nodes have in sum, added up once for a state of the cluster and a resource, however many groups ask. */
 export class ClusterRoom {
-  readonly #cluster: Pick<ClusterLister, 'nodes' | 'generation'>;
+  readonly #cluster: RoomLister;
   /** resource -> sums over all nodes, as of `#generation` */
   readonly #sums = new Map<ResourceId, Sums>();
   #generation = -1;
 
-  constructor(cluster: Pick<ClusterLister, 'nodes' | 'generation'>) {
+  constructor(cluster: RoomLister) {
     this.#cluster = cluster;
   }
 
@@ -38,8 +40,14 @@ export class ClusterRoom {
       const id = needed.ids[i]!;
       const amount = needed.amounts[i]!;
       const sums = this.#sumsOf(id);
-      const free = own.reduce((sum, pod) => sum + amountOf(pod.template.requests, id), sums.free);
-      if (free < amount) return { id, needed: amount, free, isForGood: sums.allocatable < amount };
+      let { free, allocatable } = sums;
+      for (const pod of own) {
+        const held = amountOf(pod.template.requests, id);
+        free += held;
+        // On a node that has not been shown, whose room is in no sum.
+        if ((this.#cluster.nodeOf(pod)?.index ?? -1) < 0) allocatable += held;
+      }
+      if (free < amount) return { id, needed: amount, free, isForGood: allocatable < amount };
     }
     return undefined;
   }

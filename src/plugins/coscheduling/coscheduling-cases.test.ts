@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeOptions } from '../../../test/builders/node.ts';
-import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
-import { Builders } from '../../../test/builders/builders.ts';
+import type { NodeOptions } from '../../testkit/builders/node.ts';
+import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { Pod } from '../../api/pod.ts';
 import { cpuId } from '../../api/resource-names.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';

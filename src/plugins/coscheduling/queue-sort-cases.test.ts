@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { PodOptions } from '../../../test/builders/pod.ts';
-import type { PodGroupOptions } from '../../../test/builders/pod-group.ts';
-import { Queueing } from '../../scheduler/testing/queueing.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
+import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
+import { Queueing } from '../../testkit/queueing.ts';
 import { defaultPlugins } from '../registry.ts';
 
 const seconds = 1000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { NodeSelectorTerm } from '../../api/pod.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin } from '../../framework/plugin.ts';

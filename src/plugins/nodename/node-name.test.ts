@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { createNodeName } from './node-name.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
-import type { NodeOptions } from '../../../test/builders/node.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
+import type { NodeOptions } from '../../testkit/builders/node.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { createNodeResourcesFit } from './node-resources-fit.ts';
 

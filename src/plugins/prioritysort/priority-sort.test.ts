@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { QueueKey } from '../../framework/candidate.ts';
 import { createPrioritySort } from './priority-sort.ts';

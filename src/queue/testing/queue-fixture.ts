@@ -1,6 +1,6 @@
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { EventHints } from '../../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../../framework/candidate.ts';

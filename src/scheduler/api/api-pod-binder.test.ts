@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import {
   ConflictError,
   ConnectionError,

@@ -26,12 +26,25 @@ export class ApiPodEvictor implements PodEvictor {
     const { client } = this.#options;
     const path = podPath(pod);
     const call = { lane: 'bind', discardAnswer: true, signal } as const;
+    const mark = this.#mark(pod, beneficiary);
+    const isMarked = await this.#unlessAnother(isOfAnotherPod, () =>
+      this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal),
+    );
+    if (!isMarked) return;
+    // Its uid is the condition of the delete, so a conflict means that the pod with this name is another by now.
+    await this.#unlessAnother(
+      (error) => error instanceof NotFoundError || error instanceof ConflictError,
+      () => this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal),
+    );
+  }
+
+  /** False when the call failed because the pod is gone. */
+  async #unlessAnother(isGone: (error: unknown) => boolean, send: () => Promise<unknown>): Promise<boolean> {
     try {
-      const mark = this.#mark(pod, beneficiary);
-      await this.#repeat(() => client.patch(`${path}/status`, 'strategic-merge', mark, call), signal);
-      await this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal);
+      await send();
+      return true;
     } catch (error) {
-      if (isAboutAnotherPod(error)) return;
+      if (isGone(error)) return false;
       throw error;
     }
   }
@@ -53,8 +66,8 @@ export class ApiPodEvictor implements PodEvictor {
   }
 }
 
-/** The pod is gone, or another has its name: a delete with its uid is then a conflict, a patch with its uid not valid. */
-function isAboutAnotherPod(error: unknown): boolean {
+/** A patch with the uid of a pod is not valid for another that has its name. */
+function isOfAnotherPod(error: unknown): boolean {
   if (error instanceof InvalidError) return error.causes.some(({ field }) => field === 'metadata.uid');
-  return error instanceof NotFoundError || error instanceof ConflictError;
+  return error instanceof NotFoundError;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { ExtenderBinding } from './extender-binding.ts';
 
 const binding = { namespace: 'team', name: 'x', uid: 'u', nodeName: 'a', annotations: {} };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import { seededRandom } from '../../base/random.ts';
 import { Cluster } from '../../cluster/cluster.ts';

@@ -3,7 +3,7 @@ import type { Pod } from '../../api/pod.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
-import type { Picture } from '../testing/picture.ts';
+import type { Picture } from '../../testkit/picture.ts';
 import { NodeCheck } from './node-check.ts';
 import type { Placement } from './planner.ts';
 import { openOneANode } from './testing/one-a-node.ts';

@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
@@ -53,22 +54,41 @@ export class NodeCheck {
     nominations: readonly Nomination[],
     transaction: Transaction,
   ): Status | undefined {
-    const { localFilters, otherFilters } = profile;
-    const hasNoClaim = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
-    for (const { pod, nodeName } of nominations) {
-      const node = this.#cluster.node(nodeName);
-      if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is not known`);
-      const state = new CycleState(groupState);
-      const answer = profile.preFilter(state, pod);
-      if (answer.status !== undefined) return answer.status;
-      const refusal =
-        answer.nodeNames?.has(nodeName) === false
-          ? notPreselected
-          : (filterBesideClaims(profile, localFilters, state, pod, node, hasNoClaim) ??
-            filterBesideClaims(profile, otherFilters, state, pod, node, hasNoClaim));
-      if (refusal !== undefined) return refusal;
-      transaction.assume(pod, node);
+    const reserved: Placement[] = [];
+    try {
+      for (const { pod, nodeName } of nominations) {
+        const state = new CycleState(groupState);
+        const refusal = this.#placeOn(nodeName, pod, state, profile, isGone, transaction);
+        if (refusal !== undefined) return refusal;
+        reserved.push({ pod, nodeName, state });
+        const answer = profile.reserve(state, pod, this.#cluster.node(nodeName)!);
+        if (answer !== undefined) return answer;
+      }
+      return undefined;
+    } finally {
+      for (const { state, pod, nodeName } of reserved.reverse()) profile.unreserve(state, pod, nodeName);
     }
+  }
+
+  #placeOn(
+    nodeName: string,
+    pod: Pod,
+    state: CycleState,
+    profile: Profile,
+    isGone: PlanRequest['isGone'],
+    transaction: Transaction,
+  ): Status | undefined {
+    const node = this.#cluster.node(nodeName);
+    if (node === undefined) return new Status('Unschedulable', `node ${nodeName} is not known`);
+    const answer = profile.preFilter(state, pod);
+    if (answer.status !== undefined) return answer.status;
+    if (answer.nodeNames?.has(nodeName) === false) return notPreselected;
+    const hasNoClaim = (uid: string): boolean => this.#cluster.isAssumed(uid) || isGone?.(uid) === true;
+    for (const filters of [profile.localFilters, profile.otherFilters]) {
+      const refusal = filterBesideClaims(profile, filters, state, pod, node, hasNoClaim);
+      if (refusal !== undefined) return refusal;
+    }
+    transaction.assume(pod, node);
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { seededRandom } from '../../base/random.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../testing/picture.ts';
+import { Picture } from '../../testkit/picture.ts';
 
 /** A plugin that answers PreFilter by chance and by what has landed so far, and reserves until it is told otherwise. */
 function moody(

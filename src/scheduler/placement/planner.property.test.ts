@@ -7,7 +7,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../testing/picture.ts';
+import { Picture } from '../../testkit/picture.ts';
 
 /** node name -> the pods there, as far as a plugin that reads all nodes is concerned */
 type Occupancy = Map<string, Pod[]>;

@@ -78,17 +78,32 @@ interface Leftover {
 
 /** Members that are alike to every node-local plugin. */
 interface Batch {
-  readonly pods: readonly Pod[];
+  /** One of them. */
+  readonly sample: Pod;
+  /** Those that are not placed. */
+  pods: readonly Pod[];
   /**
    * They are alike to all plugins that sign, so one PreFilter speaks for all of them; it is kept up to date along the plan. Else
    * PreFilter is asked about each.
    */
+  isUniform: boolean;
+  /** PreFilter has run on it for one of them. */
+  state: CycleState;
+  /** Undefined while PreFilter refuses all of them. */
+  ranking: Ranking | undefined;
+  /** PreFilter's answer for the pod of the ranking; when there is none the first refusal. */
+  answer: PreFilterAnswer;
+  /** The member that all PreFilters have been asked about, with its own state and their answer. */
+  asked: { readonly pod: Pod; readonly state: CycleState; readonly answer: PreFilterAnswer };
+}
+
+/** How far PreFilter lets a batch. */
+interface Admission {
   readonly isUniform: boolean;
-  /** PreFilter has run on it for the first pod. */
+  /** What the ranking reads: of the kind, or of the first pod that is let through. */
   readonly state: CycleState;
-  readonly ranking: Ranking | undefined;
-  /** PreFilter's answer for the first pod. */
   readonly answer: PreFilterAnswer;
+  readonly asked: Batch['asked'];
 }
 
 /** What the steps of one plan have in common. */
@@ -99,6 +114,10 @@ interface Planning extends PlanRequest {
   readonly placements: Placement[];
   /** All batches, hardest first. */
   readonly batches: readonly Batch[];
+  /** Names of plugins that turned members away, whatever became of those later. */
+  readonly refusers: Set<string>;
+  /** Members that are placed or may still be. */
+  candidates: number;
 }
 
 /**
@@ -136,7 +155,8 @@ export class Planner {
     const batches = this.#batches(request, indexes);
     const placements: Placement[] = [];
     try {
-      return this.#place({ ...request, transaction, indexes, placements, batches });
+      const candidates = request.members.length;
+      return this.#place({ ...request, transaction, indexes, placements, batches, refusers: new Set(), candidates });
     } catch (error) {
       this.unreserve(request.profile, placements);
       throw error;
@@ -144,7 +164,7 @@ export class Planner {
   }
 
   #place(planning: Planning): Plan {
-    const { members, needed, placements, batches } = planning;
+    const { profile, members, needed, placements, batches, refusers } = planning;
     /** Of the hardest batch that more placements cannot help. */
     let hopeless: Diagnosis | undefined;
     /** Of the hardest batch that this round did not place. */
@@ -152,12 +172,11 @@ export class Planner {
     let neverPlaced = 0;
     const incomplete = (): Plan => {
       const explained = hopeless ?? blocked ?? tooFew(this.#cluster, planning);
-      const refusedBy = new Set([...refusingPlugins(batches), ...(explained?.plugins ?? [])]);
+      const refusedBy = new Set([...refusingPlugins(batches), ...refusers, ...(explained?.plugins ?? [])]);
       const never = members.length - neverPlaced < needed;
-      return { placements, blocked: explained, refusedBy, never, isExhaustive: areIndependent(batches) };
+      return { placements, blocked: explained, refusedBy, never, isExhaustive: areIndependent(profile, batches) };
     };
     let waiting = batches;
-    let candidates = members.length;
     for (let progress = true; progress && waiting.length > 0 && placements.length < needed;) {
       progress = false;
       blocked = undefined;
@@ -174,19 +193,23 @@ export class Planner {
           return { placements, blocked: diagnosis, refusedBy: plugins, never: false, isExhaustive: false };
         }
         blocked ??= diagnosis;
+        for (const name of diagnosis.plugins) refusers.add(name);
+        batch.pods = pods;
         if (mayChange) {
-          refused.push({ ...batch, pods });
+          refused.push(batch);
           continue;
         }
         hopeless ??= diagnosis;
-        candidates -= pods.length;
+        planning.candidates -= pods.length;
         if (never) neverPlaced += pods.length;
-        if (candidates < needed) return incomplete();
+        if (planning.candidates < needed) return incomplete();
       }
       // A kind that PreFilter refused has no ranking yet.
-      waiting = refused.map((batch) =>
-        batch.ranking === undefined ? this.#batch(planning, planning.indexes, batch.pods, batch.isUniform) : batch,
-      );
+      for (const batch of refused) {
+        if (batch.ranking === undefined)
+          Object.assign(batch, this.#batch(planning, planning.indexes, batch.pods, false));
+      }
+      waiting = refused;
     }
     return incomplete();
   }
@@ -226,24 +249,12 @@ export class Planner {
     return batches.length === 1 ? batches : batches.sort((a, b) => compareHardness(a, b));
   }
 
-  #batch(
-    { profile, groupState, isGone, narrowingOf, random = this.#random, spend }: PlanRequest,
-    indexes: readonly number[] | undefined,
-    pods: readonly Pod[],
-    areAlike: boolean,
-  ): Batch {
-    let pod = pods[0]!;
-    let state = new CycleState(groupState);
-    let answer = areAlike ? profile.preFilterKind(state, pod) : profile.preFilter(state, pod);
-    // What may change with every placement is asked about each of them, when it is its turn.
-    const isUniform = areAlike && !answer.mayChange;
-    // One that is turned away says nothing of the next, unless they are alike to PreFilter.
-    for (let i = 1; !isUniform && answer.status !== undefined && i < pods.length; i++) {
-      pod = pods[i]!;
-      state = new CycleState(groupState);
-      answer = profile.preFilter(state, pod);
-    }
-    if (answer.status !== undefined) return { pods, isUniform, state, ranking: undefined, answer };
+  #batch(request: PlanRequest, indexes: readonly number[] | undefined, pods: readonly Pod[], areAlike: boolean): Batch {
+    const { profile, isGone, narrowingOf, random = this.#random, spend } = request;
+    const { isUniform, state, answer, asked } = admit(request, pods, areAlike);
+    const { pod } = asked;
+    const batch = { sample: pods[0]!, pods, isUniform, state, answer, asked };
+    if (answer.status !== undefined) return { ...batch, ranking: undefined };
     let cache = this.#caches.get(profile);
     if (cache === undefined) {
       cache = new SignatureCache(profile.scorers.length);
@@ -263,7 +274,7 @@ export class Planner {
       spend,
       hasNoClaim: (uid) => this.#cluster.isAssumed(uid) || isGone?.(uid) === true,
     });
-    return { pods, isUniform, state, ranking, answer };
+    return { ...batch, ranking };
   }
 
   /** Places what it can; undefined when no member is left. */
@@ -277,15 +288,27 @@ export class Planner {
     const left: Pod[] = [];
     let diagnosis: Diagnosis | undefined;
     let mayChange = false;
+    let isRefusedByNodes = false;
     // The ranking follows its own placements; others have been made since, or other rankings may have used its table.
     let isStale = planning.batches.length > 1 || placements.length > 0;
     for (let i = 0; i < pods.length && placements.length < needed; i++) {
       const pod = pods[i]!;
-      const state = isUniform ? batch.state.fork() : new CycleState(groupState);
-      const answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
+      if (!mayChange && planning.candidates - left.length < needed) {
+        left.push(...pods.slice(i));
+        break;
+      }
+      let { state, answer } = batch.asked;
+      // What has been asked about this very pod stands, and what its plugins have kept since is theirs at the points to come.
+      if (isStale || pod !== batch.asked.pod) {
+        state = isUniform ? batch.state.fork() : new CycleState(groupState);
+        answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
+      }
       spend?.(stepsPerMember);
       if (answer.status !== undefined) {
-        diagnosis ??= this.#refusal(planning, pod, answer.status);
+        const refusal = this.#refusal(planning, pod, answer.status);
+        if (failureIn(refusal) !== undefined) return stoppedBy(refusal, pods.slice(i));
+        diagnosis ??= refusal;
+        for (const name of refusal.plugins) planning.refusers.add(name);
         mayChange ||= answer.mayChange;
         left.push(pod);
         continue;
@@ -295,39 +318,34 @@ export class Planner {
       if (!isRight) ranking.refreshFor(pod, isUniform ? batch.state : state, nodeNames);
       isStale = false;
       const node = this.#reserveBest(profile, ranking, state, pod, planning.transaction);
+      if (ranking.error !== undefined) return stoppedBy(ranking.diagnose(pod), pods.slice(i));
       if (node === undefined) {
-        // A failure ends the plan, whatever refused the members before.
-        if (diagnosis === undefined || ranking.error !== undefined) diagnosis = ranking.diagnose(pod);
-        mayChange ||= ranking.dependsOnOthers;
+        diagnosis ??= ranking.diagnose(pod);
+        isRefusedByNodes = true;
+        mayChange ||= ranking.dependsOnOthers || (nodeNames !== undefined && answer.mayChange);
         left.push(pod);
-        const isLastHope = isUniform && sameNames(nodeNames, shared.nodeNames);
-        if (!isLastHope && ranking.error === undefined) continue;
+        if (!isUniform || !sameNames(nodeNames, shared.nodeNames)) continue;
         // The next identical pod would fare no better.
         left.push(...pods.slice(i + 1));
         break;
       }
       placements.push({ pod, nodeName: node.name, state });
-      ranking.placedOnBest();
-      const failure = this.#follow(planning, pod, node);
-      if (failure !== undefined) {
-        return {
-          pods: pods.slice(i),
-          diagnosis: this.#refusal(planning, pod, failure),
-          mayChange: false,
-          never: false,
-        };
-      }
+      // For the next one alone: who comes later finds the node changed and looks at it then.
+      if (i + 1 < pods.length && placements.length < needed) ranking.placedOnBest();
+      const failure = ranking.error ?? this.#follow(planning, pod, node);
+      if (failure !== undefined) return stoppedBy(this.#refusal(planning, pod, failure), pods.slice(i));
       isStale = ranking.readsOthers;
     }
-    return diagnosis && { pods: left, diagnosis, mayChange, never: !mayChange && ranking.isRefusedForGood };
+    const never = isRefusedByNodes && !mayChange && !isStale && ranking.isRefusedForGood;
+    return diagnosis && { pods: left, diagnosis, mayChange, never };
   }
 
   /** Tells what PreFilter computed for each kind of member that this one has landed. Answers a failure. */
   #follow({ profile, batches }: Planning, pod: Pod, node: NodeInfo): Status | undefined {
     if (!profile.followsPlacements) return undefined;
-    for (const { isUniform, ranking, state, pods } of batches) {
+    for (const { isUniform, ranking, state, sample } of batches) {
       if (!isUniform || ranking === undefined) continue;
-      const failure = profile.addPod(state, pods[0]!, pod, node);
+      const failure = profile.addPod(state, sample, pod, node);
       if (failure !== undefined) return failure;
     }
     return undefined;
@@ -400,22 +418,58 @@ function complete(placements: readonly Placement[]): Plan {
   return { placements, blocked: undefined, refusedBy: new Set(), never: false, isExhaustive: true };
 }
 
-/** All members are alike, and no plugin that judges them looks at where the others are. */
-function areIndependent([batch, ...more]: readonly Batch[]): boolean {
-  if (batch?.isUniform !== true || more.length > 0) return false;
+/** What PreFilter says of pods before any of them is placed: of the first that it lets through, or its first refusal. */
+function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAlike: boolean): Admission {
+  const kindState = new CycleState(groupState);
+  const kind = areAlike ? profile.preFilterKind(kindState, pods[0]!) : undefined;
+  // What may change with every placement is asked about each of them, when it is its turn.
+  const isUniform = kind !== undefined && !kind.mayChange;
+  const first = pods[0]!;
+  if (isUniform && kind.status !== undefined) {
+    return { isUniform, state: kindState, answer: kind, asked: { pod: first, state: kindState, answer: kind } };
+  }
+  let refusal: PreFilterAnswer | undefined;
+  let mayChange = false;
+  for (const pod of pods) {
+    const state = isUniform ? kindState.fork() : new CycleState(groupState);
+    const answer = isUniform ? profile.preFilterEach(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
+    const asked = { pod, state, answer };
+    if (answer.status === undefined) {
+      return isUniform ? { isUniform, state: kindState, answer: kind, asked } : { isUniform, state, answer, asked };
+    }
+    if (answer.status.code === 'Error') return { isUniform, state, answer, asked };
+    mayChange ||= answer.mayChange;
+    refusal ??= answer;
+  }
+  const answer = { ...refusal!, mayChange };
+  return { isUniform, state: kindState, answer, asked: { pod: first, state: kindState, answer } };
+}
+
+function amongOf(answer: PreFilterAnswer): ReadonlySet<string> | undefined {
+  return answer.status === undefined ? answer.nodeNames : undefined;
+}
+
+/** A plugin failed, which ends the plan. */
+function stoppedBy(diagnosis: Diagnosis, pods: readonly Pod[]): Leftover {
+  return { pods, diagnosis, mayChange: false, never: false };
+}
+
+/** All members are alike, and no plugin that judges them looks at where the others are, or at what nobody knows. */
+function areIndependent(profile: Profile, [batch, ...more]: readonly Batch[]): boolean {
+  if (batch?.isUniform !== true || more.length > 0 || profile.judgesUnsigned) return false;
   return batch.ranking?.dependsOnPlacements !== true;
 }
 
 function refusingPlugins(batches: readonly Batch[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { pods, ranking, answer } of batches) {
+  for (const { sample, ranking, answer } of batches) {
     if (ranking === undefined) {
       if (answer.status !== undefined && answer.status.plugin !== '') names.add(answer.status.plugin);
       continue;
     }
     // The batches placed since may have used its table.
     if (batches.length > 1) ranking.refresh();
-    for (const name of ranking.diagnose(pods[0]!).plugins) names.add(name);
+    for (const name of ranking.diagnose(sample).plugins) names.add(name);
   }
   return names;
 }
@@ -431,7 +485,7 @@ function signatureTable(cache: SignatureCache, signature: string | undefined): (
 function compareHardness(a: Batch, b: Batch): number {
   const nodes = (a.ranking?.size ?? 0) - (b.ranking?.size ?? 0);
   if (nodes !== 0) return nodes;
-  const [podA, podB] = [a.pods[0]!, b.pods[0]!];
+  const [podA, podB] = [a.sample, b.sample];
   const cpu = podB.template.nonZeroMilliCpu - podA.template.nonZeroMilliCpu;
   const memory = podB.template.nonZeroMemory - podA.template.nonZeroMemory;
   return cpu || memory || podA.creationTimestamp - podB.creationTimestamp || (podA.uid < podB.uid ? -1 : 1);

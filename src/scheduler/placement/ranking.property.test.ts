@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NodeOptions } from '../../../test/builders/node.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { NodeOptions } from '../../testkit/builders/node.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
@@ -9,7 +9,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../testing/picture.ts';
+import { Picture } from '../../testkit/picture.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';

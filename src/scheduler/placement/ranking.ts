@@ -3,6 +3,7 @@ import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
+import { describe, describeThrown, dropPromise } from '../../framework/plugin-answers.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { notPreselected } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
@@ -335,7 +336,13 @@ export class Ranking {
       } catch (error) {
         this.#error ??= scoringFailure(plugin.name, 'NormalizeScore', error);
       }
-      for (let i = 0; i < size; i++) totals[order[i]!]! += weight * column[i]!;
+      let sum = 0;
+      for (let i = 0; i < size; i++) {
+        totals[order[i]!]! += weight * column[i]!;
+        sum += column[i]!;
+      }
+      // One that is no number leaves none.
+      if (!Number.isFinite(sum)) this.#error ??= notFinite(plugin.name);
       return extremes;
     });
   }
@@ -398,6 +405,7 @@ export class Ranking {
       } catch (error) {
         this.#error ??= scoringFailure(plugin.name, 'NormalizeScore', error);
       }
+      if (!Number.isFinite(sample[0])) this.#error ??= notFinite(plugin.name);
       total += weight * sample[0]!;
     });
     return total;
@@ -449,13 +457,17 @@ export function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<str
 }
 
 function finite(score: number): number {
-  if (!Number.isFinite(score)) throw new RangeError(`a score must be a finite number, not ${score}`);
-  return score;
+  if (Number.isFinite(score)) return score;
+  dropPromise(score);
+  throw new RangeError(`a score must be a finite number, not ${describe(score)}`);
+}
+
+function notFinite(plugin: string): Status {
+  return new Status('Error', `${plugin} failed in NormalizeScore: it must leave finite numbers`, plugin);
 }
 
 function scoringFailure(plugin: string, point: string, error: unknown): Status {
-  const text = error instanceof Error ? error.message : String(error);
-  return new Status('Error', `${plugin} failed in ${point}: ${text}`, plugin, error);
+  return new Status('Error', `${plugin} failed in ${point}: ${describeThrown(error)}`, plugin, error);
 }
 
 function extremesOf(scores: Float64Array): Extremes {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Builders } from '../../../test/builders/builders.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 const node = new Builders().nodeInfo({ name: 'a' });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NodeOptions } from '../../../test/builders/node.ts';
-import type { PodOptions } from '../../../test/builders/pod.ts';
+import type { NodeOptions } from '../../testkit/builders/node.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Candidate } from '../../framework/candidate.ts';
@@ -9,7 +9,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import type { Status } from '../../framework/status.ts';
 import type { TrialOptions } from '../../framework/trial.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../testing/picture.ts';
+import { Picture } from '../../testkit/picture.ts';
 
 const groupNames = ['red', 'blue'];
 const nodeNames = ['a', 'b', 'c'];

@@ -8,7 +8,7 @@ import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { TrialOptions } from '../../framework/trial.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
-import { Picture } from '../testing/picture.ts';
+import { Picture } from '../../testkit/picture.ts';
 import { Trials } from './trials.ts';
 import type { Trial } from './trials.ts';
 

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../base/random.ts';
-import { VirtualClock } from '../../base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import { EmbeddedApiServer } from '../../embedded/embedded-api-server.ts';

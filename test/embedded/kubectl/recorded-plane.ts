@@ -5,7 +5,7 @@ import { podGroupDefinition } from '../../../src/api/pod-group-schema.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { seededRandom } from '../../../src/base/random.ts';
 import { systemClock } from '../../../src/base/system-clock.ts';
-import { VirtualClock } from '../../../src/base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../../src/base/virtual-clock.ts';
 import { localKubeconfig } from '../../../src/client/local-kubeconfig.ts';
 import { fixedEndpoint } from '../../../src/client/endpoint.ts';
 import { KubeClient } from '../../../src/client/kube-client.ts';
@@ -17,7 +17,7 @@ import { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts'
 import type { Intercept } from '../../../src/embedded/embedded-api-server.ts';
 import { listenHttp } from '../../../src/embedded/listen-http.ts';
 import { SimulatedNodes } from '../../../src/simulated/simulated-nodes.ts';
-import { silentLogger } from '../../../src/observability/testing/silent-logger.ts';
+import { silentLogger } from '../../../src/observability/silent-logger.ts';
 import { Recorder } from './recorder.ts';
 import type { Transcript } from './exchange.ts';
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { VirtualClock } from '../../../src/base/testing/virtual-clock.ts';
+import type { VirtualClock } from '../../../src/base/virtual-clock.ts';
 import type { TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
 import { answerOf, isWatch } from './exchange.ts';
 import type { Exchange } from './exchange.ts';

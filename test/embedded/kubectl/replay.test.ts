@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../../src/base/testing/virtual-clock.ts';
+import { VirtualClock } from '../../../src/base/virtual-clock.ts';
 import type { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts';
 import { answerOf, isWatch } from './exchange.ts';
 import type { Exchange, Transcript } from './exchange.ts';

@@ -3,7 +3,7 @@ import type { NodeView } from '../../../cluster/node-info.ts';
 import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
 import { skip, Status } from '../../../framework/status.ts';
-import type { Picture } from '../../testing/picture.ts';
+import type { Picture } from '../../../testkit/picture.ts';
 import { pictureWith } from './planning.ts';
 
 /** Counts what it is asked; refuses a node that holds a pod of the same app already. */

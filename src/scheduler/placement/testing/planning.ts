@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { Pod } from '../../../api/pod.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
-import { Picture } from '../../testing/picture.ts';
-import type { PictureOptions } from '../../testing/picture.ts';
+import { Picture } from '../../../testkit/picture.ts';
+import type { PictureOptions } from '../../../testkit/picture.ts';
 import type { Plan } from '../planner.ts';
 
 export function pictureWith(...extra: NonNullable<PictureOptions['extra']>): Picture {

@@ -1,0 +1,43 @@
+// A course in seven steps: `npm run learn -- 1` to `npm run learn -- 7`.
+import process from 'node:process';
+import { styleText } from 'node:util';
+import type { Say } from './cluster.ts';
+
+const steps = [
+  { title: 'A node by chance', page: '1-random-node.md' },
+  { title: 'Filter: which nodes will do', page: '2-filter.md' },
+  { title: 'Score: which node is best', page: '3-score.md' },
+  { title: 'PreScore: think once', page: '4-pre-score.md' },
+  { title: 'Permit: one pod waits, others go on', page: '5-permit.md' },
+  { title: 'The queue: fail, back off, try again', page: '6-queue.md' },
+  { title: 'Events: wake up when it is worth it', page: '7-events.md' },
+];
+
+const number = Number(process.argv[2]);
+const step = steps[number - 1];
+if (step === undefined) {
+  console.log('A scheduler in seven steps. Run one of them:\n');
+  for (const [index, { title }] of steps.entries()) console.log(`  npm run learn -- ${index + 1}   ${title}`);
+  process.exit(process.argv[2] === undefined ? 0 : 2);
+}
+
+console.log(styleText('bold', `Step ${number} of ${steps.length}. ${step.title}`));
+console.log(`The scheduler: examples/learn/step-${number}/scheduler.ts   Explained in: docs/learn/${step.page}\n`);
+let startedAt: number | undefined;
+const say: Say = (line) => {
+  startedAt ??= performance.now();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(2).padStart(6);
+  console.log(`${styleText('dim', `${seconds} s`)}  ${line}`);
+};
+const { scenario } = (await import(`./step-${number}/scenario.ts`)) as { scenario: (say: Say) => Promise<void> };
+try {
+  await scenario(say);
+} catch (error) {
+  // A profile that cannot be says all that there is to say.
+  const known = error instanceof Error && ['ProfileError', 'ConditionError'].includes(error.name);
+  console.error(known ? `\n${error.message}` : error);
+  process.exit(1);
+}
+if (number < steps.length) console.log(`\nNext: npm run learn -- ${number + 1}`);
+// Idle connections of the client would keep the process alive.
+process.exit(0);

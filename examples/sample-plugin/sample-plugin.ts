@@ -1,0 +1,16 @@
+import type { OwnPlugin } from 'tutti-scheduler';
+
+/** Says at two points that it was there. */
+const samplePlugin: OwnPlugin = {
+  name: 'SamplePlugin',
+  factory: (_args, { logger }) => ({
+    name: 'SamplePlugin',
+    preFilter: (_state, pod) => {
+      logger.info(`pre filter called for pod ${pod.name}`);
+      return undefined;
+    },
+    postBind: (_state, pod, nodeName) => logger.info(`pod ${pod.name} is bound to ${nodeName}`),
+  }),
+};
+
+export default samplePlugin;

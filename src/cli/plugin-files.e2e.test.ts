@@ -1,0 +1,258 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
+import type { TestPlane } from '../../test/planes/plane.ts';
+import { TestProcess } from './testing/test-process.ts';
+
+const running: TestProcess[] = [];
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-plugins-'));
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((process) => process.kill()));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function tutti(...parameters: readonly string[]): TestProcess {
+  const process = new TestProcess(parameters, { environment: { KUBECONFIG: '', HOME: folder } });
+  running.push(process);
+  return process;
+}
+
+async function file(name: string, ...lines: readonly string[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+/** What `tutti up` says against these files, without the path of the last. */
+async function refusal(...paths: readonly string[]): Promise<string> {
+  const process = tutti('up', '--exit', ...paths.flatMap((path) => ['--plugin', path]));
+  expect(await process.ended()).toMatchObject({ exitCode: 1 });
+  expect(process.stderr).not.toMatch(/^ +at |please report/m);
+  return process.stderr
+    .replace('tutti: ', '')
+    .replace(`plugin ${paths.at(-1)}: `, '')
+    .trim();
+}
+
+const withExample =
+  /:\n {2}export default \{ name: 'MyPlugin', factory: \(args, handle\) => \(\{ name: 'MyPlugin', … \}\) \}$/;
+
+describe('a file that --plugin names', () => {
+  it.each<[string, string, readonly string[], string | RegExp]>([
+    [
+      'with a syntax error in TypeScript',
+      'a.ts',
+      ['export default {', "  name: 'A',", '  factory: ((', '};'],
+      'line 4: SyntaxError: Expression expected',
+    ],
+    [
+      'with a syntax error in JavaScript',
+      'a.mjs',
+      ['export default {', "  name: 'A'", '  factory: 1', '};'],
+      "line 3: SyntaxError: Unexpected identifier 'factory'",
+    ],
+    [
+      'with TypeScript that has to be compiled',
+      'b.mts',
+      ['enum Size { Small }', 'export default Size;'],
+      'line 1: SyntaxError: TypeScript enum is not supported in strip-only mode. Types are stripped and nothing is compiled: write it without enum, namespace and parameter properties',
+    ],
+    [
+      'that imports values of this package',
+      'c.ts',
+      ["import { Status } from 'tutti-scheduler';", 'export default Status;'],
+      /A plugin imports only types from it \(import type\); values such as Status come with its handle$/,
+    ],
+    [
+      'that throws',
+      'd.js',
+      ['const nothing = undefined;', 'export default nothing.name;'],
+      "line 2: TypeError: Cannot read properties of undefined (reading 'name')",
+    ],
+    ['that exports nothing', 'e.ts', ['const plugin = 1;', 'export {};'], withExample],
+    [
+      'that exports by name',
+      'f.ts',
+      ["export const plugin = { name: 'F' };"],
+      /^it exports plugin, and must export one plugin by default:/,
+    ],
+    [
+      'that exports a function',
+      'g.ts',
+      ["export default () => ({ name: 'G' });"],
+      /^its default export is a function, and must be one plugin:/,
+    ],
+    [
+      'that exports no name',
+      'h.ts',
+      ['export default { factory: () => ({}) };'],
+      "its default export needs a name of letters and digits, such as name: 'MyPlugin'",
+    ],
+    [
+      'that exports no factory',
+      'i.ts',
+      ["export default { name: 'I', filter: () => undefined };"],
+      'its default export needs a factory: (args, handle) => ({ name: "I", … })',
+    ],
+    [
+      'with a field that is not known',
+      'j.ts',
+      ["export default { name: 'J', factory: () => ({ name: 'J' }), argumentSchema: {} };"],
+      'its default export has a field argumentSchema; did you mean argumentsSchema?',
+    ],
+    [
+      'with a weight that is none',
+      'k.ts',
+      ["export default { name: 'K', factory: () => ({ name: 'K' }), weight: 0 };"],
+      'its weight must be a number of at least 1',
+    ],
+    [
+      'with a schema that is none',
+      'l.ts',
+      ["export default { name: 'L', factory: () => ({ name: 'L' }), argumentsSchema: { type: 'string' } };"],
+      "its argumentsSchema must be a JSON schema of type 'object'",
+    ],
+    [
+      'with arguments that are not right',
+      'm.ts',
+      [
+        'export default {',
+        "  name: 'M',",
+        '  factory: () => { throw new Error(); },',
+        "  argumentsSchema: { type: 'object', additionalProperties: false, properties: { hour: { type: 'integer', maximum: 23 } } },",
+        '  args: { hour: 24, minute: 1 },',
+        '};',
+      ],
+      'arguments of M:\n  minute is not known; the only field is hour\n  hour must be a whole number of at most 23, not 24',
+    ],
+    [
+      'with a factory that throws',
+      'n.ts',
+      ["export default { name: 'N', factory: () => { throw new Error('no disk'); } };"],
+      'profile tutti: plugin N could not be made: no disk',
+    ],
+    [
+      "with the name of one of Tutti's",
+      'o.ts',
+      ["export default { name: 'NodeName', factory: () => ({ name: 'NodeName' }) };"],
+      "it is called NodeName, and so is one of Tutti's; give it another name",
+    ],
+    ['of another kind', 'p.txt', [''], 'a plugin is a file that ends in .ts, .mts, .js, .mjs'],
+  ])('%s is refused', async (_what, name, lines, message) => {
+    expect(await refusal(await file(name, ...lines))).toMatch(typeof message === 'string' ? exactly(message) : message);
+  });
+
+  it('that is not there is refused, and so is a folder', async () => {
+    expect(await refusal(join(folder, 'missing.ts'))).toBe('there is no such file');
+    await mkdir(join(folder, 'folder.ts'));
+    expect(await refusal(join(folder, 'folder.ts'))).toBe('it is not a file');
+  });
+
+  it('with the name of another one is refused', async () => {
+    const lines = ["export default { name: 'Same', factory: () => ({ name: 'Same' }) };"];
+    const first = await file('first.ts', ...lines);
+    expect(await refusal(first, await file('second.ts', ...lines))).toBe(
+      `it is called Same, and so is ${first}; give it another name`,
+    );
+  });
+});
+
+it('the plugin of a file is enabled by the profile that names it, and its arguments are held to its schema', async () => {
+  const plugin = await file(
+    'night.ts',
+    'export default {',
+    "  name: 'Night',",
+    "  factory: ({ hour }: { hour: number }) => ({ name: 'Night', preFilter: () => { throw new Error(`hour ${hour}`); } }),",
+    "  argumentsSchema: { type: 'object', additionalProperties: false, properties: { hour: { type: 'integer', maximum: 23, default: 6 } } },",
+    '};',
+  );
+  const config = (hour: string): Promise<string> =>
+    file(
+      `scheduler-${hour}.yaml`,
+      'apiVersion: kubescheduler.config.k8s.io/v1',
+      'kind: KubeSchedulerConfiguration',
+      'profiles:',
+      '- schedulerName: night',
+      '  plugins: {multiPoint: {enabled: [{name: Night}]}}',
+      `  pluginConfig: [{name: Night, args: {hour: ${hour}}}]`,
+    );
+  const wrong = tutti('scheduler', '--plugin', plugin, '--config', await config('24'));
+  expect(await wrong.ended()).toMatchObject({ exitCode: 1 });
+  expect(wrong.stderr).toMatch(/scheduler-24\.yaml.*6.*hour must be a whole number of at most 23, not 24/s);
+  const written = join(folder, 'written.yaml');
+  const right = tutti('scheduler', '--plugin', plugin, '--config', await config('2'), '--write-config-to', written);
+  expect(await right.ended()).toMatchObject({ exitCode: 0 });
+  expect(await readFile(written, 'utf8')).toMatch(/name: Night/);
+});
+
+describe('tutti scheduler --plugin', () => {
+  let plane: TestPlane;
+  beforeAll(async () => {
+    plane = await openEmbeddedPlane();
+    const amounts = { cpu: '8', memory: '8Gi', pods: '10' };
+    const node = { metadata: { name: 'node' }, status: { allocatable: amounts, capacity: amounts } };
+    await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', ...node });
+  });
+  afterAll(() => plane.stop());
+
+  /** Resolves with what becomes of the pod: its node, or what it is told. */
+  async function fateOf(name: string): Promise<string> {
+    const spec = { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox' }] };
+    const path = '/api/v1/namespaces/default/pods';
+    await plane.client.create(path, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+    let fate: string | undefined;
+    await expect
+      .poll(
+        async () => {
+          const pod = await plane.client.get<any>(`${path}/${name}`);
+          const verdict = pod.status?.conditions?.find(({ type }: any) => type === 'PodScheduled')?.message;
+          return (fate = pod.spec.nodeName ?? verdict);
+        },
+        { timeout: 10_000 },
+      )
+      .toBeTruthy();
+    return fate!;
+  }
+
+  it('asks the plugins of all files, and tells the pod of one that throws or answers nonsense', async () => {
+    const nonsense = await file(
+      'nonsense.ts',
+      'export default {',
+      "  name: 'Nonsense',",
+      "  factory: () => ({ name: 'Nonsense', filter: (_: unknown, pod: { name: string }) => (pod.name === 'one' ? 'no' : undefined) }),",
+      '};',
+    );
+    const bug = await file(
+      'bug.mjs',
+      'export default {',
+      "  name: 'Bug',",
+      '  factory: (_args, { logger }) => ({',
+      "    name: 'Bug',",
+      "    preFilter: (_state, pod) => { if (pod.name === 'two') throw new Error('a bug'); },",
+      "    postBind: (_state, pod, node) => logger.info('bound', { pod: pod.name, node }),",
+      '  }),',
+      '};',
+    );
+    const flags = ['--kubeconfig', plane.kubeconfigPath, '--metrics-port', '0'];
+    const process = tutti('scheduler', ...flags, '--plugin', nonsense, '--plugin', bug);
+    await process.said(/scheduling .*nodes=1/);
+    expect(await fateOf('one')).toBe(
+      '0/1 nodes are available: Nonsense failed in Filter: it must answer undefined or a Status, not "no".',
+    );
+    expect(await fateOf('two')).toBe('0/1 nodes are available: Bug failed in PreFilter: a bug.');
+    expect(await fateOf('three')).toBe('node');
+    await process.said(/bound plugin=Bug pod=three node=node/);
+    process.signal('SIGTERM');
+    expect(await process.ended()).toMatchObject({ exitCode: 0 });
+  });
+});
+
+function exactly(text: string): RegExp {
+  return new RegExp(`^${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`);
+}

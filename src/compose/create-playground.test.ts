@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { afterEach, expect, it } from 'vitest';
+import { silentLogger } from '../observability/silent-logger.ts';
+import { createPlayground } from './create-playground.ts';
+import type { Playground, PlaygroundOptions } from './create-playground.ts';
+
+let playground: Playground | undefined;
+
+afterEach(async () => {
+  await playground?.stop();
+  playground = undefined;
+});
+
+/** The ordinary client of a playground. */
+async function open(options: PlaygroundOptions): Promise<{ readonly core: CoreV1Api; readonly ground: Playground }> {
+  const ground = await createPlayground({ logger: silentLogger, ...options });
+  playground = ground;
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromFile(ground.kubeconfigPath);
+  return { core: kubeConfig.makeApiClient(CoreV1Api), ground };
+}
+
+async function addPod(core: CoreV1Api, name: string, schedulerName?: string): Promise<void> {
+  const spec = {
+    ...(schedulerName !== undefined && { schedulerName }),
+    containers: [{ name: 'main', image: 'busybox' }],
+  };
+  await core.createNamespacedPod({ namespace: 'default', body: { metadata: { name }, spec } });
+}
+
+const read = (core: CoreV1Api, name: string): ReturnType<CoreV1Api['readNamespacedPod']> =>
+  core.readNamespacedPod({ name, namespace: 'default' });
+
+it('a playground runs pods on simulated nodes, whatever scheduler of its own they name, until it is stopped', async () => {
+  const { core, ground } = await open({ nodes: 2 });
+  const nodes = await core.listNode();
+  expect(nodes.items.map(({ metadata }) => metadata?.name)).toEqual(['node-1', 'node-2']);
+  await addPod(core, 'one');
+  await addPod(core, 'two', 'tutti');
+  for (const name of ['one', 'two']) {
+    await ground.until(async () => (await read(core, name)).status?.phase === 'Running', { what: `${name} runs` });
+  }
+  expect((await fetch(`${ground.schedulerUrl}/healthz`)).status).toBe(200);
+  await ground.stop();
+  expect(existsSync(ground.kubeconfigPath)).toBe(false);
+  await expect(fetch(ground.url)).rejects.toThrow();
+});
+
+it('a profile has the plugins that it names, and no others', async () => {
+  const bound: string[] = [];
+  const told = (name: string): { name: string; factory: () => object } => ({
+    name,
+    factory: () => ({
+      name,
+      postBind: (_state: unknown, pod: { name: string }) => void bound.push(`${name} ${pod.name}`),
+    }),
+  });
+  const plugins = ['Unnamed', 'Sample'].map(told) as unknown as PlaygroundOptions['plugins'];
+  const { core, ground } = await open({
+    nodes: [{ name: 'node', labels: { size: 'small' } }],
+    plugins: plugins!,
+    profiles: [
+      { schedulerName: 'default-scheduler' },
+      { schedulerName: 'sample-scheduler', disabled: ['*'], enabled: ['PrioritySort', 'Sample', 'DefaultBinder'] },
+    ],
+  });
+  await addPod(core, 'plain');
+  await ground.until(async () => (await read(core, 'plain')).spec?.nodeName, { what: 'plain is bound' });
+  await addPod(core, 'special', 'sample-scheduler');
+  await ground.until(() => bound.length === 1);
+  expect(bound).toEqual(['Sample special']);
+});
+
+it('profiles that cannot be are refused, and nothing is left running', async () => {
+  const profile = { schedulerName: 'mine', disabled: ['NodeRessourcesFit'] };
+  await expect(createPlayground({ profiles: [profile] })).rejects.toMatchObject({
+    name: 'ProfileError',
+    message: expect.stringContaining('profile mine disables NodeRessourcesFit, which is not enabled by default'),
+  });
+  const twins = [1, 2].map(() => ({ name: 'Twin', factory: () => ({ name: 'Twin' }) }));
+  await expect(createPlayground({ plugins: twins, logger: silentLogger })).rejects.toThrow(
+    'two plugins are called Twin',
+  );
+});
+
+it('what does not come in time is named', async () => {
+  const { ground } = await open({});
+  await expect(ground.until(() => false, { what: 'pigs fly', timeoutMs: 20 })).rejects.toMatchObject({
+    name: 'ConditionError',
+    message: 'waited 0.02 s until pigs fly, in vain',
+  });
+  await expect(ground.until(() => Promise.reject(new Error('no such pig')))).rejects.toThrow('no such pig');
+});

@@ -1,0 +1,111 @@
+import { podGroupDefinition } from '../api/pod-group-schema.ts';
+import { defaultConfiguration } from '../config/scheduler-configuration.ts';
+import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import { systemClock } from '../base/system-clock.ts';
+import { fixedEndpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { localKubeconfig } from '../client/local-kubeconfig.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
+import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
+import { listenHttp } from '../embedded/listen-http.ts';
+import type { SimulatedNodeSpec } from '../simulated/node-object.ts';
+import { SimulatedNodes } from '../simulated/simulated-nodes.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { runController } from './controller.ts';
+import { runScheduler } from './scheduler.ts';
+import { writeTemporaryKubeconfig } from './write-temporary-kubeconfig.ts';
+
+export interface PlaneOptions {
+  /** Of the API server on 127.0.0.1; 0 takes any free one. */
+  readonly port: number;
+  readonly nodes: readonly SimulatedNodeSpec[];
+  /** Of the scheduler. */
+  readonly profiles: readonly ProfileConfiguration[];
+  /** As `runScheduler` takes them. */
+  readonly plugins?: readonly OwnPlugin[];
+  readonly logger: Logger;
+}
+
+export interface RunningPlane {
+  /** Of the API server. */
+  readonly url: string;
+  readonly kubeconfigPath: string;
+  /** Health and metrics of the scheduler, and of the controller. */
+  readonly schedulerUrl: string;
+  readonly controllerUrl: string;
+  /** Ends everything, the kubeconfig file included; idempotent. */
+  stop(): Promise<void>;
+}
+
+const unlimited = { qps: 0, burst: 1 };
+
+/**
+ * A whole control plane in this process: API server, simulated nodes, controller and scheduler, joined only over HTTP.
+ * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, or the errors of the profiles
+ * and plugins; then nothing is left running.
+ */
+export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
+  const { logger, profiles, plugins = [] } = options;
+  /** What has been started; stopped in reverse order. */
+  const started: (() => Promise<void>)[] = [];
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      for (const end of started.toReversed()) await end();
+    })();
+    return stopping;
+  };
+  try {
+    const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
+    const listener = await listenHttp(server, options.port);
+    started.push(async () => {
+      server.close();
+      await listener.close();
+    });
+    const endpoint = fixedEndpoint(listener.url);
+    const transport = new HttpTransport({ endpoint });
+    started.push(() => transport.close());
+    const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-up' });
+    await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
+
+    const nodes = new SimulatedNodes({
+      transport,
+      clock: systemClock,
+      random: Math.random,
+      nodes: options.nodes,
+      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+    });
+    started.push(() => nodes.stop());
+    // First, so that the scheduler's first look at the cluster shows all of them.
+    await nodes.start();
+    const local = { endpoint, host: '127.0.0.1', port: 0 };
+    const controller = await runController({
+      ...local,
+      ...unlimited,
+      workers: 1,
+      logger: logger.child({ process: 'controller' }),
+    });
+    started.push(() => controller.stop());
+    const scheduler = await runScheduler({
+      ...local,
+      configuration: defaultConfiguration({ profiles, clientConnection: unlimited }),
+      plugins,
+      logger: logger.child({ process: 'scheduler' }),
+    });
+    started.push(() => scheduler.stop());
+
+    const kubeconfig = await writeTemporaryKubeconfig(localKubeconfig(listener.url));
+    started.push(() => kubeconfig.remove());
+    return {
+      url: listener.url,
+      kubeconfigPath: kubeconfig.path,
+      schedulerUrl: scheduler.url,
+      controllerUrl: controller.url,
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

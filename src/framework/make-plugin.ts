@@ -1,0 +1,42 @@
+import { UserError } from '../base/user-error.ts';
+import { describe, describeThrown, dropPromise } from './plugin-answers.ts';
+import type { Plugin, PluginFactory } from './plugin.ts';
+import type { PluginHandle } from './plugin-handle.ts';
+import { ProfileError } from './profile-error.ts';
+
+const points = [
+  ...(['sign', 'preEnqueue', 'compare', 'preFilter', 'preFilterAddPod', 'preFilterRemovePod', 'filter'] as const),
+  ...(['postFilter', 'preScore', 'score', 'normalizeScore', 'reserve', 'unreserve', 'permit'] as const),
+  ...(['preBind', 'bind', 'postBind', 'eventsToRegister'] as const),
+] satisfies readonly (keyof Plugin)[];
+
+/**
+ * The plugin that the factory makes for a profile. Its log lines carry its name. Throws a UserError: what the factory threw, if
+ * that is one, or a ProfileError that names the plugin and says what is wrong with what was made.
+ */
+export function makePlugin(name: string, factory: PluginFactory, args: unknown, handle: PluginHandle): Plugin {
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new ProfileError(`profile ${handle.schedulerName}: plugin ${name} ${problem}`, { cause });
+  };
+  let made: unknown;
+  try {
+    made = factory(args, { ...handle, logger: handle.logger.child({ plugin: name }) });
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    return refuse(`could not be made: ${describeThrown(error)}`, error);
+  }
+  dropPromise(made);
+  if (made instanceof Promise || typeof made !== 'object' || made === null) {
+    return refuse(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
+  }
+  const plugin = made as Plugin;
+  if (plugin.name !== name)
+    refuse(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
+  for (const point of points) {
+    const value = (made as Readonly<Record<string, unknown>>)[point];
+    if (value !== undefined && typeof value !== 'function') {
+      refuse(`has a ${point} that is not a function but ${describe(value)}`);
+    }
+  }
+  return plugin;
+}

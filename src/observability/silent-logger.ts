@@ -1,0 +1,14 @@
+import type { Logger } from './logger.ts';
+
+function nothing(): void {
+  // Says nothing, on purpose.
+}
+
+/** A logger that writes nothing. */
+export const silentLogger: Logger = {
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  child: () => silentLogger,
+};

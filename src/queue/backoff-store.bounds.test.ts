@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { Builders } from '../testkit/builders/builders.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { BackoffStore } from './backoff-store.ts';
+import type { QueuedEntity } from './queued-entity.ts';
+import { byPriority } from './testing/queue-fixture.ts';
+
+const build = new Builders();
+const policy = { initialMs: 1000, maxMs: 10_000 };
+
+function entity(name: string, priority: number, now: number): QueuedEntity {
+  const pod = build.projectedPod({ name, uid: name });
+  return {
+    key: name,
+    candidate: { kind: 'pod', pod },
+    state: { kind: 'inFlight' },
+    sortKey: { priority, readySince: 0, uid: name, incomplete: false },
+    readySince: 0,
+    attempts: 1,
+    errors: 0,
+    failedAt: now,
+    refusedBy: new Set(),
+    refusedPods: [pod],
+  };
+}
+
+it('keeps nothing of entities whose penalty ended while nobody was taken early', () => {
+  const clock = new VirtualClock();
+  let compared = 0;
+  const store = new BackoffStore({
+    clock,
+    policy,
+    compare: (a, b) => {
+      compared++;
+      return byPriority(a, b);
+    },
+    ended: () => undefined,
+  });
+  // Busy: something is always active, so nobody is taken early.
+  for (let i = 0; i < 5_000; i++) {
+    store.add(entity(`e${i}`, 0, clock.monotonic()), false);
+    clock.advance(1000);
+  }
+  compared = 0;
+  store.takeEarly();
+  expect(store.size).toBe(0);
+  expect(compared).toBeLessThan(1_000);
+});

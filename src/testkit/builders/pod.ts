@@ -1,0 +1,101 @@
+import { podGroupLabel } from '../../api/pod-group-membership.ts';
+import type { NodeAffinityRules, PodPhase, RawPod, Toleration } from '../../api/pod.ts';
+import { rfc3339 } from './identity.ts';
+import type { Identity } from './identity.ts';
+
+export interface PodOptions {
+  readonly name?: string;
+  /** Default: `default`. */
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  /** Milliseconds since the epoch; default: one second after the object built before. */
+  readonly createdAt?: number;
+  /** The PodGroup that it names by label. */
+  readonly group?: string;
+  /** The PodGroup that it names by annotation. */
+  readonly groupAnnotation?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Requests of its one container. */
+  readonly cpu?: string | number;
+  readonly memory?: string | number;
+  /** More requests of its one container: resource name -> quantity. */
+  readonly requests?: Readonly<Record<string, string | number>>;
+  /** Of its one container; a number stands for that TCP port on all addresses. */
+  readonly hostPorts?: readonly (
+    number | { readonly hostPort: number; readonly hostIP?: string; readonly protocol?: string }
+  )[];
+  readonly priority?: number;
+  readonly schedulerName?: string;
+  /** Bound to this node; the phase is then Running unless stated. */
+  readonly nodeName?: string;
+  readonly nominatedNodeName?: string;
+  readonly gates?: readonly string[];
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly nodeAffinity?: NodeAffinityRules;
+  readonly tolerations?: readonly Toleration[];
+  readonly phase?: PodPhase;
+  readonly deleting?: boolean;
+  readonly conditions?: NonNullable<RawPod['status']>['conditions'];
+  /** Replaces whole fields of the spec: containers, initContainers, overhead, … */
+  readonly spec?: Partial<RawPod['spec']>;
+}
+
+/** A v1 Pod as the API server returns it. */
+export type PodObject = RawPod & { readonly apiVersion: 'v1'; readonly kind: 'Pod' };
+
+export function buildPod(options: PodOptions, identity: Identity): PodObject {
+  const requests = { ...options.requests };
+  if (options.cpu !== undefined) requests.cpu = options.cpu;
+  if (options.memory !== undefined) requests.memory = options.memory;
+  const labels = { ...options.labels, ...(options.group !== undefined && { [podGroupLabel]: options.group }) };
+  const annotations = {
+    ...options.annotations,
+    ...(options.groupAnnotation !== undefined && { [podGroupLabel]: options.groupAnnotation }),
+  };
+  const created = options.createdAt === undefined ? identity.creationTimestamp : rfc3339(options.createdAt);
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: options.name ?? `pod-${identity.resourceVersion}`,
+      namespace: options.namespace ?? 'default',
+      uid: options.uid ?? identity.uid,
+      resourceVersion: options.resourceVersion ?? identity.resourceVersion,
+      creationTimestamp: created,
+      ...(options.deleting === true && { deletionTimestamp: identity.creationTimestamp }),
+      ...(Object.keys(labels).length > 0 && { labels }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    spec: {
+      containers: [
+        {
+          name: 'main',
+          image: 'registry.example/main:1',
+          resources: Object.keys(requests).length > 0 ? { requests } : {},
+          ...(options.hostPorts !== undefined && { ports: options.hostPorts.map(containerPort) }),
+        } as NonNullable<RawPod['spec']['containers']>[number],
+      ],
+      schedulerName: options.schedulerName ?? 'default-scheduler',
+      priority: options.priority ?? 0,
+      ...(options.nodeName !== undefined && { nodeName: options.nodeName }),
+      ...(options.gates !== undefined && { schedulingGates: options.gates.map((name) => ({ name })) }),
+      ...(options.nodeSelector !== undefined && { nodeSelector: options.nodeSelector }),
+      ...(options.nodeAffinity !== undefined && { affinity: { nodeAffinity: options.nodeAffinity } }),
+      ...(options.tolerations !== undefined && { tolerations: options.tolerations }),
+      ...options.spec,
+    },
+    status: {
+      phase: options.phase ?? (options.nodeName === undefined ? 'Pending' : 'Running'),
+      ...(options.nominatedNodeName !== undefined && { nominatedNodeName: options.nominatedNodeName }),
+      ...(options.conditions !== undefined && { conditions: options.conditions }),
+    },
+  };
+}
+
+function containerPort(port: NonNullable<PodOptions['hostPorts']>[number]): object {
+  const stated = typeof port === 'number' ? { hostPort: port } : port;
+  // As the API server defaults it.
+  return { containerPort: stated.hostPort, protocol: 'TCP', ...stated };
+}

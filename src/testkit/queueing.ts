@@ -1,0 +1,126 @@
+import type { NodeOptions } from './builders/node.ts';
+import type { PodGroupOptions } from './builders/pod-group.ts';
+import type { PodOptions } from './builders/pod.ts';
+import type { Node } from '../api/node.ts';
+import type { Pod } from '../api/pod.ts';
+import type { GangSpec } from '../cluster/gang.ts';
+import type { QueuedEntity } from '../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { EntityRouter } from '../scheduler/entity-router.ts';
+import { gangSpecOf } from '../scheduler/pod-group-adapter.ts';
+import { Picture } from './picture.ts';
+import type { PictureOptions } from './picture.ts';
+
+/** A core that is told what the API says as informers would, and whose queue the test looks at. */
+export class Queueing {
+  readonly picture: Picture;
+  readonly queue: SchedulingQueue;
+  readonly router: EntityRouter;
+  readonly #nodes = new Map<string, Node>();
+  readonly #pods = new Map<string, Pod>();
+  readonly #groups = new Map<string, GangSpec>();
+
+  /** `listing`: has not begun; what is said until `start` is the first list. */
+  constructor(options: PictureOptions, phase: 'listing' | 'running' = 'running') {
+    this.picture = new Picture(options);
+    this.queue = this.picture.core.queue;
+    this.router = this.picture.core.router;
+    if (phase === 'running') this.start();
+  }
+
+  start(): void {
+    this.picture.core.begin();
+  }
+
+  node(options: NodeOptions): void {
+    const { build, core } = this.picture;
+    const node = build.projectedNode(options);
+    const old = this.#nodes.get(node.name);
+    this.#nodes.set(node.name, node);
+    if (old === undefined) core.handlers.nodes.onAdd(node);
+    else core.handlers.nodes.onUpdate(old, node);
+  }
+
+  removeNode(name: string): void {
+    const node = this.#nodes.get(name)!;
+    this.#nodes.delete(name);
+    this.picture.core.handlers.nodes.onDelete(node, false);
+  }
+
+  pod(options: PodOptions): Pod {
+    return this.show(this.picture.build.projectedPod({ uid: options.name ?? 'pod', ...options }));
+  }
+
+  /** `count` members of a group, `<group>-0` on; their uids are their names. */
+  members(count: number, options: PodOptions & { readonly group: string }): Pod[] {
+    return Array.from({ length: count }, (_, i) => this.pod({ ...options, name: `${options.group}-${i}` }));
+  }
+
+  /** The API shows the pod like this. */
+  show(pod: Pod): Pod {
+    const { pods } = this.picture.core.handlers;
+    const old = this.#pods.get(pod.uid);
+    this.#pods.set(pod.uid, pod);
+    if (old === undefined) pods.onAdd(pod);
+    else pods.onUpdate(old, pod);
+    return pod;
+  }
+
+  change(name: string, change: Partial<Pod>): Pod {
+    return this.show({ ...this.#pods.get(name)!, ...change });
+  }
+
+  removePod(name: string): void {
+    const pod = this.#pods.get(name)!;
+    this.#pods.delete(name);
+    this.picture.core.handlers.pods.onDelete(pod, false);
+  }
+
+  group(options: PodGroupOptions): void {
+    const { build, core } = this.picture;
+    const spec = gangSpecOf(build.projectedPodGroup({ uid: options.name ?? 'group', ...options }), build.resources);
+    const old = this.#groups.get(spec.key);
+    this.#groups.set(spec.key, spec);
+    if (old === undefined) core.handlers.podGroups.onAdd(spec);
+    else core.handlers.podGroups.onUpdate(old, spec);
+  }
+
+  removeGroup(key: string): void {
+    const spec = this.#groups.get(key)!;
+    this.#groups.delete(key);
+    this.picture.core.handlers.podGroups.onDelete(spec, false);
+  }
+
+  /** entity -> where it is: `pod/<uid>` or `gang/<namespace>/<name>`. */
+  states(): Record<string, string> {
+    return Object.fromEntries([...this.queue.entities()].map(({ key, state }) => [key, state.kind]));
+  }
+
+  /** Pops, and takes for scheduled, everything that can be popped. */
+  popAll(): string[] {
+    const keys: string[] = [];
+    for (let entity = this.queue.pop(); entity !== undefined; entity = this.queue.pop()) {
+      keys.push(entity.key);
+      this.queue.done(entity);
+    }
+    return keys;
+  }
+
+  /** The next entity's attempt is refused by these plugins. */
+  refuseNext(...plugins: string[]): QueuedEntity {
+    const entity = this.queue.pop();
+    if (entity === undefined) throw new Error('nothing can be popped');
+    const { candidate } = entity;
+    const refusedPods = candidate.kind === 'pod' ? [candidate.pod] : [...candidate.gang.pending.values()];
+    this.queue.failed(entity, { refusedBy: new Set(plugins), refusedPods, error: false });
+    return entity;
+  }
+
+  /** Assumes the pods on the node, as a committed plan does. */
+  assume(nodeName: string, ...names: string[]): void {
+    const { cluster } = this.picture;
+    const transaction = cluster.begin();
+    for (const name of names) transaction.assume(cluster.pod(name)!, cluster.node(nodeName)!);
+    transaction.commit();
+  }
+}

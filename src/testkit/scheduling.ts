@@ -1,0 +1,55 @@
+import type { PodBinding } from '../framework/plugin-handle.ts';
+import type { CycleResult } from '../scheduler/scheduling-cycle.ts';
+import type { PictureOptions } from './picture.ts';
+import { Queueing } from './queueing.ts';
+
+/** A Binding that has been sent and not answered. */
+export interface PendingBind {
+  readonly binding: PodBinding;
+  readonly accept: () => void;
+  readonly refuse: (reason: string) => void;
+}
+
+/** The scheduler without the API server: the test says what the watches show, and answers every Binding. */
+export class Scheduling extends Queueing {
+  readonly binds: PendingBind[];
+
+  constructor(options: Omit<PictureOptions, 'binder'>, phase: 'listing' | 'running' = 'running') {
+    const binds: PendingBind[] = [];
+    const bind = (binding: PodBinding): Promise<void> =>
+      new Promise((resolve, reject) => {
+        binds.push({ binding, accept: resolve, refuse: (reason) => reject(new Error(reason)) });
+      });
+    super({ ...options, binder: { bind } }, phase);
+    this.binds = binds;
+  }
+
+  /** One attempt for what comes next; undefined when nothing does. */
+  async attempt(): Promise<CycleResult['kind'] | undefined> {
+    const result = this.picture.core.attempt();
+    await this.settle();
+    return result?.kind;
+  }
+
+  /** Lets everything run on that waits for neither a timer nor an answer. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+  }
+
+  /** The API server accepts the Binding of this pod; the watch shows it later, if at all. */
+  async accept(name: string): Promise<void> {
+    this.#take(name).accept();
+    await this.settle();
+  }
+
+  async refuse(name: string, reason: string): Promise<void> {
+    this.#take(name).refuse(reason);
+    await this.settle();
+  }
+
+  #take(name: string): PendingBind {
+    const index = this.binds.findIndex(({ binding }) => binding.name === name);
+    if (index < 0) throw new Error(`${name} is not being bound`);
+    return this.binds.splice(index, 1)[0]!;
+  }
+}

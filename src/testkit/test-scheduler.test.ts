@@ -1,0 +1,160 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { TestScheduler } from './test-scheduler.ts';
+import type { TestSchedulerOptions } from './test-scheduler.ts';
+
+let scheduler: TestScheduler;
+afterEach(() => scheduler.stop());
+
+function start(options: TestSchedulerOptions = {}): void {
+  scheduler = new TestScheduler(options);
+}
+
+/** Holds pods at Permit for a second, and refuses those called no. */
+const gate: OwnPlugin = {
+  name: 'Gate',
+  factory: (_args, { clock, logger, Status, waitingPods }) => ({
+    name: 'Gate',
+    preFilter: (_state, { name }) => (name === 'no' ? new Status('Unschedulable', 'not this one') : undefined),
+    permit: (_state, { uid, name }) => {
+      logger.info('holds', { pod: name });
+      clock.setTimer(1_000, () => waitingPods.get(uid)?.allow('Gate'));
+      return { waitMs: 5_000 };
+    },
+  }),
+};
+
+describe('a test scheduler', () => {
+  it("schedules with Tutti's plugins, and says who refused what does not fit", async () => {
+    start();
+    scheduler.setNode({ name: 'a', cpu: 2 });
+    scheduler.setPod({ name: 'small', cpu: 1 });
+    scheduler.setPod({ name: 'large', cpu: 2 });
+    await scheduler.expectBound('small', 'a');
+    await scheduler.expectRefused('large', { by: 'NodeResourcesFit', says: /1 Insufficient cpu/ });
+    scheduler.removePod('small');
+    await scheduler.expectBound('large', 'a');
+  });
+
+  it('holds pods at Permit until time goes by, and keeps what was logged', async () => {
+    start({ plugins: [gate] });
+    scheduler.setNode({ name: 'a' });
+    scheduler.setPod({ name: 'yes' });
+    scheduler.setPod({ name: 'no' });
+    await scheduler.expectWaiting('yes', { by: 'Gate', on: 'a' });
+    await scheduler.expectRefused('no', { by: 'Gate', says: 'not this one' });
+    await scheduler.advance(999);
+    await scheduler.expectWaiting('yes');
+    await scheduler.advance(1);
+    await scheduler.expectBound('yes', 'a');
+    expect(scheduler.logs).toContainEqual({ level: 'info', message: 'holds', fields: { plugin: 'Gate', pod: 'yes' } });
+    expect(scheduler.now).toBe(Date.UTC(2026, 0, 1, 0, 0, 1));
+  });
+
+  it('starts gangs whole or not at all', async () => {
+    start();
+    scheduler.setNode({ name: 'a', cpu: 2 });
+    scheduler.setGroup({ name: 'gang', minMember: 3 });
+    scheduler.setPods(2, { name: 'w', group: 'gang', cpu: 1 });
+    await scheduler.expectRefused('w-0', { by: 'Coscheduling' });
+    scheduler.setPod({ name: 'w-2', group: 'gang', cpu: 1 });
+    await scheduler.expectRefused('w-0', { by: 'NodeResourcesFit', says: 'with 2 of 3 members placed' });
+    scheduler.setNode({ name: 'b', cpu: 1 });
+    for (const name of ['w-0', 'w-1', 'w-2']) await scheduler.expectBound(name);
+  });
+
+  it('tries again what failed when its back-off is over', async () => {
+    let fails = true;
+    start({
+      plugins: [
+        {
+          name: 'Flaky',
+          factory: () => ({
+            name: 'Flaky',
+            preFilter: () => {
+              if (fails) throw new Error('no answer');
+              return undefined;
+            },
+          }),
+        },
+      ],
+    });
+    scheduler.setNode({ name: 'a' });
+    scheduler.setPod({ name: 'pod' });
+    await scheduler.expectRefused('pod', { by: 'Flaky', says: 'Flaky failed in PreFilter: no answer' });
+    fails = false;
+    await scheduler.advance(999);
+    await scheduler.expectRefused('pod');
+    await scheduler.advance(1);
+    await scheduler.expectBound('pod');
+  });
+
+  it('waits for plugins that do their work without waiting for time, and shows those that hang', async () => {
+    const hangs = (name: string): Promise<undefined> =>
+      name === 'stuck' ? new Promise(() => undefined) : new Promise((resolve) => setImmediate(resolve, undefined));
+    start({
+      plugins: [{ name: 'Slow', factory: () => ({ name: 'Slow', preBind: (_state, { name }) => hangs(name) }) }],
+    });
+    scheduler.setNode({ name: 'a' });
+    for (const name of ['pod', 'stuck']) scheduler.setPod({ name });
+    await scheduler.run();
+    await scheduler.expectBound('pod');
+    expect(scheduler.stateOf('stuck')).toEqual({ kind: 'binding', nodeName: 'a' });
+    await scheduler.advance(600_000);
+    await scheduler.expectRefused('stuck', { by: 'Slow', says: 'it has not ended after 10 minutes' });
+  });
+
+  it('has the profiles and namespaces that it is given', async () => {
+    start({
+      plugins: [gate],
+      profiles: [{ schedulerName: 'plain' }, { schedulerName: 'gated', enabled: ['Gate'] }],
+    });
+    scheduler.setNode({ name: 'a' });
+    scheduler.setPod({ name: 'pod', namespace: 'one', schedulerName: 'plain' });
+    scheduler.setPod({ name: 'pod', namespace: 'two', schedulerName: 'gated' });
+    scheduler.setPod({ name: 'pod', schedulerName: 'foreign' });
+    await scheduler.expectBound('one/pod');
+    await scheduler.expectWaiting('two/pod');
+    expect(scheduler.stateOf('pod')).toEqual({ kind: 'unknown' });
+  });
+
+  it('repeats itself', async () => {
+    const run = async (seed: number): Promise<readonly unknown[]> => {
+      start({ seed });
+      for (let index = 0; index < 10; index++) scheduler.setNode({ name: `n${index}` });
+      scheduler.setPods(5, { name: 'pod' });
+      await scheduler.run();
+      return [0, 1, 2, 3, 4].map((index) => scheduler.stateOf(`pod-${index}`));
+    };
+    expect(await run(7)).toEqual(await run(7));
+    expect(await run(8)).not.toEqual(await run(7));
+  });
+
+  it.each<[string, () => Promise<void>, string]>([
+    [
+      'bound',
+      () => scheduler.expectBound('no'),
+      'expected pod no to be bound, but it is refused by Gate: 0/1 nodes are available: not this one.',
+    ],
+    [
+      'bound elsewhere',
+      () => scheduler.expectBound('held', 'b'),
+      'expected pod held to be bound to b, but it waits for Gate at Permit, on node a',
+    ],
+    [
+      'refused',
+      () => scheduler.expectRefused('held', { by: 'Gate', says: 'x' }),
+      'expected pod held to be refused by Gate: x, but it waits for Gate at Permit, on node a',
+    ],
+    [
+      'waiting',
+      () => scheduler.expectWaiting('none'),
+      'expected pod none to wait at Permit, but it is not there, or names another scheduler',
+    ],
+  ])('says how it is when a pod is not %s', async (_what, expectation, message) => {
+    start({ plugins: [gate] });
+    scheduler.setNode({ name: 'a' });
+    for (const name of ['held', 'no']) scheduler.setPod({ name });
+    await expect(expectation()).rejects.toMatchObject({ name: 'ExpectationError', message });
+  });
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestProcess } from '../../src/cli/testing/test-process.ts';
+import { poll } from '../planes/poll.ts';
+import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { createExample } from './example-cluster.ts';
+
+const programs = await provideForSuite('Tutti as the default scheduler', [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kwok',
+]);
+
+describe.skipIf(programs.state === 'missing')('on a real plane without kube-scheduler', () => {
+  let plane: RealPlane;
+  let scheduler: TestProcess;
+
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
+    await plane.addNodes(
+      [1, 2, 3].map((number) => ({ name: `node-${number}`, allocatable: { cpu: '2', memory: '4Gi' } })),
+    );
+    const flags = [
+      '--kubeconfig',
+      plane.kubeconfigPath,
+      '--metrics-port',
+      '0',
+      '--scheduler-name',
+      'default-scheduler',
+    ];
+    scheduler = new TestProcess(['scheduler', ...flags]);
+    await scheduler.said(/scheduling/);
+  }, 120_000);
+
+  afterAll(async () => {
+    await scheduler?.kill();
+    await plane?.stop();
+  });
+
+  /** The field of the status becomes that number. */
+  async function expectStatus(path: string, field: string, count: number): Promise<void> {
+    const check = async (): Promise<string | undefined> => {
+      const { status } = await plane.client.get<{ readonly status?: Readonly<Record<string, unknown>> }>(path);
+      return status?.[field] === count ? undefined : `status is ${JSON.stringify(status)}`;
+    };
+    await poll(check, 30_000, `${path} has ${field} ${count}`);
+  }
+
+  it('Deployments, Jobs, DaemonSets and StatefulSets come up', { timeout: 120_000 }, async () => {
+    await createExample(plane, 'examples/default-scheduler/workloads.yaml');
+    await expectStatus('/apis/apps/v1/namespaces/default/deployments/web', 'availableReplicas', 3);
+    await expectStatus('/apis/apps/v1/namespaces/default/daemonsets/agent', 'numberReady', 3);
+    await expectStatus('/apis/apps/v1/namespaces/default/statefulsets/store', 'readyReplicas', 2);
+    await expectStatus('/apis/batch/v1/namespaces/default/jobs/report', 'succeeded', 2);
+    const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
+    const names = (items as { readonly spec: { readonly schedulerName: string } }[]).map(
+      ({ spec }) => spec.schedulerName,
+    );
+    expect(names).toHaveLength(10);
+    expect(new Set(names)).toEqual(new Set(['default-scheduler']));
+    // One agent a node, where its DaemonSet wants it.
+    const agents = (items as any[]).filter(({ metadata }) => metadata.labels.app === 'agent');
+    expect(new Set(agents.map(({ spec }) => spec.nodeName))).toEqual(new Set(['node-1', 'node-2', 'node-3']));
+
+    // A node that is cordoned gets none of the replicas that are added.
+    await plane.client.patch('/api/v1/nodes/node-3', 'merge', { spec: { unschedulable: true } });
+    await plane.client.patch('/apis/apps/v1/namespaces/default/deployments/web', 'merge', { spec: { replicas: 6 } });
+    await expectStatus('/apis/apps/v1/namespaces/default/deployments/web', 'availableReplicas', 6);
+    const replicas = await plane.client.list('/api/v1/namespaces/default/pods');
+    const before = new Set((items as any[]).map(({ metadata }) => metadata.name));
+    const added = (replicas.items as any[]).filter(({ metadata }) => !before.has(metadata.name));
+    expect(added.map(({ spec }) => spec.nodeName)).not.toContain('node-3');
+  });
+});

@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const pages = [
+  '1-random-node.md',
+  '2-filter.md',
+  '3-score.md',
+  '4-pre-score.md',
+  '5-permit.md',
+  '6-queue.md',
+  '7-events.md',
+] as const;
+
+interface Said {
+  readonly seconds: number;
+  readonly line: string;
+}
+
+/** Runs a step as its reader does; what is allowed for it is part of what is promised. */
+async function learn(step: number): Promise<readonly Said[]> {
+  const { stdout, stderr } = await promisify(execFile)('npm', ['run', '--silent', 'learn', '--', String(step)], {
+    timeout: 20_000,
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  expect(stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))).toEqual([]);
+  expect(stdout).toContain(`Explained in: docs/learn/${pages[step - 1]}`);
+  return [...stdout.matchAll(/^ *(\d+\.\d\d) s {2}(.*)$/gm)].map(([, seconds, line]) => ({
+    seconds: Number(seconds),
+    line: line!,
+  }));
+}
+
+const lines = (said: readonly Said[]): readonly string[] => said.map(({ line }) => line);
+const when = (said: readonly Said[], line: string): number => said.find((one) => one.line === line)!.seconds;
+
+describe('npm run learn', { timeout: 30_000 }, () => {
+  it('-- 1: any node', async () => {
+    const said = await learn(1);
+    expect(lines(said).slice(1)).toEqual(
+      [1, 2, 3, 4, 5].map((pod) => expect.stringMatching(`^pod${pod} is bound to node\\d$`)),
+    );
+  });
+
+  it('-- 2: the only node that is not cordoned', async () => {
+    expect(lines(await learn(2))).toEqual([
+      'node0 to node9 are cordoned, node10 is not',
+      'pod1 is bound to node10',
+      'node10 is cordoned, too',
+      'pod2 stays pending: 0/11 nodes are available: 11 node(s) were unschedulable.',
+    ]);
+  });
+
+  it('-- 3: the node of the same number, unless it is cordoned', async () => {
+    expect(lines(await learn(3)).slice(1)).toEqual([
+      'pod1 is bound to node1',
+      'pod3 is bound to node3',
+      expect.stringMatching(/^pod7 is bound to node[0-689]$/),
+      expect.stringMatching(/^pod is bound to node[0-689]$/),
+    ]);
+  });
+
+  it('-- 4: PreScore once, and Score not at all where it answers Skip', async () => {
+    expect(lines(await learn(4)).slice(1)).toEqual([
+      'pod1 is bound to node1, after 1 PreScore and 10 Score',
+      'pod3 is bound to node3, after 1 PreScore and 10 Score',
+      expect.stringMatching(/^pod is bound to node\d, after 1 PreScore and 0 Score$/),
+    ]);
+  });
+
+  it("-- 5: a pod waits for its node's number in seconds, and others overtake it", async () => {
+    const said = await learn(5);
+    expect(lines(said).filter((line) => line.includes('bound'))).toEqual([
+      'pod0 is bound to node0',
+      'pod1 is bound to node1',
+      'pod4 is bound to node4',
+    ]);
+    for (const digit of [1, 4]) {
+      const waited =
+        when(said, `pod${digit} is bound to node${digit}`) -
+        when(said, `NodeNumber: pod${digit} has node${digit}, and waits ${digit} s`);
+      expect(waited).toBeGreaterThan(digit - 0.05);
+    }
+  });
+
+  it('-- 6: a pod that fails is tried again after 1, 2 and 4 seconds, and nobody waits behind it', async () => {
+    const said = await learn(6);
+    const moody = lines(said).filter((line) => line.includes('moody'));
+    expect(moody).toEqual([
+      'OutsideWorld: attempt 1 for moody fails',
+      'moody is pending: 0/1 nodes are available: the outside world did not answer.',
+      'OutsideWorld: attempt 2 for moody fails',
+      'OutsideWorld: attempt 3 for moody fails',
+      'moody is bound to node0',
+    ]);
+    const attempts = [0, 2, 3, 4].map((index) => when(said, moody[index]!));
+    for (const [index, seconds] of [1, 2, 4].entries()) {
+      expect(attempts[index + 1]! - attempts[index]!).toBeGreaterThan(seconds - 0.05);
+    }
+    expect(when(said, 'pod2 is bound to node0')).toBeLessThan(attempts[3]!);
+  });
+
+  it('-- 7: a node that can help wakes the pod, one that cannot does not', async () => {
+    const said = lines(await learn(7)).filter((line) => !line.includes(' is added'));
+    expect(said).toEqual([
+      'node0 to node8 are cordoned',
+      'pod1 is pending: 0/9 nodes are available: 9 node(s) were unschedulable.',
+      'NodeUnschedulable: Add of node9 cannot help pod1',
+      'NodeUnschedulable: Add of node10 may help pod1',
+      'pod1 is bound to node10',
+    ]);
+  });
+
+  it('without a number lists the steps', async () => {
+    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'learn']);
+    expect(stdout.match(/npm run learn -- [1-7] /g)).toHaveLength(7);
+  });
+});
+
+describe('the pages of the course', () => {
+  it.each(pages)('%s shows code as it is, and its links lead somewhere', (page) => {
+    const path = join('docs/learn', page);
+    const text = readFileSync(path, 'utf8');
+    const code = readFileSync(`examples/learn/step-${page[0]}/scheduler.ts`, 'utf8');
+    const shown = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block!);
+    expect(shown.length).toBeGreaterThan(0);
+    for (const block of shown) expect(code).toContain(block);
+    const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => join(dirname(path), link!));
+    expect(links.filter((link) => !existsSync(link))).toEqual([]);
+  });
+});
