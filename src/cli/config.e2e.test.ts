@@ -80,16 +80,16 @@ describe('tutti scheduler --config', () => {
     );
   });
 
-  it('does not start with extenders, which are not called yet', async () => {
+  it('does not start with an extender that wants a say in preemption, which it does not get yet', async () => {
     const plane = await openEmbeddedPlane();
     try {
       const config = await file(
         'scheduler.yaml',
         `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`,
-        'extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter}]',
+        'extenders: [{urlPrefix: "http://127.0.0.1:1", preemptVerb: preempt}]',
       );
       expect(await outputOf(1, 'scheduler', '--config', config, '--metrics-port', '0')).toMatch(
-        /^tutti: extenders are not supported yet, and the configuration has 1 \(http:\/\/127.0.0.1:1\)/m,
+        /^tutti: extenders\[0\]\.preemptVerb is not supported yet: remove it/m,
       );
     } finally {
       await plane.stop();

@@ -11,6 +11,7 @@ import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
 import { ProfileError } from '../framework/profile.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { PortUnavailableError } from '../serving/port-unavailable-error.ts';
+import { ExtenderConfigurationError } from '../scheduler/api/extender-configuration-error.ts';
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
 import { OutputFileError } from './output-file-error.ts';
@@ -28,6 +29,7 @@ it.each([
     new ConfigurationError('a.yaml', [{ file: 'a.yaml', line: 1, column: 1, path: [], text: 'no' }]),
   ],
   ['ConnectionError', new ConnectionError('no answer', { ambiguous: false, cause })],
+  ['ExtenderConfigurationError', new ExtenderConfigurationError('extenders[0].urlPrefix must be a URL')],
   ['InstallationError', new InstallationError('/dist')],
   ['KubeconfigError', new KubeconfigError('no kubeconfig')],
   ['ManifestError', new ManifestError(['a.yaml: no'])],
@@ -40,7 +42,7 @@ it.each([
   ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],
   ['ProfileError', new ProfileError('no such plugin')],
   ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],
-  ['UnsupportedConfigurationError', new UnsupportedConfigurationError('extenders are not supported')],
+  ['UnsupportedConfigurationError', new UnsupportedConfigurationError('preemptVerb is not supported')],
   ['TimeoutError', new TimeoutError('no answer', { ambiguous: false })],
 ])('%s is shown to the user as the error it is', (name, error) => {
   expect(error).toBeInstanceOf(UserError);

@@ -112,12 +112,13 @@ describe('a scheduler made through the library', () => {
     );
   });
 
-  it('does not go on without the extenders that it was told to ask', async () => {
-    const file = await configFile('extenders: [{urlPrefix: "http://127.0.0.1:1/x", filterVerb: filter}]');
+  it('does not go on without what an extender needs to be asked', async () => {
+    const extender = 'urlPrefix: "https://127.0.0.1:1/x", filterVerb: filter, tlsConfig: {caFile: /does/not/exist}';
+    const file = await configFile(`extenders: [{${extender}}]`);
     await expect(createScheduler({ configFile: file, logger: silentLogger })).rejects.toThrow(
       expect.objectContaining({
-        name: 'UnsupportedConfigurationError',
-        message: expect.stringContaining('127.0.0.1:1/x'),
+        name: 'ExtenderConfigurationError',
+        message: expect.stringContaining('extenders[0].tlsConfig.caFile must be a file that can be read'),
       }),
     );
   });

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
+import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
@@ -9,6 +10,8 @@ import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
+import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
+import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
@@ -34,15 +37,16 @@ export interface SchedulerProcessOptions {
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError that a
- * plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
+ * another UserError that a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
-  if (configuration.extenders.length > 0) {
+  const { extenders: configurations } = configuration;
+  const preempting = configurations.findIndex(({ preemptVerb }) => preemptVerb !== undefined);
+  if (preempting >= 0) {
     throw new UnsupportedConfigurationError(
-      `extenders are not supported yet, and the configuration has ${configuration.extenders.length} ` +
-        `(${configuration.extenders.map(({ urlPrefix }) => urlPrefix).join(', ')}): remove them, or wait for a version that calls them`,
+      `extenders[${preempting}].preemptVerb is not supported yet: remove it; an extender is not asked about preemption`,
     );
   }
   const clock = systemClock;
@@ -64,7 +68,9 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     reportingInstance: identity,
     onError: (error) => logger.debug('could not write an event', { error }),
   });
+  let extending: HttpExtenders | undefined;
   try {
+    extending = await openHttpExtenders({ configurations, client, clock, random, logger });
     const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
       client,
@@ -73,12 +79,14 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         verdicts: new ApiVerdictSink({ client, clock, random }),
         events,
         evictor: new ApiPodEvictor({ client, clock, random }),
+        ...(extending !== undefined && { extenders: extending.port }),
       },
+      nodeRead: extending?.nodeRead,
       clock,
       random,
       logger,
       registry,
-      profiles: configuration.profiles,
+      profiles: configuration.profiles.map((profile) => ignoringManagedResources(profile, configurations)),
       backoff: configuration.podBackoff,
       plugins: registryWith(own),
       identity,
@@ -103,11 +111,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       async stop() {
         events.stop();
         await Promise.all([serving.close(), scheduler.stop()]);
+        await extending?.close();
         await connection.close();
       },
     };
   } catch (error) {
     events.stop();
+    await extending?.close();
     await connection.close();
     throw error;
   }

@@ -1,9 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../api/pod.ts';
 import type { ClusterEvent, EventRegistration, QueueingHint } from './cluster-event.ts';
 import { describeThrown, dropPromise } from './plugin-answers.ts';
 import type { Plugin } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import type { Profile } from './profile.ts';
+
+/**
+ * Stands among the names of plugins for extenders, which cannot say what helps: any event may, as in kube-scheduler. Only that an
+ * unbound pod changed helps nobody but itself, and not when it is our own verdict.
+ */
+export const outsiders = 'Extenders';
 
 interface Registered {
   readonly plugin: string;
@@ -45,12 +52,19 @@ export class EventHints {
   /** Could the event help one of the pods that were turned away? */
   mayHelp(event: ClusterEvent, { isGang, refusedBy, refusedPods }: TurnedAway): boolean {
     if (refusedBy.size === 0) return true;
+    if (refusedBy.has(outsiders)) return mayHelpOutside(event, refusedPods);
     return (this.#registered.get(`${event.resource}/${event.action}`) ?? []).some(
       ({ plugin, hint, concernsGangs }) =>
         ((isGang && concernsGangs) || refusedBy.has(plugin)) &&
         (hint === undefined || refusedPods.some((pod) => safely(hint, pod, event))),
     );
   }
+}
+
+function mayHelpOutside(event: ClusterEvent, refusedPods: readonly Pod[]): boolean {
+  if (event.resource !== 'UnscheduledPod' || event.action !== 'Update') return true;
+  const before = refusedPods.find(({ uid }) => uid === event.pod.uid);
+  return before !== undefined && !isDeepStrictEqual(before.labels, event.pod.labels);
 }
 
 function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventRegistration[] {

@@ -61,7 +61,7 @@ export interface PluginHandle {
   /**
    * Would the entity fit, whole, if the cluster were otherwise? Plans on the picture as `options` change it, and puts everything
    * back as it was. Costs what a plan costs. For PostFilter and for what runs between cycles: throws while a plan is being
-   * made, as in Filter, Reserve or Permit.
+   * made, as in Filter, Reserve or Permit. Extenders are not asked: where they have a say, a yes is the plugins' alone.
    */
   trial(candidate: Candidate, options?: TrialOptions): TrialResult;
 }

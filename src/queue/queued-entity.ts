@@ -15,13 +15,15 @@ export function entityKeyOf(candidate: Candidate): EntityKey {
  * - `active`: waits for its turn. `backoff`: waits for its penalty to end, then becomes active.
  * - `unschedulable`: failed; waits for an event that may help it.
  * - `inFlight`: popped, its scheduling cycle runs.
+ * - `setAside`: popped, and its attempt waits for somebody outside, while other entities go on.
  */
 export type EntityState =
   | { readonly kind: 'gated'; readonly status: Status }
   | { readonly kind: 'active' }
   | BackoffState
   | { readonly kind: 'unschedulable'; readonly since: number }
-  | { readonly kind: 'inFlight' };
+  | { readonly kind: 'inFlight' }
+  | { readonly kind: 'setAside' };
 
 /** `until` is Clock.monotonic() at the end of the penalty. */
 export interface BackoffState {

@@ -7,6 +7,7 @@ import type { EventHints } from '../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
 import { BackoffStore } from './backoff-store.ts';
+import { EventLog } from './event-log.ts';
 import { entityKeyOf } from './queued-entity.ts';
 import type { EntityKey, QueuedEntity } from './queued-entity.ts';
 
@@ -67,6 +68,10 @@ export class SchedulingQueue {
   /** Entities that failed and wait for an event. */
   readonly #unschedulable = new Set<QueuedEntity>();
   #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
+  /** entity whose attempt waits for somebody outside -> what to tell when it leaves */
+  readonly #setAside = new Map<QueuedEntity, () => void>();
+  /** What happened while they wait. */
+  readonly #meanwhile = new EventLog<QueuedEntity>();
   #flushTimer: Timer | undefined;
   #flushed = 0;
   #gatedCount = 0;
@@ -134,7 +139,7 @@ export class SchedulingQueue {
     }
     entity.candidate = candidate;
     const { kind } = entity.state;
-    if (kind === 'inFlight') return;
+    if (kind === 'inFlight' || kind === 'setAside') return;
     if (kind === 'gated') {
       this.#admit(entity, event, now);
       return;
@@ -156,8 +161,8 @@ export class SchedulingQueue {
   }
 
   /**
-   * The next entity, now in flight: its cycle must end in `done` or `failed` before the next pop. When nothing is active an
-   * entity that backs off after a refusal is taken early: an idle scheduler need not wait.
+   * The next entity, now in flight: its cycle must end in `done`, `failed`, `notReady` or `setAside` before the next pop. When
+   * nothing is active an entity that backs off after a refusal is taken early: an idle scheduler need not wait.
    */
   pop(): QueuedEntity | undefined {
     if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
@@ -167,6 +172,36 @@ export class SchedulingQueue {
     entity.attempts++;
     this.#inFlight = { entity, events: [] };
     return entity;
+  }
+
+  /**
+   * The attempt of the entity in flight waits for somebody outside, until `resume`. Its candidate is kept up to date meanwhile;
+   * `left` is called when it leaves the queue before.
+   */
+  setAside(entity: QueuedEntity, left: () => void): void {
+    const events = this.#inFlight?.entity === entity ? this.#inFlight.events : [];
+    this.#inFlight = undefined;
+    if (this.#entities.get(entity.key) !== entity) {
+      left();
+      return;
+    }
+    entity.state = { kind: 'setAside' };
+    this.#setAside.set(entity, left);
+    this.#meanwhile.open(entity, events);
+  }
+
+  /** The attempt goes on: the entity is in flight again, with all that happened meanwhile. False when it has left the queue. */
+  resume(entity: QueuedEntity): boolean {
+    if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
+    if (!this.#setAside.delete(entity)) return false;
+    entity.state = { kind: 'inFlight' };
+    this.#inFlight = { entity, events: this.#meanwhile.close(entity) };
+    return true;
+  }
+
+  /** Whether `a` is to be tried before `b`. */
+  goesFirst(a: QueuedEntity, b: QueuedEntity): boolean {
+    return this.#policy.compare(a.sortKey, b.sortKey) < 0;
   }
 
   /** The entity in flight was scheduled, or is no longer to be. */
@@ -239,6 +274,7 @@ export class SchedulingQueue {
   moveOnEvent(event: ClusterEvent): void {
     if (this.#policy.ignores(event)) return;
     this.#inFlight?.events.push(event);
+    this.#meanwhile.add(event);
     if (this.#unschedulable.size === 0) return;
     const label = `${event.resource}${event.action}`;
     for (const entity of [...this.#unschedulable]) {
@@ -336,6 +372,13 @@ export class SchedulingQueue {
       case 'gated':
         this.#gatedCount--;
         break;
+      case 'setAside': {
+        const left = this.#setAside.get(entity)!;
+        this.#setAside.delete(entity);
+        this.#meanwhile.close(entity);
+        left();
+        break;
+      }
       case 'inFlight':
         break;
     }

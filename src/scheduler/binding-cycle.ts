@@ -1,5 +1,7 @@
 import { planAnnotations } from '../api/pod.ts';
+import type { Pod } from '../api/pod.ts';
 import { setBindingAnnotations } from '../framework/binding-annotations.ts';
+import type { PodBinding } from '../framework/plugin-handle.ts';
 import type { Status } from '../framework/status.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { Placement } from './placement/planner.ts';
@@ -8,6 +10,9 @@ export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
   /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
   readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
+  readonly bindOutside?:
+    ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
   /** Names a plan; unique. */
   readonly planId: () => string;
   /** Ends all binding when the scheduler stops. */
@@ -109,9 +114,15 @@ export class BindingCycle {
     annotations: Readonly<Record<string, string>>,
   ): Promise<BindingFailure | undefined> {
     const { state, pod, nodeName } = placement;
-    setBindingAnnotations(state, annotations);
-    const status = await plan.profile.bind(state, pod, nodeName, this.#options.signal);
-    if (status !== undefined) return { placement, status };
+    const { bindOutside, signal } = this.#options;
+    const { namespace, name, uid } = pod;
+    const outside = (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations }, signal)) ?? false;
+    if (typeof outside === 'object') return { placement, status: outside };
+    if (!outside) {
+      setBindingAnnotations(state, annotations);
+      const status = await plan.profile.bind(state, pod, nodeName, signal);
+      if (status !== undefined) return { placement, status };
+    }
     this.#options.report({ kind: 'bound', plan, placement });
     return undefined;
   }

@@ -1,6 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
+import type { Extender, WholePod } from '../framework/extender.ts';
 import type { PodBinder } from '../framework/plugin-handle.ts';
 
 /** What the core of a scheduler needs of the world. All else it is told by its watch handlers. */
@@ -9,6 +10,16 @@ export interface SchedulerPorts {
   readonly verdicts: VerdictSink;
   readonly events: EventSink;
   readonly evictor: PodEvictor;
+  /** Absent: nobody outside has a say in scheduling. */
+  readonly extenders?: ExtenderPort;
+}
+
+/** Who outside this process has a say in scheduling. */
+export interface ExtenderPort {
+  /** In the order in which they are asked. At least one. */
+  readonly extenders: readonly Extender[];
+  /** The pod as the API has it. Rejects when it cannot be read or is another one by now, or with the signal's reason. */
+  whole(pod: Pod, signal: AbortSignal): Promise<WholePod>;
 }
 
 /**

@@ -21,6 +21,9 @@ import { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
 import { EntityRouter } from './entity-router.ts';
+import { Extenders } from './extenders.ts';
+import { Inquiries } from './inquiries.ts';
+import type { Returned } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
@@ -83,6 +86,8 @@ export class SchedulerCore {
   readonly #notReady: NotReadyVerdicts;
   readonly #membershipWarnings: MembershipWarnings;
   readonly #metrics: SchedulerMetrics;
+  /** Undefined where nobody outside has a say. */
+  readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
   readonly #stop = new AbortController();
   #hasBegun = false;
   #plans = 0;
@@ -146,7 +151,29 @@ export class SchedulerCore {
     const { evictor, events } = ports;
     this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, logger, signal });
     const outlook = new Outlook({ cluster, planner, trials, clock });
-    this.cycle = new SchedulingCycle({ cluster, planner, outlook, preemptions: this.#preemptions, waitingPods, clock });
+    const { extenders: port } = ports;
+    const extenders = port && new Extenders({ port, cluster, planner, logger });
+    this.#outside = extenders && {
+      extenders,
+      inquiries: new Inquiries({
+        extenders,
+        queue,
+        clock,
+        ready: () => {
+          if (this.isRunning) options.onReady();
+        },
+        signal,
+      }),
+    };
+    this.cycle = new SchedulingCycle({
+      cluster,
+      planner,
+      outlook,
+      preemptions: this.#preemptions,
+      waitingPods,
+      clock,
+      extenders,
+    });
     const outcomes = new BindingOutcomes({
       cluster,
       queue,
@@ -163,6 +190,7 @@ export class SchedulerCore {
     this.binding = new BindingCycle({
       report: (result) => outcomes.handle(result),
       stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
+      bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
     });
@@ -191,17 +219,29 @@ export class SchedulerCore {
   }
 
   /**
-   * One attempt for what comes next, decided in this call; a plan is then bound in the background. Undefined when nothing comes
-   * next, or the core does not run.
+   * One attempt for what comes next, decided in this call, or half of one where extenders have a say; a plan is then bound in the
+   * background. Undefined when nothing comes next, or the core does not run.
    */
   attempt(): CycleResult | undefined {
-    const entity = this.isRunning ? this.queue.pop() : undefined;
+    if (!this.isRunning) return undefined;
+    const returned = this.#outside?.inquiries.take();
+    const entity = returned?.entity ?? this.queue.pop();
     if (entity === undefined) return undefined;
+    if (returned === undefined && this.#mustWaitToAsk(entity)) {
+      this.#outside!.inquiries.hold(entity);
+      return { kind: 'asking', questions: [] };
+    }
     const profile = this.profiles.of(entity.candidate);
     const startedAt = this.#clock.monotonic();
-    const result = this.cycle.run(entity, profile);
-    this.#metrics.algorithmDuration.observe((this.#clock.monotonic() - startedAt) / 1000);
-    this.#conclude(entity, profile, result, startedAt);
+    const result = this.#run(entity, profile, returned);
+    const endedAt = this.#clock.monotonic();
+    this.#metrics.algorithmDuration.observe((endedAt - startedAt) / 1000);
+    if (result.kind === 'asking') {
+      const rounds = (returned?.rounds ?? 0) + 1;
+      this.#outside!.inquiries.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
+    } else {
+      this.#conclude(entity, profile, result, returned?.startedAt ?? startedAt);
+    }
     return result;
   }
 
@@ -224,11 +264,31 @@ export class SchedulerCore {
       this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
       late.resolve();
     });
-    await Promise.race([this.binding.idle(), late.promise]);
+    await Promise.race([Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]), late.promise]);
     timer.cancel();
   }
 
-  #conclude(entity: QueuedEntity, profile: Profile, result: CycleResult, startedAt: number): void {
+  #run(entity: QueuedEntity, profile: Profile, returned: Returned | undefined): CycleResult {
+    const answers = returned?.answers;
+    if (answers === undefined) return this.cycle.run(entity, profile);
+    if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
+    const { startedAt, rounds } = returned!;
+    return this.cycle.run(entity, profile, { answers, startedAt, rounds });
+  }
+
+  /** Extenders would have to be asked about it, and are being asked about as much as they may be. */
+  #mustWaitToAsk({ candidate }: QueuedEntity): boolean {
+    if (this.#outside?.inquiries.isFull !== true) return false;
+    const pods = candidate.kind === 'pod' ? [candidate.pod] : candidate.gang.pending.values();
+    return this.#outside.extenders.concern(pods);
+  }
+
+  #conclude(
+    entity: QueuedEntity,
+    profile: Profile,
+    result: Exclude<CycleResult, { kind: 'asking' }>,
+    startedAt: number,
+  ): void {
     switch (result.kind) {
       case 'settled':
         this.queue.done(entity);
@@ -278,7 +338,7 @@ export class SchedulerCore {
   #pendingPods(): Record<'active' | 'backoff' | 'unschedulable' | 'gated', number> {
     const counts = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     for (const { state, candidate } of this.queue.entities()) {
-      if (state.kind === 'inFlight') continue;
+      if (state.kind === 'inFlight' || state.kind === 'setAside') continue;
       counts[state.kind] += candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
     }
     return counts;

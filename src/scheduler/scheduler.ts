@@ -22,6 +22,8 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   /** Runs the callback after pending I/O has been served: setImmediate in a process. */
   readonly defer: (callback: () => void) => void;
+  /** Told of each node that is read, beside what it was read from; for whoever needs more of it than the core keeps. */
+  readonly nodeRead?: ((node: Node, raw: unknown) => void) | undefined;
 }
 
 /** How long one stretch of cycles may keep watch changes waiting. */
@@ -57,7 +59,15 @@ export class Scheduler {
     const names = cluster.resources;
     const projector = new PodProjector(names);
     this.#reflectors = {
-      nodes: this.#reflector('/api/v1/nodes', (raw) => projectNode(raw, names), handlers.nodes),
+      nodes: this.#reflector(
+        '/api/v1/nodes',
+        (raw) => {
+          const node = projectNode(raw, names);
+          options.nodeRead?.(node, raw);
+          return node;
+        },
+        handlers.nodes,
+      ),
       pods: this.#reflector('/api/v1/pods', (raw) => projector.project(raw), handlers.pods),
       podGroups: this.#reflector(
         podGroupPath(),

@@ -172,6 +172,7 @@ export class TestScheduler {
         return { kind: 'refused', plugins: [...entity.refusedBy], message };
       case 'active':
       case 'inFlight':
+      case 'setAside':
         return { kind: 'queued' };
     }
   }

@@ -9,6 +9,7 @@ import { failureIn } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { PodSignatures, PreFilterAnswer, Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking, sameNames } from './ranking.ts';
 import { SignatureCache } from './signature-cache.ts';
@@ -57,6 +58,8 @@ export interface PlanRequest {
   readonly within?: ReadonlySet<string> | undefined;
   /** Pods that count as gone: room kept for them is free. Absent: none. */
   readonly isGone?: ((uid: string) => boolean) | undefined;
+  /** What extenders said of the nodes for this pod; undefined: they have no say. Absent: they have none about any. */
+  readonly narrowingOf?: ((pod: Pod) => Narrowing | undefined) | undefined;
   /** Where the order among equal nodes begins. Absent: the planner's own. */
   readonly random?: Random;
   /** Told of the work before it is done, in looks at a node; may throw to end the plan. */
@@ -217,13 +220,22 @@ export class Planner {
   }
 
   #batches(request: PlanRequest, indexes: readonly number[] | undefined): Batch[] {
-    const { profile, members } = request;
+    const { profile, members, narrowingOf } = request;
     /** what makes them alike -> pods */
     const byKind = new Map<string, Pod[]>();
+    /** what extenders said -> its number */
+    const narrowings = new Map<Narrowing | undefined, number>();
+    const narrowed = (pod: Pod): string => {
+      const narrowing = narrowingOf!(pod);
+      if (!narrowings.has(narrowing)) narrowings.set(narrowing, narrowings.size);
+      return `${narrowings.get(narrowing)}\u0002`;
+    };
     const kinds: { readonly pods: Pod[]; readonly isUniform: boolean }[] = [];
     for (const pod of members) {
       const { local, others } = this.signaturesOf(profile, pod);
-      const kind = local === undefined ? undefined : `${others ?? '\u0001'}${local}`;
+      const alikeToPlugins = local === undefined ? undefined : `${others ?? '\u0001'}${local}`;
+      const kind =
+        narrowingOf === undefined || alikeToPlugins === undefined ? alikeToPlugins : narrowed(pod) + alikeToPlugins;
       const alike = kind === undefined ? undefined : byKind.get(kind);
       if (alike !== undefined) {
         alike.push(pod);
@@ -238,7 +250,7 @@ export class Planner {
   }
 
   #batch(request: PlanRequest, indexes: readonly number[] | undefined, pods: readonly Pod[], areAlike: boolean): Batch {
-    const { profile, isGone, random = this.#random, spend } = request;
+    const { profile, isGone, narrowingOf, random = this.#random, spend } = request;
     const { isUniform, state, answer, asked } = admit(request, pods, areAlike);
     const { pod } = asked;
     const batch = { sample: pods[0]!, pods, isUniform, state, answer, asked };
@@ -257,6 +269,7 @@ export class Planner {
       ties: this.#tiesFor(this.#cluster.nodes.length),
       nodeNames: answer.nodeNames,
       within: indexes,
+      narrowing: narrowingOf?.(pod),
       random,
       spend,
       hasNoClaim: (uid) => this.#cluster.isAssumed(uid) || isGone?.(uid) === true,

@@ -9,6 +9,8 @@ import { notPreselected } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
+import { notAsked } from './narrowing.ts';
+import type { Narrowing } from './narrowing.ts';
 import type { NodeTable } from './node-table.ts';
 
 /** Least and greatest raw score of one plugin over the feasible nodes, and how many nodes have each. */
@@ -36,13 +38,14 @@ export class Ranking {
   #nodeNames: ReadonlySet<string> | undefined;
   /** Indexes of the only nodes that are looked at; undefined: all. */
   readonly #within: readonly number[] | undefined;
+  readonly #narrowing: Narrowing | undefined;
   readonly #random: Random;
   readonly #spend: ((steps: number) => void) | undefined;
   readonly #hasNoClaim: (uid: string) => boolean;
   #size = 0;
   #readsOthers = false;
   #extremes: readonly (Extremes | undefined)[] = [];
-  /** node index -> refusal by PreFilter's choice of nodes or by a plugin that reads other nodes */
+  /** node index -> refusal by PreFilter's choice of nodes, by an extender, or by a plugin that reads other nodes */
   readonly #otherStatuses = new Map<number, Status>();
   #dependsOnOthers = false;
   /** node index -> refusal by Reserve; stands for as long as the ranking */
@@ -60,6 +63,8 @@ export class Ranking {
     readonly nodeNames: ReadonlySet<string> | undefined;
     /** Indexes of the only nodes to look at; absent: all. */
     readonly within?: readonly number[] | undefined;
+    /** What extenders said of the nodes; absent: they have no say. */
+    readonly narrowing?: Narrowing | undefined;
     readonly random: Random;
     /** Told how many nodes will be looked at, each time; may throw. */
     readonly spend?: ((steps: number) => void) | undefined;
@@ -77,6 +82,7 @@ export class Ranking {
     this.#ties = options.ties;
     this.#nodeNames = options.nodeNames;
     this.#within = options.within;
+    this.#narrowing = options.narrowing;
     this.#random = options.random;
     this.#spend = options.spend;
     this.#hasNoClaim = options.hasNoClaim;
@@ -259,7 +265,10 @@ export class Ranking {
     const nodes = this.#nodes;
     const { generations, statuses, order } = table;
     const isNarrowed =
-      this.#nodeNames !== undefined || this.#reserveStatuses.size > 0 || this.#profile.filtersByOthers(this.#state);
+      this.#nodeNames !== undefined ||
+      this.#narrowing !== undefined ||
+      this.#reserveStatuses.size > 0 ||
+      this.#profile.filtersByOthers(this.#state);
     const nodeCount = this.#nodeCount;
     let size = 0;
     for (let place = 0; place < nodeCount; place++) {
@@ -271,11 +280,15 @@ export class Ranking {
     return size;
   }
 
-  /** Reserve's refusals, PreFilter's choice of nodes, and the plugins that read other nodes: never reused. */
+  /** Reserve's refusals, PreFilter's choice of nodes, extenders, and the plugins that read other nodes: never reused. */
   #isNarrowedOut(node: NodeInfo): boolean {
     if (this.#reserveStatuses.has(node.index)) return true;
     if (this.#nodeNames?.has(node.name) === false) {
       this.#otherStatuses.set(node.index, notPreselected);
+      return true;
+    }
+    if (this.#narrowing?.allowed.has(node.name) === false) {
+      this.#otherStatuses.set(node.index, this.#narrowing.refused.get(node.name) ?? notAsked);
       return true;
     }
     const refusal = this.#filter(this.#profile.otherFilters, node);
@@ -304,7 +317,9 @@ export class Ranking {
       const node = this.#nodes[order[i]!]!;
       if (generations[node.index] !== node.generation) this.#scoreRow(node);
     }
-    for (let i = 0; i < size; i++) totals[order[i]!] = 0;
+    const narrowing = this.#narrowing;
+    if (narrowing === undefined) for (let i = 0; i < size; i++) totals[order[i]!] = 0;
+    else for (let i = 0; i < size; i++) totals[order[i]!] = this.#extraOf(order[i]!, narrowing);
     this.#extremes = scorers.map(({ plugin, weight }, scorer) => {
       if (this.#state.skippedScores.has(plugin.name)) return undefined;
       const raw = table.scores[scorer]!;
@@ -375,7 +390,7 @@ export class Ranking {
 
   /** One node's total, by normalising its raw scores together with the extremes that stand for all others. */
   #totalOf(index: number): number {
-    let total = 0;
+    let total = this.#narrowing === undefined ? 0 : this.#extraOf(index, this.#narrowing);
     this.#profile.scorers.forEach(({ plugin, weight }, scorer) => {
       if (this.#state.skippedScores.has(plugin.name)) return;
       const raw = this.#table.scores[scorer]![index]!;
@@ -394,6 +409,11 @@ export class Ranking {
       total += weight * sample[0]!;
     });
     return total;
+  }
+
+  /** What the extenders' scores add. */
+  #extraOf(index: number, { allowed }: Narrowing): number {
+    return allowed.get(this.#nodes[index]!.name) ?? 0;
   }
 
   #removeTop(): void {

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { deferred } from '../../base/deferred.ts';
+import { CallSlots } from './call-slots.ts';
+
+const { signal } = new AbortController();
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+it('lets so many calls run at a time, the others in order, also after one that failed', async () => {
+  const slots = new CallSlots(2);
+  const ends = [deferred(), deferred(), deferred(), deferred()];
+  const begun: number[] = [];
+  const runs = ends.map(({ promise }, i) =>
+    slots.run(() => {
+      begun.push(i);
+      return promise;
+    }, signal),
+  );
+  await settle();
+  expect(begun).toEqual([0, 1]);
+  ends[1]!.reject(new Error('lost'));
+  await expect(runs[1]).rejects.toThrow('lost');
+  await settle();
+  expect(begun).toEqual([0, 1, 2]);
+  for (const end of ends) end.resolve();
+  await Promise.all([runs[0], runs[2], runs[3]]);
+  expect(begun).toEqual([0, 1, 2, 3]);
+});
+
+it.each([false, true])('loses no slot to one that gives up, in the moment of its turn: %s', async (atItsTurn) => {
+  const slots = new CallSlots(1);
+  const first = deferred();
+  const running = slots.run(() => first.promise, signal);
+  const end = new AbortController();
+  const given = slots.run(() => Promise.resolve(), end.signal);
+  if (atItsTurn) first.resolve();
+  end.abort(new Error('no longer'));
+  await expect(given).rejects.toThrow('no longer');
+  first.resolve();
+  await running;
+  expect(await slots.run(() => Promise.resolve('ran'), signal)).toBe('ran');
+});

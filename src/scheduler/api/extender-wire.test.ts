@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { bindingArgs, extenderArgs, readBindingResult, readFilterResult, readHostPriorities } from './extender-wire.ts';
+
+const asked = new Set(['a', 'b']);
+
+it('writes what Go writes', () => {
+  expect(JSON.parse(extenderArgs('{"kind":"Pod"}', { names: ['a'] }))).toEqual({
+    Pod: { kind: 'Pod' },
+    Nodes: null,
+    NodeNames: ['a'],
+  });
+  expect(JSON.parse(extenderArgs('{}', { json: ['{"kind":"Node"}'] }))).toEqual({
+    Pod: {},
+    Nodes: { metadata: {}, items: [{ kind: 'Node' }] },
+    NodeNames: null,
+  });
+  const binding = { namespace: 'team', name: 'x', uid: 'u', nodeName: 'a', annotations: {} };
+  expect(JSON.parse(bindingArgs(binding))).toEqual({ PodName: 'x', PodNamespace: 'team', PodUID: 'u', Node: 'a' });
+});
+
+describe('a filter result', () => {
+  it.each([
+    [{ NodeNames: ['a'], FailedNodes: { b: 'full' }, Error: '' }],
+    [{ nodenames: ['a'], failednodes: { b: 'full' } }],
+    [{ nodeNames: ['a'], Nodes: null, failedNodes: { b: 'full' }, error: null }],
+    [{ Nodes: { items: [{ metadata: { name: 'a' } }] }, NodeNames: null, FailedNodes: { b: 'full' } }],
+    [{ nodes: { Items: [{ Metadata: { Name: 'a' } }] }, FailedNodes: { b: 'full' } }],
+  ])('may have its names in any case: %j', (answer) => {
+    const { passed, failed, unresolvable } = readFilterResult(answer, asked);
+    expect([[...passed], [...failed], unresolvable.size]).toEqual([['a'], [['b', 'full']], 0]);
+  });
+
+  it('that leaves nothing leaves no node', () => {
+    expect(readFilterResult({}, asked).passed.size).toBe(0);
+  });
+
+  it.each([
+    [{ Error: 'no' }, 'no'],
+    [{ Error: { code: 1 } }, '{"code":1}'],
+    [{ NodeNames: ['c'] }, 'it left node "c", which it was not asked about'],
+    [{ NodeNames: [1] }, 'it left node 1, which it was not asked about'],
+    [{ NodeNames: 'a' }, 'NodeNames must be a list, not "a"'],
+    [[], 'its answer is not an ExtenderFilterResult: []'],
+    [null, 'its answer is not an ExtenderFilterResult: null'],
+  ])('is refused: %j', (answer, message) => {
+    expect(() => readFilterResult(answer, asked)).toThrow(
+      expect.objectContaining({ name: 'ExtenderAnswerError', message }),
+    );
+  });
+});
+
+it('reads priorities, and refuses what are none', () => {
+  expect([...readHostPriorities([{ Host: 'a', Score: 3 }, { host: 'b' }])]).toEqual([
+    ['a', 3],
+    ['b', 0],
+  ]);
+  expect(readHostPriorities(null).size).toBe(0);
+  for (const answer of [{}, [{ Score: 1 }], [{ Host: 'a', Score: '1' }], [null]]) {
+    expect(() => readHostPriorities(answer)).toThrow('HostPriorityList');
+  }
+});
+
+it('reads what became of a bind', () => {
+  expect(() => readBindingResult({ Error: '' })).not.toThrow();
+  expect(() => readBindingResult({ error: 'no device' })).toThrow('no device');
+  expect(() => readBindingResult(null)).toThrow('is not an ExtenderBindingResult');
+});

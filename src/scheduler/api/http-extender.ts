@@ -1,0 +1,120 @@
+import type { Node } from '../../api/node.ts';
+import type { Clock } from '../../base/clock.ts';
+import { TimeoutError } from '../../client/api-errors.ts';
+import { DialError } from '../../client/http/dial.ts';
+import { readText } from '../../client/read-text.ts';
+import type { Transport } from '../../client/transport.ts';
+import type { ExtenderConfiguration } from '../../config/scheduler-configuration.ts';
+import type { Extender, WholePod } from '../../framework/extender.ts';
+import { CallSlots } from './call-slots.ts';
+import type { ExtenderBinding } from './extender-binding.ts';
+import {
+  bindingArgs,
+  ExtenderAnswerError,
+  extenderArgs,
+  readBindingResult,
+  readFilterResult,
+  readHostPriorities,
+} from './extender-wire.ts';
+import type { WholeObjects } from './whole-objects.ts';
+
+export interface HttpExtenderOptions {
+  readonly configuration: ExtenderConfiguration;
+  /** For messages. */
+  readonly name: string;
+  /** To `urlPrefix`. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly objects: Pick<WholeObjects, 'node'>;
+  readonly binding: Pick<ExtenderBinding, 'bind'>;
+}
+
+/** An extender that can do one thing at a time has to get through them all within a time-out. */
+const callsAtOnce = 8;
+const headers = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'tutti-scheduler' };
+
+/** A scheduler extender of Kubernetes: POST of JSON to a verb under its URL, eight at a time, each within its time-out. */
+export function httpExtender(options: HttpExtenderOptions): Extender {
+  const { configuration, name, binding } = options;
+  const { filterVerb, prioritizeVerb, bindVerb } = configuration;
+  const slots = new CallSlots(callsAtOnce);
+  const call = (verb: string, body: string, isRead: boolean, signal: AbortSignal): Promise<unknown> =>
+    slots.run(() => post(options, verb, body, isRead, signal), signal);
+  const args = (pod: WholePod, nodes: readonly Node[]): string =>
+    extenderArgs(
+      pod.json,
+      configuration.nodeCacheCapable
+        ? { names: nodes.map((node) => node.name) }
+        : { json: nodes.map((node) => options.objects.node(node)) },
+    );
+  return {
+    name,
+    isIgnorable: configuration.ignorable,
+    managedResources: configuration.managedResources.map((resource) => resource.name),
+    weight: configuration.weight,
+    ...(filterVerb !== undefined && {
+      filter: async (pod, nodes, signal) => {
+        const answer = await call(filterVerb, args(pod, nodes), true, signal);
+        return readFilterResult(answer, new Set(nodes.map((node) => node.name)));
+      },
+    }),
+    ...(prioritizeVerb !== undefined && {
+      prioritize: async (pod, nodes, signal) =>
+        readHostPriorities(await call(prioritizeVerb, args(pod, nodes), true, signal)),
+    }),
+    ...(bindVerb !== undefined && {
+      bind: (pod, signal) =>
+        binding.bind(pod, async () => readBindingResult(await call(bindVerb, bindingArgs(pod), false, signal)), signal),
+    }),
+  };
+}
+
+/** The answer's JSON. `isRead`: asking twice does no harm, so a connection that is lost before an answer is tried anew, once. */
+async function post(
+  { transport, clock, configuration }: HttpExtenderOptions,
+  verb: string,
+  body: string,
+  isRead: boolean,
+  signal: AbortSignal,
+): Promise<unknown> {
+  signal.throwIfAborted();
+  const late = new AbortController();
+  const timer = clock.setTimer(configuration.httpTimeoutMs, () => {
+    const within = `${configuration.httpTimeoutMs / 1000} s`;
+    late.abort(new TimeoutError(`no answer within ${within} (httpTimeout)`, { ambiguous: !isRead }));
+  });
+  const either = AbortSignal.any([signal, late.signal]);
+  const path = `/${encodeURI(verb)}`;
+  const send = async (): Promise<unknown> => {
+    const response = await transport.send({ method: 'POST', path, headers, body }, either);
+    const text = await readText(response.body);
+    if (response.status !== 200) {
+      throw new ExtenderAnswerError(
+        `${verb} was answered with status ${response.status}: ${text.trim().slice(0, 200)}`,
+      );
+    }
+    return parsed(text, verb);
+  };
+  try {
+    return await send();
+  } catch (error) {
+    either.throwIfAborted();
+    if (!isRead || error instanceof ExtenderAnswerError || error instanceof DialError) throw error;
+    return await send();
+  } finally {
+    timer.cancel();
+  }
+}
+
+function parsed(text: string, verb: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ExtenderAnswerError(
+      `${verb} was answered with something that is not JSON: ${text.trim().slice(0, 100)}`,
+      {
+        cause,
+      },
+    );
+  }
+}

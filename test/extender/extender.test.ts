@@ -1,0 +1,271 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createScheduler } from '../../src/compose/create-scheduler.ts';
+import type { RunningProcess } from '../../src/compose/running-process.ts';
+import type { Logger } from '../../src/observability/logger.ts';
+import { silentLogger } from '../../src/observability/silent-logger.ts';
+import { openEmbeddedPlane } from '../planes/embedded.ts';
+import type { TestPlane } from '../planes/plane.ts';
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+
+/** What the extender was asked, as it says. */
+interface Request {
+  readonly behaviour: string;
+  readonly verb: string;
+  readonly pod: string;
+  readonly names: readonly string[];
+}
+
+/** What a pod of these tests asks for, and the group that it is in. */
+interface Wish {
+  readonly cpu: number;
+  readonly gpus?: number;
+  readonly group?: string;
+}
+
+interface PodObject {
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  readonly spec: { readonly nodeName?: string };
+  readonly status: { readonly conditions?: readonly { readonly type: string; readonly message?: string }[] };
+}
+
+const certificates = fileURLToPath(new URL('../fixtures/tls', import.meta.url));
+const podsPath = '/api/v1/namespaces/default/pods';
+
+let plane: TestPlane;
+let folder: string;
+let extender: ChildProcess;
+let port: string;
+let requests: Request[];
+let warnings: string[];
+let scheduler: RunningProcess | undefined;
+
+beforeEach(async () => {
+  plane = await openEmbeddedPlane();
+  folder = await mkdtemp(join(tmpdir(), 'tutti-extender-'));
+  requests = [];
+  warnings = [];
+  for (const name of ['a', 'b', 'c']) {
+    const amounts = { cpu: '2', memory: '8Gi', pods: '10', 'example.com/gpu': '2' };
+    const status = { allocatable: amounts, capacity: amounts };
+    await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name }, status });
+  }
+  const script = fileURLToPath(new URL('extender-process.ts', import.meta.url));
+  extender = spawn(process.execPath, [script, certificates, plane.url], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: extender.stdout! });
+  [port] = (await once(lines, 'line')) as [string];
+  lines.on('line', (line) => requests.push(JSON.parse(line) as Request));
+});
+
+afterEach(async () => {
+  await scheduler?.stop();
+  scheduler = undefined;
+  if (extender.exitCode === null && extender.signalCode === null) {
+    extender.kill('SIGKILL');
+    await once(extender, 'exit');
+  }
+  await plane.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Starts a scheduler with these extenders: behaviour -> its other fields. */
+async function start(...extenders: readonly (readonly [behaviour: string, fields: object])[]): Promise<void> {
+  const path = join(folder, 'scheduler.json');
+  await writeFile(
+    path,
+    JSON.stringify({
+      apiVersion: 'kubescheduler.config.k8s.io/v1',
+      kind: 'KubeSchedulerConfiguration',
+      clientConnection: { kubeconfig: plane.kubeconfigPath },
+      profiles: [{ schedulerName: 'tutti' }],
+      extenders: extenders.map(([behaviour, fields]) => ({
+        urlPrefix: `https://127.0.0.1:${port}/${behaviour}`,
+        enableHTTPS: true,
+        tlsConfig: { caFile: join(certificates, 'ca.crt') },
+        nodeCacheCapable: true,
+        httpTimeout: '400ms',
+        ...fields,
+      })),
+    }),
+  );
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (message, fields) => void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  scheduler = await createScheduler({ configFile: path, logger });
+}
+
+async function pod(name: string, { cpu, gpus, group }: Wish = { cpu: 1 }): Promise<void> {
+  const devices = gpus === undefined ? {} : { 'example.com/gpu': String(gpus) };
+  const resources = { requests: { cpu: String(cpu), ...devices }, limits: devices };
+  await plane.client.create(podsPath, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...(group !== undefined && { labels: { [podGroupLabel]: group } }) },
+    spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox', resources }] },
+  });
+}
+
+async function gang(name: string, size: number, wish: Wish): Promise<void> {
+  await plane.client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', {
+    apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+    kind: 'PodGroup',
+    metadata: { name },
+    spec: { minMember: size },
+  });
+  for (let i = 0; i < size; i++) await pod(`${name}-${i}`, { ...wish, group: name });
+}
+
+async function pods(): Promise<readonly PodObject[]> {
+  return (await plane.client.list(podsPath)).items as readonly PodObject[];
+}
+
+/** pod -> node, of those that are bound. */
+async function bound(): Promise<Record<string, string>> {
+  const all = await pods();
+  return Object.fromEntries(
+    all.flatMap(({ metadata, spec }) => (spec.nodeName === undefined ? [] : [[metadata.name, spec.nodeName]])),
+  );
+}
+
+async function expectBound(expected: Record<string, string>): Promise<void> {
+  await expect.poll(bound, { timeout: 10_000 }).toEqual(expected);
+}
+
+async function expectMessage(name: string, message: unknown): Promise<void> {
+  const conditionOf = async (): Promise<string | undefined> =>
+    (await pods())
+      .find(({ metadata }) => metadata.name === name)
+      ?.status.conditions?.find(({ type }) => type === 'PodScheduled')?.message;
+  await expect.poll(conditionOf, { timeout: 10_000 }).toEqual(message);
+}
+
+describe('an extender in a process of its own, over HTTPS', () => {
+  it('filters and prioritises', async () => {
+    await start(['only-bc', { filterVerb: 'filter' }], ['likes-c', { prioritizeVerb: 'rank', weight: 5 }]);
+    await pod('x', { cpu: 1 });
+    await expectBound({ x: 'c' });
+    expect(requests).toEqual([
+      { behaviour: 'only-bc', verb: 'filter', pod: 'x', names: ['a', 'b', 'c'] },
+      { behaviour: 'likes-c', verb: 'rank', pod: 'x', names: ['b', 'c'] },
+    ]);
+  });
+
+  it('that does not know the nodes is sent them whole', async () => {
+    await start(['only-b', { filterVerb: 'filter', nodeCacheCapable: false }]);
+    await pod('x', { cpu: 1 });
+    await expectBound({ x: 'b' });
+    expect(requests.map(({ names }) => names)).toEqual([['a', 'b', 'c']]);
+  });
+
+  it('is named by the pod that it refuses', async () => {
+    await start(['none', { filterVerb: 'filter' }]);
+    await pod('x', { cpu: 1 });
+    await expectMessage('x', `0/3 nodes are available: 3 extender https://127.0.0.1:${port}/none: no device.`);
+  });
+
+  it.each([
+    ['refuses', 'not today.'],
+    ['fails', 'filter was answered with status 500: out of order.'],
+    ['babbles', 'filter was answered with something that is not JSON: <html>.'],
+    ['hangs', 'no answer within 0.4 s (httpTimeout).'],
+  ])('that %s fails its pods, which say so, and no others', async (behaviour, message) => {
+    await start([behaviour, { filterVerb: 'filter', managedResources: [{ name: 'example.com/gpu' }] }]);
+    await pod('x', { cpu: 1, gpus: 1 });
+    await pod('plain', { cpu: 1 });
+    await expectMessage('x', `extender https://127.0.0.1:${port}/${behaviour} failed in filter: ${message}`);
+    await expect.poll(async () => Object.keys(await bound())).toEqual(['plain']);
+  });
+
+  it('that is dead, or not who it should be, is passed over if it may be ignored', async () => {
+    await start(
+      ['only-a', { filterVerb: 'filter', ignorable: true, urlPrefix: 'https://127.0.0.1:1/dead' }],
+      ['only-b', { filterVerb: 'filter', ignorable: true, tlsConfig: { caFile: join(certificates, 'other-ca.crt') } }],
+      ['only-c', { filterVerb: 'filter' }],
+    );
+    await pod('x', { cpu: 1 });
+    await expectBound({ x: 'c' });
+    expect(warnings.filter((line) => line.includes('is scheduled without it'))).toEqual([
+      expect.stringContaining('ECONNREFUSED'),
+      expect.stringMatching(/only-b.*certificate/),
+    ]);
+  });
+
+  it('without an authority is not verified, with a warning', async () => {
+    await start(['only-a', { filterVerb: 'filter', tlsConfig: undefined }]);
+    await pod('x', { cpu: 1 });
+    await expectBound({ x: 'a' });
+    expect(warnings).toEqual([expect.stringContaining('the certificate of this extender is not verified')]);
+  });
+
+  it('that dies is missed, and found again by those that wait', async () => {
+    await start(['only-a', { filterVerb: 'filter' }]);
+    await pod('x', { cpu: 1 });
+    await expectBound({ x: 'a' });
+    extender.kill('SIGSTOP');
+    await pod('y', { cpu: 1 });
+    await expectMessage('y', expect.stringContaining('no answer within 0.4 s'));
+    extender.kill('SIGCONT');
+    await expectBound({ x: 'a', y: 'a' });
+  });
+
+  it('binds its own pods', async () => {
+    await start(['binds', { bindVerb: 'bind', managedResources: [{ name: 'example.com/gpu' }] }]);
+    await pod('x', { cpu: 1, gpus: 1 });
+    await pod('plain', { cpu: 1 });
+    await expect.poll(async () => Object.keys(await bound()).sort()).toEqual(['plain', 'x']);
+    expect(requests.map(({ verb, pod: name }) => `${verb} ${name}`)).toEqual(['bind x']);
+  });
+
+  it('that accounts for a resource has it left aside by us', async () => {
+    const managedResources = [{ name: 'example.com/gpu', ignoredByScheduler: true }];
+    await start(['only-a', { filterVerb: 'filter', managedResources }]);
+    await pod('x', { cpu: 1, gpus: 5 });
+    await expectBound({ x: 'a' });
+  });
+});
+
+describe('a gang through an extender', () => {
+  it('starts whole where it is left enough nodes', async () => {
+    await start(['only-ab', { filterVerb: 'filter' }]);
+    await gang('red', 4, { cpu: 1 });
+    await expect.poll(async () => Object.values(await bound()).sort()).toEqual(['a', 'a', 'b', 'b']);
+  });
+
+  it('does not start where it is left too few, and says why', async () => {
+    await start(['only-a', { filterVerb: 'filter' }]);
+    await gang('red', 3, { cpu: 1 });
+    await expectMessage(
+      'red-0',
+      expect.stringMatching(/^PodGroup default\/red cannot start: with 2 of 3 members placed/),
+    );
+    expect(await bound()).toEqual({});
+    // It is not held against others.
+    await gang('blue', 2, { cpu: 1 });
+    await expect.poll(async () => Object.values(await bound())).toEqual(['a', 'a']);
+  });
+
+  it('is bound by it whole, and carries what a Binding of ours leaves', async () => {
+    await start(['binds', { bindVerb: 'bind' }]);
+    await gang('red', 3, { cpu: 1 });
+    await expect.poll(async () => Object.keys(await bound()).length).toBe(3);
+    const plans = (await pods()).map(({ metadata }) => metadata.annotations?.['tutti.dev/plan']);
+    expect([plans.length, new Set(plans).size, plans[0]]).toEqual([3, 1, expect.any(String)]);
+  });
+
+  it('is not bound at all by one that refuses to, and is tried again', async () => {
+    await start(['refuses', { bindVerb: 'bind' }]);
+    await gang('red', 3, { cpu: 1 });
+    await expectMessage('red-0', expect.stringContaining('failed in bind: not today'));
+    await expect.poll(() => requests.length, { timeout: 10_000 }).toBeGreaterThan(3);
+    expect(await bound()).toEqual({});
+  });
+});
