@@ -1,4 +1,5 @@
 import { jitteredBackoff } from '../base/backoff.ts';
+import { messageOf } from '../base/message-of.ts';
 import { AccessRefusedError, explainRefusal } from '../client/access-refused-error.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
@@ -102,7 +103,7 @@ async function sayWhetherReachable(endpoint: Endpoint, context: CommandContext, 
       } catch (error) {
         if (signal.aborted) return;
         const shown = explainRefusal(error);
-        const fields = { server: endpoint.server, error: shown instanceof Error ? shown.message : String(shown) };
+        const fields = { server: endpoint.server, error: messageOf(shown) };
         const problem = shown instanceof AccessRefusedError ? 'refused' : 'unreachable';
         if (problem !== said) logger.error(problems[problem], fields);
         else logger.debug('API server still cannot be used', fields);

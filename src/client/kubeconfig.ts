@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import type { User } from '@kubernetes/client-node';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { resolveKubeconfig } from './resolve-kubeconfig.ts';
@@ -145,8 +146,4 @@ async function readCredentials(resolved: ResolvedKubeconfig): Promise<Credential
 function sameHeaders(a: Credentials['headers'], b: Credentials['headers']): boolean {
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

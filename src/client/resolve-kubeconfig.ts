@@ -4,6 +4,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
+import { messageOf } from '../base/message-of.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 
 /** Where to look for a kubeconfig. */
@@ -169,8 +170,4 @@ function exists(path: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ENOENT'; // there, but unreadable: the reading will say why
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -39,6 +39,8 @@ export interface PodSignatures {
    * also where such a plugin cannot keep that up to date.
    */
   readonly others: string | undefined;
+  /** Both in one: pods with equal texts are alike to all of them. Undefined where one of the two is. */
+  readonly whole: string | undefined;
 }
 
 /**
@@ -85,6 +87,8 @@ export class Profile {
   readonly scorers: readonly ScorePlugin[];
   /** Name of the plugin that decides what a gang is; undefined: members of groups are lone pods. */
   readonly gangPolicy: string | undefined;
+  /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
+  readonly judgesUnsigned: boolean;
   readonly #localSigners: readonly Plugin[];
   readonly #otherSigners: readonly Plugin[];
   /** What their PreFilters compute is brought up to date after a placement, not computed again. */
@@ -118,6 +122,12 @@ export class Profile {
     this.localFilters = at.filter.filter((plugin) => plugin.readsOtherNodes !== true);
     this.otherFilters = at.filter.filter((plugin) => plugin.readsOtherNodes === true);
     this.gangPolicy = plugins.find((plugin) => plugin.decidesGangs === true)?.name;
+    this.judgesUnsigned = plugins.some(
+      (plugin) =>
+        plugin.name !== this.gangPolicy &&
+        plugin.sign === undefined &&
+        (at.preFilter.includes(plugin) || (plugin.reserve !== undefined && at.reserve.includes(plugin))),
+    );
     const judges = plugins.filter((plugin) => at.filter.includes(plugin) || at.score.includes(plugin));
     const signs = (plugin: Plugin): boolean =>
       judges.includes(plugin) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
@@ -143,22 +153,12 @@ export class Profile {
     }
   }
 
-  /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
-  get judgesUnsigned(): boolean {
-    return this.plugins.some(
-      (plugin) =>
-        plugin.name !== this.gangPolicy &&
-        plugin.sign === undefined &&
-        (this.#at.preFilter.includes(plugin) || (plugin.reserve !== undefined && this.#at.reserve.includes(plugin))),
-    );
-  }
-
   /** Throws PluginFailure. */
   signaturesOf(pod: Pod): PodSignatures {
-    return {
-      local: signature(this.#localSigners, pod),
-      others: this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined,
-    };
+    const local = signature(this.#localSigners, pod);
+    const others = this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined;
+    const whole = local === undefined || others === undefined ? undefined : `${others}${local}`;
+    return { local, others, whole };
   }
 
   /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */

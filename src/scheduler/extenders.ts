@@ -1,3 +1,4 @@
+import { messageOf } from '../base/message-of.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -95,8 +96,7 @@ export class Extenders {
         if (!this.concern([pod])) continue;
         const kind = this.#kindOf(profile, pod);
         if (questions.has(kind)) continue;
-        const { local, others } = planner.signaturesOf(profile, pod);
-        const signature = local === undefined || others === undefined ? undefined : `${others}${local}`;
+        const { whole: signature } = planner.signaturesOf(profile, pod);
         let nodes = signature === undefined ? undefined : known.get(signature);
         nodes ??= feasibleNodes(cluster, profile, pod, groupState).map(({ node }) => node);
         if (signature !== undefined) known.set(signature, nodes);
@@ -193,7 +193,7 @@ export class Extenders {
     } catch (error) {
       signal.throwIfAborted();
       throw new ExtenderFailure(
-        new Status('Error', `pod ${pod.key} could not be read for the extenders: ${textOf(error)}`, '', error),
+        new Status('Error', `pod ${pod.key} could not be read for the extenders: ${messageOf(error)}`, '', error),
       );
     }
   }
@@ -239,7 +239,7 @@ export class Extenders {
       extender: name,
       verb,
       pod: pod.key,
-      reason: textOf(error),
+      reason: messageOf(error),
     });
   }
 
@@ -260,9 +260,10 @@ export class Extenders {
 
   /** Pods of one kind are alike to the plugins, in one namespace and group, with the same labels and priority. */
   #kindOf(profile: Profile, pod: Pod): string {
-    const { local, others } = this.#options.planner.signaturesOf(profile, pod);
+    const { whole } = this.#options.planner.signaturesOf(profile, pod);
     const labels = Object.entries(pod.labels).sort(([a], [b]) => (a < b ? -1 : 1));
-    const signature = local === undefined || others === undefined ? pod.uid : [local, others];
+    // In an array, so that no signature reads like a uid.
+    const signature = whole === undefined ? pod.uid : [whole];
     return JSON.stringify([signature, pod.namespace, pod.podGroupKey, pod.priority, labels]);
   }
 }
@@ -297,9 +298,5 @@ class Reasons {
 }
 
 function failed({ name }: Extender, verb: string, error: unknown): Status {
-  return new Status('Error', `extender ${name} failed in ${verb}: ${textOf(error)}`, name, error);
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return new Status('Error', `extender ${name} failed in ${verb}: ${messageOf(error)}`, name, error);
 }

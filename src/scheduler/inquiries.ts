@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { Status } from '../framework/status.ts';
@@ -94,7 +95,7 @@ export class Inquiries {
       return await this.#options.extenders.ask(questions, signal);
     } catch (error) {
       if (error instanceof ExtenderFailure) return error.status;
-      const text = error instanceof Error ? error.message : String(error);
+      const text = messageOf(error);
       return new Status('Error', `the extenders could not be asked: ${text}`, '', error);
     }
   }

@@ -149,9 +149,8 @@ export class Outlook {
   #kinds(profile: Profile, { members }: Demand): Kinds | undefined {
     const kinds = new Map<string, Pod[]>();
     for (const pod of members) {
-      const { local, others } = this.#planner.signaturesOf(profile, pod);
-      if (local === undefined || others === undefined) return undefined;
-      const kind = `${others}${local}`;
+      const { whole: kind } = this.#planner.signaturesOf(profile, pod);
+      if (kind === undefined) return undefined;
       const alike = kinds.get(kind);
       if (alike === undefined) kinds.set(kind, [pod]);
       else alike.push(pod);

@@ -40,7 +40,8 @@ const mostExtensions = 15;
 
 /**
  * Makes room the way PostFilter says, but only for an entity that then fits whole: all its room is kept first, and only then
- * have the victims to go. They must be of lower priority, and no group is left with fewer members than its quorum. While room is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
+ * have the victims to go. They must be of lower priority, and no group is left with fewer members than its quorum. While room
+ * is kept for an entity PostFilter is not asked again, so nobody else has to go for it.
  */
 export class Preemptions {
   readonly #options: PreemptionsOptions;

@@ -1,6 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { Verdict, WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/message-of.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
@@ -225,7 +226,7 @@ function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, p
 
 function statusOf(error: unknown): Status {
   if (error instanceof PluginFailure) return error.status;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return new Status('Error', `the attempt failed: ${text}`, '', error);
 }
 

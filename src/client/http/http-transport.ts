@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createSecureContext } from 'node:tls';
+import { messageOf } from '../../base/message-of.ts';
 import { ConnectionError } from '../api-errors.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
 import type { ConnectionKind, Transport, TransportRequest, TransportResponse } from '../transport.ts';
@@ -86,7 +87,7 @@ export class HttpTransport implements Transport {
     try {
       return await this.#endpoint.credentials();
     } catch (cause) {
-      throw nothingSent(cause instanceof Error ? cause.message : String(cause), cause);
+      throw nothingSent(messageOf(cause), cause);
     }
   }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/message-of.ts';
 import type { Pod } from '../../api/pod.ts';
 import { bindingAnnotations } from '../../framework/binding-annotations.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
@@ -27,7 +28,7 @@ class DefaultBinder implements Plugin {
       await this.#binder.bind({ namespace, name: podName, uid, nodeName, annotations }, signal);
       return undefined;
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       return new Status('Error', `binding rejected: ${problem}`, name, error);
     }
   }

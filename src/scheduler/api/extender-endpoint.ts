@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
+import { messageOf } from '../../base/message-of.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import type { Endpoint, TlsOptions } from '../../client/endpoint.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from '../../config/scheduler-configuration.ts';
@@ -88,7 +89,7 @@ async function contentOf(
   try {
     return await readFile(file);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     throw new ExtenderConfigurationError(`${place} must be a file that can be read: ${why}`, { cause });
   }
 }

@@ -232,8 +232,8 @@ export class Planner {
     };
     const kinds: { readonly pods: Pod[]; readonly isUniform: boolean }[] = [];
     for (const pod of members) {
-      const { local, others } = this.signaturesOf(profile, pod);
-      const alikeToPlugins = local === undefined ? undefined : `${others ?? '\u0001'}${local}`;
+      const { local, whole } = this.signaturesOf(profile, pod);
+      const alikeToPlugins = whole ?? (local === undefined ? undefined : `\u0001${local}`);
       const kind =
         narrowingOf === undefined || alikeToPlugins === undefined ? alikeToPlugins : narrowed(pod) + alikeToPlugins;
       const alike = kind === undefined ? undefined : byKind.get(kind);
@@ -242,7 +242,7 @@ export class Planner {
         continue;
       }
       const pods = [pod];
-      kinds.push({ pods, isUniform: local !== undefined && others !== undefined });
+      kinds.push({ pods, isUniform: whole !== undefined });
       if (kind !== undefined) byKind.set(kind, pods);
     }
     const batches = kinds.map(({ pods, isUniform }) => this.#batch(request, indexes, pods, isUniform));
