@@ -1,24 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
-import { TestProcess } from './testing/test-process.ts';
+import { freshHome } from './testing/fresh-home.ts';
+import type { TestProcess } from './testing/test-process.ts';
 
-const running: TestProcess[] = [];
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tutti-config-'));
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((process) => process.kill()));
-  await rm(folder, { recursive: true });
-});
+const home = freshHome('config');
 
 function tutti(...parameters: readonly string[]): TestProcess {
-  const process = new TestProcess(parameters, { environment: { KUBECONFIG: '', HOME: folder } });
-  running.push(process);
-  return process;
+  return home.tutti(parameters);
 }
 
 /** Its output, when it has ended as it should. */
@@ -29,7 +19,7 @@ async function outputOf(exitCode: number, ...parameters: readonly string[]): Pro
 }
 
 async function file(name: string, ...lines: readonly string[]): Promise<string> {
-  const path = join(folder, name);
+  const path = join(home.path, name);
   const header = ['apiVersion: kubescheduler.config.k8s.io/v1', 'kind: KubeSchedulerConfiguration'];
   await writeFile(path, [...header, ...lines, ''].join('\n'));
   return path;
@@ -100,7 +90,7 @@ describe('tutti scheduler --config', () => {
 describe('tutti scheduler --write-config-to', () => {
   it('writes what a file, or the flags, come to, and it can be used', async () => {
     const config = await file('scheduler.yaml', 'podMaxBackoffSeconds: 60', 'leaderElection: {leaderElect: false}');
-    const written = join(folder, 'written.yaml');
+    const written = join(home.path, 'written.yaml');
     expect(await outputOf(0, 'scheduler', '--config', config, '--write-config-to', written)).toBe('');
     expect(await readFile(written, 'utf8')).toMatch(/podMaxBackoffSeconds: 60[^]*schedulerName: default-scheduler/);
     expect(await outputOf(0, 'config', 'check', written)).toBe(`${written}: can be used\n`);
@@ -109,8 +99,8 @@ describe('tutti scheduler --write-config-to', () => {
   });
 
   it('says why it cannot', async () => {
-    expect(await outputOf(1, 'scheduler', '--write-config-to', join(folder, 'missing', 'file'))).toBe(
-      `tutti: cannot write the configuration to ${folder}/missing/file: there is no such folder. Give the path of a file that can be written\n`,
+    expect(await outputOf(1, 'scheduler', '--write-config-to', join(home.path, 'missing', 'file'))).toBe(
+      `tutti: cannot write the configuration to ${home.path}/missing/file: there is no such folder. Give the path of a file that can be written\n`,
     );
   });
 });
@@ -119,7 +109,7 @@ describe('tutti config check', () => {
   it('says all that is wrong and all that should be known, of every file', async () => {
     const good = await file('good.yaml', 'parallelism: 4');
     const bad = await file('bad.yaml', 'percentageOfNodesToScore: 50', 'parallelism: 0');
-    const missing = join(folder, 'missing.yaml');
+    const missing = join(home.path, 'missing.yaml');
     expect(await outputOf(1, 'config', 'check', good, bad, missing)).toBe(
       [
         `${good}:3:1: warning: parallelism has no effect: a cycle runs on one thread`,

@@ -1,33 +1,23 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../base/system-clock.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
-import { TestProcess } from './testing/test-process.ts';
+import { freshHome } from './testing/fresh-home.ts';
+import type { TestProcess } from './testing/test-process.ts';
 
-const running: TestProcess[] = [];
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tutti-server-'));
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((process) => process.kill()));
-  await rm(folder, { recursive: true });
-});
+const home = freshHome('server');
 
 function tutti(...parameters: readonly string[]): TestProcess {
-  const process = new TestProcess(parameters, { environment: { KUBECONFIG: '', HOME: folder } });
-  running.push(process);
-  return process;
+  return home.tutti(parameters);
 }
 
 async function kubeconfigFor(server: string): Promise<string> {
-  const path = join(folder, 'kubeconfig');
+  const path = join(home.path, 'kubeconfig');
   const kubeconfig = {
     clusters: [{ name: 'a', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'a', user: {} }],

@@ -1,30 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestProcess } from './testing/test-process.ts';
-import type { TestProcessOptions } from './testing/test-process.ts';
+import { describe, expect, it } from 'vitest';
+import { freshHome } from './testing/fresh-home.ts';
+import type { TestProcess, TestProcessOptions } from './testing/test-process.ts';
 
-const running: TestProcess[] = [];
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tutti-errors-'));
-});
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((process) => process.kill()));
-  await rm(folder, { recursive: true });
-});
+const home = freshHome('errors');
 
 function tutti(parameters: readonly string[], options: TestProcessOptions = {}): TestProcess {
   // Without a compile cache, which would make a TMPDIR that is not there.
-  const environment = { KUBECONFIG: '', HOME: folder, NODE_DISABLE_COMPILE_CACHE: '1', ...options.environment };
-  const process = new TestProcess(parameters, { ...options, environment });
-  running.push(process);
-  return process;
+  return home.tutti(parameters, {
+    ...options,
+    environment: { NODE_DISABLE_COMPILE_CACHE: '1', ...options.environment },
+  });
 }
 
 /** Runs to the end, which must be exit code 1 and an error for the user: no stack, nothing to report. Answers the error. */
@@ -51,14 +43,14 @@ async function holdingPort<T>(hold: (port: number) => Promise<T>): Promise<T> {
 
 describe('a folder for temporary files', () => {
   it('that is not there is named, with the way out', async () => {
-    const environment = { TMPDIR: join(folder, 'missing') };
+    const environment = { TMPDIR: join(home.path, 'missing') };
     expect(await refusal(['up', '--exit'], { environment })).toBe(
-      `cannot write the kubeconfig to ${folder}/missing: there is no such folder. Set TMPDIR to a folder that can be written to`,
+      `cannot write the kubeconfig to ${home.path}/missing: there is no such folder. Set TMPDIR to a folder that can be written to`,
     );
   });
 
   it('that is a file is named', async () => {
-    const TMPDIR = join(folder, 'file');
+    const TMPDIR = join(home.path, 'file');
     await writeFile(TMPDIR, '');
     expect(await refusal(['up', '--exit'], { environment: { TMPDIR } })).toContain(`${TMPDIR}: it is not a folder`);
   });
@@ -68,34 +60,34 @@ describe('a folder for temporary files', () => {
     ['for the folder of its own', 1],
     ['for the file in it', 2],
   ])('that has no room %s is named', async (_what, inodes) => {
-    const mounting = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs '${folder}' && exec "$@"`;
+    const mounting = `mount -t tmpfs -o nr_inodes=${inodes} tmpfs '${home.path}' && exec "$@"`;
     const under = ['unshare', '-rm', 'sh', '-c', mounting, 'sh'];
-    expect(await refusal(['up', '--exit'], { environment: { TMPDIR: folder }, under })).toContain(
-      `${folder}: there is no room left in it. Set TMPDIR`,
+    expect(await refusal(['up', '--exit'], { environment: { TMPDIR: home.path }, under })).toContain(
+      `${home.path}: there is no room left in it. Set TMPDIR`,
     );
   });
 });
 
 describe('manifests', () => {
   it('that cannot be read are named, all of them', async () => {
-    await writeFile(join(folder, 'file.yaml'), '');
-    await mkdir(join(folder, 'jobs'));
-    await symlink(join(folder, 'gone.yaml'), join(folder, 'jobs', 'dangling.yaml'));
-    await symlink('loop.yaml', join(folder, 'loop.yaml'));
-    const files = ['file.yaml/below.yaml', 'jobs', 'loop.yaml'].flatMap((name) => ['--file', join(folder, name)]);
+    await writeFile(join(home.path, 'file.yaml'), '');
+    await mkdir(join(home.path, 'jobs'));
+    await symlink(join(home.path, 'gone.yaml'), join(home.path, 'jobs', 'dangling.yaml'));
+    await symlink('loop.yaml', join(home.path, 'loop.yaml'));
+    const files = ['file.yaml/below.yaml', 'jobs', 'loop.yaml'].flatMap((name) => ['--file', join(home.path, name)]);
     const [title, ...problems] = (await refusal(['up', ...files])).split('\n').map((line) => line.trim());
     expect(title).toBe('the manifests cannot be applied:');
     expect(problems).toEqual([
-      expect.stringContaining(`${folder}/file.yaml/below.yaml: it cannot be read: ENOTDIR`),
-      `${folder}/jobs/dangling.yaml: there is no such file or folder`,
-      expect.stringContaining(`${folder}/loop.yaml: it cannot be read: ELOOP`),
+      expect.stringContaining(`${home.path}/file.yaml/below.yaml: it cannot be read: ENOTDIR`),
+      `${home.path}/jobs/dangling.yaml: there is no such file or folder`,
+      expect.stringContaining(`${home.path}/loop.yaml: it cannot be read: ELOOP`),
     ]);
   });
 });
 
 /** A kubeconfig whose server nobody asks before these errors come. */
 async function kubeconfigFile(user: object = {}): Promise<string> {
-  const path = join(folder, 'kubeconfig');
+  const path = join(home.path, 'kubeconfig');
   const kubeconfig = {
     clusters: [{ name: 'a', cluster: { server: 'http://127.0.0.1:1' } }],
     users: [{ name: 'eve', user }],
@@ -108,15 +100,15 @@ async function kubeconfigFile(user: object = {}): Promise<string> {
 
 describe('a kubeconfig', () => {
   it('that is a folder is named, with the way out', async () => {
-    expect(await refusal(['scheduler', '--kubeconfig', folder])).toMatch(
-      new RegExp(`^kubeconfig ${folder} cannot be read \\(EISDIR.*give another with --kubeconfig$`),
+    expect(await refusal(['scheduler', '--kubeconfig', home.path])).toMatch(
+      new RegExp(`^kubeconfig ${home.path} cannot be read \\(EISDIR.*give another with --kubeconfig$`),
     );
   });
 
   it('that names a token file which cannot be read is named, and so is that', async () => {
     const path = await kubeconfigFile({ tokenFile: 'token' });
     expect(await refusal(['controller', '--kubeconfig', path])).toMatch(
-      new RegExp(`^${path}: the tokenFile of user "eve" cannot be read \\(ENOENT.*${folder}/token.*\\): correct it`),
+      new RegExp(`^${path}: the tokenFile of user "eve" cannot be read \\(ENOENT.*${home.path}/token.*\\): correct it`),
     );
   });
 });
@@ -144,10 +136,10 @@ describe.skipIf(!existsSync('/dev/full'))('output that cannot be written', () =>
   it.each([[['--version']], [['up', '--exit']], [['up']]])(
     'ends tutti %s with 1 and the reason',
     async (parameters) => {
-      expect(await refusal(parameters, { stdoutTo: '/dev/full', environment: { TMPDIR: folder } })).toBe(
+      expect(await refusal(parameters, { stdoutTo: '/dev/full', environment: { TMPDIR: home.path } })).toBe(
         'standard output cannot be written to: there is no room left. Make room, or redirect it elsewhere',
       );
-      expect(await readdir(folder)).toEqual([]);
+      expect(await readdir(home.path)).toEqual([]);
     },
   );
 

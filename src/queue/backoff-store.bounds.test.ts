@@ -3,25 +3,14 @@ import { Builders } from '../testkit/builders/builders.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { BackoffStore } from './backoff-store.ts';
 import type { QueuedEntity } from './queued-entity.ts';
+import { failedEntity } from './testing/failed-entity.ts';
 import { byPriority } from './testing/queue-fixture.ts';
 
 const build = new Builders();
 const policy = { initialMs: 1000, maxMs: 10_000 };
 
 function entity(name: string, priority: number, now: number): QueuedEntity {
-  const pod = build.projectedPod({ name, uid: name });
-  return {
-    key: name,
-    candidate: { kind: 'pod', pod },
-    state: { kind: 'inFlight' },
-    sortKey: { priority, readySince: 0, uid: name, incomplete: false },
-    readySince: 0,
-    attempts: 1,
-    errors: 0,
-    failedAt: now,
-    refusedBy: new Set(),
-    refusedPods: [pod],
-  };
+  return failedEntity(build.projectedPod({ name, uid: name }), { priority, failedAt: now });
 }
 
 it('keeps nothing of entities whose penalty ended while nobody was taken early', () => {

@@ -5,25 +5,14 @@ import { VirtualClock } from '../base/virtual-clock.ts';
 import { backoffDelay } from '../base/backoff.ts';
 import { BackoffStore } from './backoff-store.ts';
 import type { QueuedEntity } from './queued-entity.ts';
+import { failedEntity } from './testing/failed-entity.ts';
 import { byPriority } from './testing/queue-fixture.ts';
 
 const build = new Builders();
 const policy = { initialMs: 1000, maxMs: 10_000 };
 
 function entity(name: string, priority: number, now: number): QueuedEntity {
-  const pod = build.projectedPod({ name, uid: name });
-  return {
-    key: name,
-    candidate: { kind: 'pod', pod },
-    state: { kind: 'inFlight' },
-    sortKey: { priority, readySince: 0, uid: name, incomplete: false },
-    readySince: 0,
-    attempts: 1,
-    errors: 0,
-    failedAt: now,
-    refusedBy: new Set(),
-    refusedPods: [pod],
-  };
+  return failedEntity(build.projectedPod({ name, uid: name }), { priority, failedAt: now });
 }
 
 it('does what a list of entities would do', () => {

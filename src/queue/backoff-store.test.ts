@@ -3,6 +3,7 @@ import { Builders } from '../testkit/builders/builders.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { BackoffStore } from './backoff-store.ts';
 import type { BackoffState, QueuedEntity } from './queued-entity.ts';
+import { failedEntity } from './testing/failed-entity.ts';
 import { byPriority } from './testing/queue-fixture.ts';
 
 const build = new Builders();
@@ -24,19 +25,12 @@ beforeEach(() => {
 
 /** One that has just failed for the nth time. */
 function failed(name: string, attempts: number, { priority = 0, errors = 0 } = {}): QueuedEntity {
-  const pod = build.projectedPod({ name, uid: name });
-  return {
-    key: name,
-    candidate: { kind: 'pod', pod },
-    state: { kind: 'inFlight' },
-    sortKey: { priority, readySince: 0, uid: name, incomplete: false },
-    readySince: 0,
-    attempts,
-    errors,
+  return failedEntity(build.projectedPod({ name, uid: name }), {
     failedAt: clock.monotonic(),
-    refusedBy: new Set(),
-    refusedPods: [pod],
-  };
+    attempts,
+    priority,
+    errors,
+  });
 }
 
 describe('the penalty', () => {

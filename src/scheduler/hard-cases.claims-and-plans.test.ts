@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../api/pod.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { Plugin, PostFilterResult } from '../framework/plugin.ts';
+import type { Plugin } from '../framework/plugin.ts';
 import { skip, Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { Picture } from '../testkit/picture.ts';
 import { Queueing } from '../testkit/queueing.ts';
+import { preempting, roomFor } from './testing/preempting.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
-}
-
-function preempting(answer: (candidate: Candidate) => PostFilterResult | undefined): Plugin {
-  return { name: 'Preempting', postFilter: (candidate) => answer(candidate) };
 }
 
 const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
@@ -355,15 +352,7 @@ describe('preemption', () => {
       plugins: defaultPlugins,
       extra: [
         { name: 'Devices', reserve: () => new Status('Unschedulable', 'no device is left') },
-        preempting((candidate) =>
-          candidate.kind === 'pod'
-            ? {
-                message: 'makes room',
-                nominations: [{ pod: candidate.pod, nodeName: 'a' }],
-                victims: [core.picture.cluster.pod('old')!],
-              }
-            : undefined,
-        ),
+        preempting((candidate) => (candidate.kind === 'pod' ? roomFor(core.picture, 'x', 'a') : undefined)),
       ],
     });
     core.node({ name: 'a', cpu: 1 });
@@ -376,13 +365,7 @@ describe('preemption', () => {
   const withVictims = (names: readonly string[]): Queueing => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
-      extra: [
-        preempting(() => ({
-          message: 'makes room',
-          nominations: [{ pod: core.picture.cluster.pod('x')!, nodeName: 'a' }],
-          victims: names.map((name) => core.picture.cluster.pod(name)!),
-        })),
-      ],
+      extra: [preempting(() => roomFor(core.picture, 'x', 'a', names))],
     });
     return core;
   };
@@ -419,13 +402,7 @@ describe('preemption', () => {
       plugins: defaultPlugins,
       extra: [
         preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x'
-            ? {
-                message: 'makes room',
-                nominations: [{ pod: candidate.pod, nodeName: 'b' }],
-                victims: [core.picture.cluster.pod('old')!],
-              }
-            : undefined,
+          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'b') : undefined,
         ),
       ],
     });
@@ -446,13 +423,7 @@ describe('preemption', () => {
   it('does not turn room that is kept from everybody into room that is kept from some', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
-      extra: [
-        preempting(() => ({
-          message: 'makes room',
-          nominations: [{ pod: core.picture.cluster.pod('red-1')!, nodeName: 'a' }],
-          victims: [core.picture.cluster.pod('old')!],
-        })),
-      ],
+      extra: [preempting(() => roomFor(core.picture, 'red-1', 'a'))],
     });
     core.node({ name: 'a', cpu: 1 });
     core.node({ name: 'b', cpu: 1 });
@@ -540,13 +511,7 @@ describe('the room of a nomination', () => {
       plugins: defaultPlugins,
       extra: [
         preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x'
-            ? {
-                message: 'makes room',
-                nominations: [{ pod: candidate.pod, nodeName: 'a' }],
-                victims: [core.picture.cluster.pod('old')!],
-              }
-            : undefined,
+          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'a') : undefined,
         ),
       ],
     });

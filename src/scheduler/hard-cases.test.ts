@@ -13,6 +13,7 @@ import { SchedulerCore } from './scheduler-core.ts';
 import { Picture } from '../testkit/picture.ts';
 import { Queueing } from '../testkit/queueing.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
+import { preempting, roomFor } from './testing/preempting.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
@@ -46,11 +47,6 @@ function snapshot({ cluster }: Picture): unknown {
     assumed: cluster.assumedCount,
     revision: cluster.nodesRevision,
   };
-}
-
-/** A PostFilter that answers what the test says. */
-function preempting(answer: (candidate: Candidate) => PostFilterResult | undefined): Plugin {
-  return { name: 'Preempting', postFilter: (candidate) => answer(candidate) };
 }
 
 describe('a trial', () => {
@@ -351,11 +347,7 @@ describe('what PostFilter asks for', () => {
   };
 
   it('is refused where a bound member of the same gang would have to go', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('red-1')!, nodeName: 'a' }],
-      victims: [cluster.pod('red-0')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'red-1', 'a', ['red-0']));
     core.node({ name: 'a', cpu: 4 });
     core.group({ name: 'red', minMember: 2 });
     core.pod({ name: 'red-0', group: 'red', cpu: 4, nodeName: 'a', phase: 'Running' });
@@ -366,11 +358,7 @@ describe('what PostFilter asks for', () => {
   });
 
   it('evicts nobody who is on no node', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('x')!, nodeName: 'a' }],
-      victims: [cluster.pod('old')!, cluster.pod('waiting')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'x', 'a', ['old', 'waiting']));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'waiting', cpu: 1, gates: ['shut'] });
@@ -380,11 +368,7 @@ describe('what PostFilter asks for', () => {
   });
 
   it('evicts each victim once, also one that is named twice', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('x')!, nodeName: 'a' }],
-      victims: [cluster.pod('old')!, cluster.pod('old')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'x', 'a', ['old', 'old']));
     core.node({ name: 'a', cpu: 1 });
     core.group({ name: 'blue', minMember: 1 });
     core.pod({ name: 'old', group: 'blue', cpu: 1, nodeName: 'a', phase: 'Running' });
@@ -395,11 +379,7 @@ describe('what PostFilter asks for', () => {
   });
 
   it('does not evict again one that is going already', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('x')!, nodeName: 'a' }],
-      victims: [cluster.pod('old')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'x', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a', deleting: true });
     core.pod({ name: 'x', cpu: 1, priority: 10 });
@@ -408,11 +388,7 @@ describe('what PostFilter asks for', () => {
   });
 
   it('is refused when those that are nominated are not its members', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('other')!, nodeName: 'a' }],
-      victims: [cluster.pod('old')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'other', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'other', cpu: 1, gates: ['shut'] });
@@ -422,11 +398,7 @@ describe('what PostFilter asks for', () => {
   });
 
   it('keeps no room for members other than those that were nominated', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('red-1')!, nodeName: 'a' }],
-      victims: [cluster.pod('old')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'red-1', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.group({ name: 'red', minMember: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -443,11 +415,7 @@ describe('what PostFilter asks for', () => {
       extra: [
         preempting(() => {
           failing = false;
-          return {
-            message: 'makes room',
-            nominations: [{ pod: core.picture.cluster.pod('x')!, nodeName: 'a' }],
-            victims: [core.picture.cluster.pod('old')!],
-          };
+          return roomFor(core.picture, 'x', 'a');
         }),
         {
           name: 'Failing',
@@ -466,11 +434,7 @@ describe('what PostFilter asks for', () => {
   });
 
   it('wakes its own claimant when the time of the room is over', () => {
-    const core = crowded(({ picture: { cluster } }) => ({
-      message: 'makes room',
-      nominations: [{ pod: cluster.pod('x')!, nodeName: 'a' }],
-      victims: [cluster.pod('old')!],
-    }));
+    const core = crowded(({ picture }) => roomFor(picture, 'x', 'a'));
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
     core.pod({ name: 'x', cpu: 1, priority: 10 });
@@ -487,13 +451,7 @@ describe('room that was kept for a nominated pod', () => {
       plugins: defaultPlugins,
       extra: [
         preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x'
-            ? {
-                message: 'makes room',
-                nominations: [{ pod: candidate.pod, nodeName: 'a' }],
-                victims: [core.picture.cluster.pod('old')!],
-              }
-            : undefined,
+          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'a') : undefined,
         ),
       ],
     });
@@ -519,13 +477,7 @@ describe('room that was kept for a nominated pod', () => {
       plugins: defaultPlugins,
       extra: [
         preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x'
-            ? {
-                message: 'makes room',
-                nominations: [{ pod: candidate.pod, nodeName: 'a' }],
-                victims: [core.picture.cluster.pod('old')!],
-              }
-            : undefined,
+          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'a') : undefined,
         ),
       ],
     });
@@ -611,13 +563,7 @@ describe('after stop', () => {
   it('no timer is left', async () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
-      extra: [
-        preempting(() => ({
-          message: 'makes room',
-          nominations: [{ pod: core.picture.cluster.pod('x')!, nodeName: 'a' }],
-          victims: [core.picture.cluster.pod('old')!],
-        })),
-      ],
+      extra: [preempting(() => roomFor(core.picture, 'x', 'a'))],
     });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
