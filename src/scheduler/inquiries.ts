@@ -95,8 +95,7 @@ export class Inquiries {
       return await this.#options.extenders.ask(questions, signal);
     } catch (error) {
       if (error instanceof ExtenderFailure) return error.status;
-      const text = messageOf(error);
-      return new Status('Error', `the extenders could not be asked: ${text}`, '', error);
+      return new Status('Error', `the extenders could not be asked: ${messageOf(error)}`, '', error);
     }
   }
 

@@ -226,8 +226,7 @@ function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, p
 
 function statusOf(error: unknown): Status {
   if (error instanceof PluginFailure) return error.status;
-  const text = messageOf(error);
-  return new Status('Error', `the attempt failed: ${text}`, '', error);
+  return new Status('Error', `the attempt failed: ${messageOf(error)}`, '', error);
 }
 
 function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {

@@ -15,7 +15,8 @@ import {
 import { KubeClient } from '../../client/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
-import { ApiPodBinder, BoundElsewhereError } from './api-pod-binder.ts';
+import { ApiPodBinder } from './api-pod-binder.ts';
+import { BoundElsewhereError } from './bind-read-back.ts';
 
 /**
  * What happens to one call: it is answered; the connection is lost before or after it is carried out; it is never answered;

@@ -5,37 +5,25 @@ import { ConflictError, MalformedAnswerError, ServerError, isAmbiguous } from '.
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { PodBinder, PodBinding } from '../../framework/plugin-handle.ts';
+import { bindCallTimeoutMs, isBoundAsAsked } from './bind-read-back.ts';
 
-/** A Binding failed although the pod exists: it runs elsewhere, or another pod has its name by now. */
-export class BoundElsewhereError extends Error {
-  override readonly name = 'BoundElsewhereError';
-}
-
-interface PodPlacement {
-  readonly metadata: { readonly uid: string };
-  readonly spec: { readonly nodeName?: string };
+export interface ApiPodBinderOptions {
+  readonly client: Pick<KubeClient, 'create' | 'get'>;
+  readonly clock: Clock;
+  readonly random: Random;
 }
 
 const attempts = 4;
-const callTimeoutMs = 10_000;
 
 /**
  * Binds pods through the API server: `POST pods/NAME/binding`. Calls that were surely not carried out are repeated; whenever
  * the answer leaves doubt, the pod is read back before anything else, so a bind is never reported wrongly.
  */
 export class ApiPodBinder implements PodBinder {
-  readonly #client: Pick<KubeClient, 'create' | 'get'>;
-  readonly #clock: Clock;
-  readonly #random: Random;
+  readonly #options: ApiPodBinderOptions;
 
-  constructor(options: {
-    readonly client: Pick<KubeClient, 'create' | 'get'>;
-    readonly clock: Clock;
-    readonly random: Random;
-  }) {
-    this.#client = options.client;
-    this.#clock = options.clock;
-    this.#random = options.random;
+  constructor(options: ApiPodBinderOptions) {
+    this.#options = options;
   }
 
   async bind(binding: PodBinding, signal: AbortSignal): Promise<void> {
@@ -46,7 +34,7 @@ export class ApiPodBinder implements PodBinder {
       } catch (error) {
         const inDoubt = isAmbiguous(error) || error instanceof ServerError || error instanceof MalformedAnswerError;
         if (!inDoubt && !(error instanceof ConflictError)) throw error;
-        if (await this.#isBoundAsAsked(binding, signal)) return;
+        if (await isBoundAsAsked(binding, this.#options, signal)) return;
         if (!inDoubt || attempt >= attempts) throw error;
       }
     }
@@ -61,28 +49,13 @@ export class ApiPodBinder implements PodBinder {
       target: { apiVersion: 'v1', kind: 'Node', name: nodeName },
     };
     const path = `${podPath(binding)}/binding`;
-    await retry(() => this.#client.create(path, body, { lane: 'bind', timeoutMs: callTimeoutMs, signal }), {
-      clock: this.#clock,
-      random: this.#random,
+    const { client, clock, random } = this.#options;
+    await retry(() => client.create(path, body, { lane: 'bind', timeoutMs: bindCallTimeoutMs, signal }), {
+      clock,
+      random,
       idempotent: false,
       maxAttempts: attempts,
       signal,
     });
-  }
-
-  /** Asks until there is an answer: the pod stays assumed meanwhile, because its room may be taken. */
-  async #isBoundAsAsked(binding: PodBinding, signal: AbortSignal): Promise<boolean> {
-    const pod = await retry(
-      () => this.#client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs: callTimeoutMs, signal }),
-      { clock: this.#clock, random: this.#random, idempotent: true, maxAttempts: Infinity, signal },
-    );
-    const nodeName = pod.spec.nodeName ?? '';
-    if (pod.metadata.uid !== binding.uid) {
-      throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} was deleted and made again meanwhile`);
-    }
-    if (nodeName !== '' && nodeName !== binding.nodeName) {
-      throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} is already bound to node ${nodeName}`);
-    }
-    return nodeName !== '';
   }
 }

@@ -5,7 +5,7 @@ import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import { wait } from '../../client/wait.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
-import { BoundElsewhereError } from './api-pod-binder.ts';
+import { bindCallTimeoutMs, isBoundAsAsked } from './bind-read-back.ts';
 
 export interface ExtenderBindingOptions {
   readonly client: Pick<KubeClient, 'get' | 'patch'>;
@@ -13,12 +13,6 @@ export interface ExtenderBindingOptions {
   readonly random: Random;
 }
 
-interface PodPlacement {
-  readonly metadata: { readonly uid: string };
-  readonly spec: { readonly nodeName?: string };
-}
-
-const callTimeoutMs = 10_000;
 const attempts = 4;
 /** How often, and how long apart, a pod is looked at that was said to be bound. */
 const looks = 4;
@@ -46,7 +40,7 @@ export class ExtenderBinding {
       failure = { error };
     }
     for (let look = 1; ; look++) {
-      if (await this.#isBoundAsAsked(binding, signal)) return;
+      if (await isBoundAsAsked(binding, this.#options, signal)) return;
       if (failure !== undefined) throw failure.error;
       if (look >= looks) throw new Error(`it said that the pod was bound to node ${binding.nodeName}, and it is not`);
       await wait(this.#options.clock, lookMs * 2 ** look, signal);
@@ -58,7 +52,7 @@ export class ExtenderBinding {
     if (Object.keys(annotations).length === 0) return;
     const { client, clock, random } = this.#options;
     const patch = { metadata: { uid, annotations } };
-    const call = { lane: 'bind', timeoutMs: callTimeoutMs, discardAnswer: true, signal } as const;
+    const call = { lane: 'bind', timeoutMs: bindCallTimeoutMs, discardAnswer: true, signal } as const;
     await retry(() => client.patch(podPath(binding), 'merge', patch, call), {
       clock,
       random,
@@ -66,22 +60,5 @@ export class ExtenderBinding {
       maxAttempts: attempts,
       signal,
     });
-  }
-
-  /** Asks until there is an answer: the pod stays assumed meanwhile, because its room may be taken. */
-  async #isBoundAsAsked(binding: PodBinding, signal: AbortSignal): Promise<boolean> {
-    const { client, clock, random } = this.#options;
-    const pod = await retry(
-      () => client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs: callTimeoutMs, signal }),
-      { clock, random, idempotent: true, maxAttempts: Infinity, signal },
-    );
-    if (pod.metadata.uid !== binding.uid) {
-      throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} was deleted and made again meanwhile`);
-    }
-    const nodeName = pod.spec.nodeName ?? '';
-    if (nodeName !== '' && nodeName !== binding.nodeName) {
-      throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} is already bound to node ${nodeName}`);
-    }
-    return nodeName !== '';
   }
 }

@@ -1,0 +1,47 @@
+import { podPath } from '../../api/pod-path.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import { retry } from '../../client/retry.ts';
+import type { PodBinding } from '../../framework/plugin-handle.ts';
+
+/** A Binding failed although the pod exists: it runs elsewhere, or another pod has its name by now. */
+export class BoundElsewhereError extends Error {
+  override readonly name = 'BoundElsewhereError';
+}
+
+interface PodPlacement {
+  readonly metadata: { readonly uid: string };
+  readonly spec: { readonly nodeName?: string };
+}
+
+/** How long one call that has to do with a bind may take. */
+export const bindCallTimeoutMs = 10_000;
+
+/**
+ * Whether the pod is on the node that it was to be bound to; false: on none. Asks until there is an answer: the pod stays assumed
+ * meanwhile, because its room may be taken. Rejects with BoundElsewhereError, with the signal's reason, and when the server
+ * refuses to answer.
+ */
+export async function isBoundAsAsked(
+  binding: PodBinding,
+  {
+    client,
+    clock,
+    random,
+  }: { readonly client: Pick<KubeClient, 'get'>; readonly clock: Clock; readonly random: Random },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const pod = await retry(
+    () => client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs: bindCallTimeoutMs, signal }),
+    { clock, random, idempotent: true, maxAttempts: Infinity, signal },
+  );
+  if (pod.metadata.uid !== binding.uid) {
+    throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} was deleted and made again meanwhile`);
+  }
+  const nodeName = pod.spec.nodeName ?? '';
+  if (nodeName !== '' && nodeName !== binding.nodeName) {
+    throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} is already bound to node ${nodeName}`);
+  }
+  return nodeName !== '';
+}
