@@ -186,9 +186,9 @@ export class LeaderElector {
       const freeIn = (this.#observed?.freeAt ?? Infinity) - clock.monotonic();
       // Up to a fifth more each time, as in client-go, so that candidates that began together do not stay together.
       const delayMs = Math.min(retryPeriodMs * (1 + 0.2 * random()), freeIn > 0 ? freeIn : Infinity);
-      const gapMs = leastGapMs - (clock.monotonic() - begunAt);
       await this.#either(changed.promise, delayMs);
-      await wait(clock, Math.max(0, gapMs), signal).catch(() => undefined);
+      const gapMs = leastGapMs - (clock.monotonic() - begunAt);
+      if (gapMs > 0) await wait(clock, gapMs, signal).catch(() => undefined);
     }
     watch.close();
   }

@@ -5,7 +5,7 @@ import { KubeClient } from '../kube-client.ts';
 import { LeaderElector } from '../leader-elector.ts';
 import type { LeaderElectionTimes } from '../leader-elector.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../transport.ts';
-import { wait } from '../wait.ts';
+import { abortReason, wait } from '../wait.ts';
 import { WriteFence } from '../write-fence.ts';
 import { PausableClock } from './pausable-clock.ts';
 
@@ -93,10 +93,10 @@ class UnreliableTransport implements Transport {
       return response;
     })();
     return new Promise((resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
       answer.then(
         (response) => this.#clock.whenRunning(() => resolve(response)),
-        (error: unknown) => this.#clock.whenRunning(() => reject(error as Error)),
+        (error: unknown) => this.#clock.whenRunning(() => reject(error)),
       );
     });
   }
