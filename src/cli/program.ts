@@ -142,7 +142,13 @@ function schedulerCommand(): Command {
     )
     .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end')
     .addOption(pluginOption());
-  return withServerOptions(withLeaderElection(command, 'tutti-scheduler; with --config kube-scheduler'), 10_251);
+  return withServerOptions(
+    withLeaderElection(
+      command,
+      `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`,
+    ),
+    10_251,
+  );
 }
 
 function pluginOption(): Option {

@@ -17,6 +17,8 @@ import { schedulerLease } from './program.ts';
 import type { SchedulerFlags } from './program.ts';
 import { runServer } from './run-server.ts';
 
+const longestName = 253;
+
 interface Configured {
   readonly configuration: SchedulerConfiguration;
   readonly warnings: readonly ConfigurationRemark[];
@@ -61,7 +63,7 @@ async function configurationBeforeElection(flags: SchedulerFlags, plugins: reado
   const { schedulerName: names = ['tutti'], kubeconfig, kubeApiQps: qps, kubeApiBurst: burst } = flags;
   const clientConnection = { qps, burst, ...(kubeconfig !== undefined && { kubeconfig }) };
   const profiles = enableOwn(names.map(defaultProfile), plugins);
-  const leaderElection = { ...defaultLeaderElection, resourceName: schedulerLease };
+  const leaderElection = { ...defaultLeaderElection, resourceName: leaseFor(flags.schedulerName) };
   return { configuration: defaultConfiguration({ profiles, clientConnection, leaderElection }), warnings: [] };
 }
 
@@ -71,4 +73,12 @@ async function write(path: string, text: string): Promise<void> {
   } catch (error) {
     throw new OutputFileError('the configuration', path, error as NodeJS.ErrnoException);
   }
+}
+
+/** Schedulers of other pods do not stand in each other's way. */
+function leaseFor(schedulerNames: readonly string[] = []): string {
+  return [schedulerLease, ...schedulerNames]
+    .join('-')
+    .slice(0, longestName)
+    .replace(/[-.]+$/, '');
 }
