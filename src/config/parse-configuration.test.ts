@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { UserError } from '../base/user-error.ts';
 import { ConfigurationError } from './configuration-error.ts';
@@ -433,21 +433,33 @@ describe('any text', () => {
 });
 
 describe('a file', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tutti-configuration-'));
+    file = join(folder, 'scheduler.yaml');
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
   it('that is not there, or is none, is said so', async () => {
     await expect(loadConfiguration('/does/not/exist.yaml')).rejects.toThrow(
       'the configuration cannot be used:\n  /does/not/exist.yaml: there is no such file',
     );
-    await expect(loadConfiguration(tmpdir())).rejects.toThrow('it is a folder; name the file in it');
+    await expect(loadConfiguration(folder)).rejects.toThrow('it is a folder; name the file in it');
   });
 
-  it('is read', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tutti-configuration-'));
-    try {
-      const file = join(folder, 'scheduler.yaml');
-      await writeFile(file, header);
-      expect((await loadConfiguration(file)).configuration).toEqual(parse(''));
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+  it.each<[string, BufferEncoding, string]>([
+    ['Latin-1', 'latin1', `${header}# caf\xe9\n`],
+    ['UTF-16', 'utf16le', `\ufeff${header}`],
+  ])('of %s is refused', async (_, encoding, text) => {
+    await writeFile(file, text, encoding);
+    await expect(loadConfiguration(file)).rejects.toThrow(`${file}: it is not UTF-8 text`);
+  });
+
+  it('is read, also with a byte order mark and the line ends of Windows', async () => {
+    await writeFile(file, `\ufeff${header.replaceAll('\n', '\r\n')}`);
+    expect((await loadConfiguration(file)).configuration).toEqual(parse(''));
   });
 });

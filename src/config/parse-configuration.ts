@@ -141,14 +141,20 @@ function warnOfNoEffect(value: unknown, warn: ReportRemark): void {
   const parallelism = fieldOf(value, 'parallelism');
   if (parallelism !== undefined && parallelism !== 16)
     warn(['parallelism'], 'has no effect: a cycle runs on one thread');
-  const percentages = [[], ...listOf(fieldOf(value, 'profiles')).map((_, index) => ['profiles', index])];
-  for (const path of percentages) {
-    const holder = path.length === 0 ? value : listOf(fieldOf(value, 'profiles'))[path[1] as number];
-    const nodes = fieldOf(holder, 'percentageOfNodesToScore');
-    // 0 lets kube-scheduler choose, and is the default of the file, not of a profile.
-    const isOther = typeof nodes === 'number' && nodes >= (path.length === 0 ? 1 : 0) && nodes < 100;
-    if (isOther) warn([...path, 'percentageOfNodesToScore'], 'has no effect: every node is looked at');
-    if (fieldOf(holder, 'percentageOfPlacementsToScore') === undefined) continue;
+  // 0 lets kube-scheduler choose, and is the default of the file, not of a profile.
+  warnOfPercentages(value, [], 1, warn);
+  for (const [index, profile] of listOf(fieldOf(value, 'profiles')).entries()) {
+    warnOfPercentages(profile, ['profiles', index], 0, warn);
+  }
+}
+
+/** `least`: percentages of nodes below it say nothing. */
+function warnOfPercentages(holder: unknown, path: FieldPath, least: number, warn: ReportRemark): void {
+  const nodes = fieldOf(holder, 'percentageOfNodesToScore');
+  if (typeof nodes === 'number' && nodes >= least && nodes < 100) {
+    warn([...path, 'percentageOfNodesToScore'], 'has no effect: every node is looked at');
+  }
+  if (fieldOf(holder, 'percentageOfPlacementsToScore') !== undefined) {
     warn([...path, 'percentageOfPlacementsToScore'], 'has no effect: a group is planned as a whole');
   }
 }
