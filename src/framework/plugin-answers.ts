@@ -55,9 +55,11 @@ export function readSignature(answer: unknown): string | undefined {
   throw wrong(answer, 'undefined or a text');
 }
 
-/** What was thrown, in words; never throws itself. */
+/** What was thrown, in words. */
 export function describeThrown(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : describe(thrown);
+  // JavaScript may put anything there.
+  const message: unknown = thrown instanceof Error ? thrown.message : thrown;
+  return typeof message === 'string' && message !== thrown ? message : describe(message);
 }
 
 /** A promise that nobody will look at must not end the process when it fails. */
