@@ -111,7 +111,7 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
     [
       'a throw of what cannot be looked at',
       { filter: () => thrown(new Proxy({}, { getPrototypeOf: () => thrown(new Error('no')), has: () => thrown(0) })) },
-      'Hostile failed in Filter: it threw something that cannot be looked at',
+      'Hostile failed in Filter: something that cannot be looked at',
     ],
     [
       'a throw of an Error without a text',

@@ -3,14 +3,16 @@ import { Status } from './status.ts';
 
 /** What becomes of a plugin that failed: Error, which names plugin and point, unless it threw a Status that says Error itself. */
 export function failureOf(plugin: { readonly name: string }, point: string, error: unknown): Status {
-  let text = 'it threw something that cannot be looked at';
-  let cause: unknown;
+  const status = statusOf(error);
+  if (status?.code === 'Error') return status.from(plugin.name);
+  const text = status?.message ?? describeThrown(error);
+  return new Status('Error', `${plugin.name} failed in ${point}: ${text}`, plugin.name, error);
+}
+
+function statusOf(error: unknown): Status | undefined {
   try {
-    if (error instanceof Status && error.code === 'Error') return error.from(plugin.name);
-    text = error instanceof Status ? error.message : describeThrown(error);
-    cause = error;
+    return error instanceof Status ? error : undefined;
   } catch {
-    // A proxy may throw whatever it is asked. Nobody is to come across it again.
+    return undefined; // a proxy may throw whatever it is asked
   }
-  return new Status('Error', `${plugin.name} failed in ${point}: ${text}`, plugin.name, cause);
 }
