@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
+import { inTermsOfFile } from '../compose/in-terms-of-file.ts';
 import { enableOwn } from '../compose/own-plugins.ts';
+import type { RunningProcess } from '../compose/running-process.ts';
 import { runScheduler } from '../compose/scheduler.ts';
 import { formatRemark } from '../config/configuration-error.ts';
-import type { ConfigurationRemark } from '../config/configuration-error.ts';
 import { formatConfiguration } from '../config/format-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
+import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
-import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
@@ -21,7 +22,7 @@ export async function runSchedulerCommand(
   plugins: readonly OwnPlugin[],
   context: CommandContext,
 ): Promise<number> {
-  const { configuration, warnings } = await configurationOf(flags, plugins);
+  const { configuration, warnings = [], errorOf } = await configurationOf(flags, plugins);
   if (flags.writeConfigTo !== undefined) {
     await write(flags.writeConfigTo, formatConfiguration(configuration));
     return exitCodes.ok;
@@ -38,23 +39,20 @@ export async function runSchedulerCommand(
     for (const flag of flags.overruled ?? []) {
       logger.warn('this flag is not taken beside --config, which says it in the file', { flag });
     }
-    return runScheduler({ endpoint, host, port, logger, configuration, plugins });
+    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, host, port, logger, configuration, plugins });
+    return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
 }
 
 async function configurationOf(
   flags: SchedulerFlags,
   plugins: readonly OwnPlugin[],
-): Promise<{
-  readonly configuration: SchedulerConfiguration;
-  readonly warnings: readonly ConfigurationRemark[];
-}> {
+): Promise<Pick<ParsedConfiguration, 'configuration'> & Partial<ParsedConfiguration>> {
   if (flags.config !== undefined) return loadConfiguration(flags.config, plugins.map(knownPlugin));
   const { schedulerName: names = ['tutti'], kubeconfig, kubeApiQps: qps, kubeApiBurst: burst } = flags;
   const clientConnection = { qps, burst, ...(kubeconfig !== undefined && { kubeconfig }) };
   return {
     configuration: defaultConfiguration({ profiles: enableOwn(names.map(defaultProfile), plugins), clientConnection }),
-    warnings: [],
   };
 }
 

@@ -37,8 +37,7 @@ export interface SchedulerProcessOptions {
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
- * another UserError that a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;

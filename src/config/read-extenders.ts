@@ -32,6 +32,9 @@ export function readExtenders(value: unknown, report: ReportRemark): readonly Ex
         report([...path, 'bindVerb'], `must be absent: one extender may bind, and extenders[${binder}] does`);
       binder ??= index;
     }
+    if (verbs.preemptVerb !== undefined) {
+      report([...path, 'preemptVerb'], 'is not supported yet: remove it; an extender is not asked about preemption');
+    }
     const tls = tlsOf(fieldOf(extender, 'tlsConfig'));
     const wrongTls = tls === undefined ? undefined : tlsProblem(tls);
     if (wrongTls !== undefined) report([...path, 'tlsConfig'], wrongTls);

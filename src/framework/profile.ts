@@ -111,7 +111,7 @@ export class Profile {
   readonly #clock: Clock;
   readonly #logger: Logger;
 
-  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  /** Throws ProfileError. */
   constructor(options: ProfilePlugins) {
     const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
@@ -144,13 +144,13 @@ export class Profile {
     this.#followers = at.preFilter.filter(follows);
     if (at.queueSort.length !== 1) {
       const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
-      throw new ProfileError(
-        `profile ${this.schedulerName}: exactly one enabled plugin must sort the queue, but enabled is ${names}`,
-      );
+      const text = `exactly one enabled plugin must sort the queue, but enabled is ${names}`;
+      throw new ProfileError([{ schedulerName: this.schedulerName, text, point: 'queueSort' }]);
     }
     this.#queueSort = at.queueSort[0]!;
     if (at.bind.length === 0) {
-      throw new ProfileError(`profile ${this.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
+      const text = 'no enabled plugin binds; enable DefaultBinder';
+      throw new ProfileError([{ schedulerName: this.schedulerName, text, point: 'bind' }]);
     }
   }
 
