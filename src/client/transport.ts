@@ -12,6 +12,8 @@ export interface TransportRequest {
   readonly connection?: ConnectionKind;
   /** The body of a good answer (2xx) to a call may be thrown away: nobody will read it. */
   readonly discardsBody?: boolean;
+  /** Of a call: a longer answer is given up, with AnswerTooLongError. Default: as long as it is. */
+  readonly mostBytes?: number;
 }
 
 export interface TransportResponse {
@@ -23,6 +25,11 @@ export interface TransportResponse {
    * Must be read to its end or given up with the iterator's `return`, else its connection stays taken.
    */
   readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** The answer of a call is longer than `mostBytes`; the rest of it was not read. */
+export class AnswerTooLongError extends Error {
+  override readonly name = 'AnswerTooLongError';
 }
 
 /**
