@@ -86,6 +86,9 @@ const defaultAllocatable = { cpu: '4', memory: '16Gi' };
  */
 export async function createPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
   const { nodes = 0, plugins = [], port = 0 } = options;
+  if (typeof nodes === 'number' && !(Number.isSafeInteger(nodes) && nodes >= 0)) {
+    throw new TypeError(`nodes must be a whole number of at least 0, or a list of nodes, not ${nodes}`);
+  }
   const specs: readonly PlaygroundNode[] =
     typeof nodes === 'number' ? Array.from({ length: nodes }, (_, index) => ({ name: `node-${index + 1}` })) : nodes;
   const logger = options.logger ?? createLogger({ level: 'warn', format: 'text', destination: process.stderr });

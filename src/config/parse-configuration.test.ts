@@ -246,16 +246,35 @@ describe('a configuration that is written', () => {
         score: set(['TaintToleration', 'NodeAffinity', 'NodeResourcesFit']),
         preFilter: set(['NodeAffinity', 'NodePorts', 'Coscheduling']),
         multiPoint: some({
-          enabled: named([...filters, 'Coscheduling']),
+          enabled: named([...filters, 'Coscheduling', 'Own']),
           disabled: named([...filters, 'Coscheduling']),
         }),
       }),
-      pluginConfig: fc.constantFrom(
-        [],
-        [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 7 } }],
-        [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated', resources: [] } } }],
+      pluginConfig: fc.oneof(
+        fc.jsonValue().map((args) => [{ name: 'Own', args }]),
+        fc.constantFrom([]),
+        fc.constantFrom(
+          [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 7 } }],
+          [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated', resources: [] } } }],
+        ),
       ),
     });
+    const base64 = fc.base64String();
+    const extender = fc.record(
+      {
+        urlPrefix: fc.constantFrom('http://x', 'https://user:a%20b@x:8443/y/'),
+        filterVerb: fc.string(),
+        prioritizeVerb: fc.constantFrom('', 'rank'),
+        weight: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+        enableHTTPS: fc.boolean(),
+        tlsConfig: some({ insecure: fc.constant(false), serverName: fc.string(), caFile: fc.string(), caData: base64 }),
+        httpTimeout: fc.integer({ min: 0, max: 2 ** 53 - 1 }).map((n) => `${n}ns`),
+        nodeCacheCapable: fc.boolean(),
+        managedResources: fc.constantFrom([], [{ name: 'a.b/c', ignoredByScheduler: true }]),
+        ignorable: fc.boolean(),
+      },
+      { requiredKeys: ['urlPrefix', 'weight'] },
+    );
     return some({
       apiVersion: fc.constantFrom('v1', 'v1beta3').map((version) => `kubescheduler.config.k8s.io/${version}`),
       clientConnection: some({
@@ -269,7 +288,7 @@ describe('a configuration that is written', () => {
       profiles: fc
         .array(profile, { maxLength: 3 })
         .map((list) => list.map((each, index) => ({ schedulerName: `s${index}`, ...each }))),
-      extenders: fc.constantFrom([], [{ urlPrefix: 'http://x', filterVerb: 'f', tlsConfig: { insecure: true } }]),
+      extenders: fc.array(extender, { maxLength: 1 }),
     }).map((fields) => ({
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
@@ -280,12 +299,13 @@ describe('a configuration that is written', () => {
   it('is the same when it is read again', () => {
     fc.assert(
       fc.property(files(), (file) => {
-        const { configuration } = parseConfiguration('f.yaml', stringify(file));
-        const again = parseConfiguration('g.yaml', formatConfiguration(configuration));
+        const own = [{ name: 'Own' }];
+        const { configuration } = parseConfiguration('f.yaml', stringify(file), own);
+        const again = parseConfiguration('g.yaml', formatConfiguration(configuration), own);
         expect(again.configuration).toEqual(configuration);
         expect(formatConfiguration(again.configuration)).toBe(formatConfiguration(configuration));
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 
