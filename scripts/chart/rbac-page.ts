@@ -76,7 +76,8 @@ export async function rbacPage(): Promise<string> {
   return `<!-- Made by scripts/generate-chart.ts from the rules in charts/tutti; do not edit. -->
 # Rights
 
-What the chart grants, rule by rule, and what needs it. No rule has a wildcard, and none is about Secrets. Names of roles begin with the
+What the chart grants, rule by rule, and what needs it. No rule has a wildcard, and none is about Secrets. \`/version\` and \`/openapi\`, which every
+authenticated user may read, are read as well. Names of roles begin with the
 release's name and namespace, such as \`tutti:tutti-system:scheduler\`, so that releases do not share any.
 
 ## Scheduler
@@ -104,6 +105,10 @@ ${table(of('controller'))}
 A Role in the release's namespace, unless \`controller.leaderElect\` is false:
 
 ${table(of('controller-lease'))}
+## helm test
+A Role in the release's namespace, there while the test runs, unless \`tests.enabled\` is false:
+
+${table(of('test'))}
 ## In kube-system
 Both ServiceAccounts are bound to the cluster's Role \`extension-apiserver-authentication-reader\`, which lets them read the ConfigMap with the authority for client
 certificates. Where nobody may make bindings in \`kube-system\`, set \`rbac.authReader=false\` and have an administrator make them, or do without

@@ -238,7 +238,7 @@ export function valuesSchema(): JsonSchema {
         enabled: flag,
         workers: whole(1, 1000),
         kubeApiQps: { type: 'number', minimum: 0 },
-        kubeApiBurst: whole(1),
+        kubeApiBurst: whole(1, 1_000_000),
         ...component,
       },
       optionalOfComponent,

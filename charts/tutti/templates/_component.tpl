@@ -70,11 +70,11 @@ rules:
   - apiGroups: [coordination.k8s.io]
     resources: [leases]
     verbs: [create]
-  # leader election: taking, renewing and giving up the Lease
+  # leader election: taking, renewing and giving up the Lease, and seeing at once that another gave it up
   - apiGroups: [coordination.k8s.io]
     resources: [leases]
     resourceNames: [{{ $lease.resourceName | quote }}]
-    verbs: [get, patch, update]
+    verbs: [get, update, watch]
 ---
 {{ include "tutti.binding" (dict "root" .root "component" .component "kind" "RoleBinding" "namespace" $lease.resourceNamespace "suffix" (printf "%s-lease" .component) "roleKind" "Role" "role" (include "tutti.clusterName" (dict "root" .root "suffix" (printf "%s-lease" .component)))) }}
 {{- end -}}
