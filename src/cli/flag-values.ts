@@ -56,6 +56,18 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 90s, 1m30s or 2m.');
 }
 
+/** A flag that may stand alone, which means true. */
+export function truth(text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new InvalidArgumentError('It must be true or false.');
+}
+
+/** The name of an object or a namespace. */
+export function objectName(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text) && text.length <= 253) return text;
+  throw new InvalidArgumentError('It must be a name as Kubernetes has them: lower-case letters, digits, "-" and ".".');
+}
+
 /** kube-scheduler's verbosity, a number, as the log level that shows as much; or the name of a level. */
 export function verbosity(text: string): LogLevel {
   const level = logLevels.find((name) => name === text);

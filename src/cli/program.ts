@@ -3,6 +3,8 @@ import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { exitCodes } from './exit-codes.ts';
 import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
+import { withLeaderElection } from './leader-election-flags.ts';
+import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { packageVersion } from './package-files.ts';
 import type { ServerOptions } from './run-server.ts';
 
@@ -24,7 +26,7 @@ export interface UpFlags {
   readonly logFormat: LogFormat;
 }
 
-export interface SchedulerFlags extends ServerOptions {
+export interface SchedulerFlags extends ServerOptions, LeaderElectionFlags {
   /** Absent: `tutti`. */
   readonly schedulerName?: readonly string[];
   /** Paths. */
@@ -41,7 +43,7 @@ export interface ConfigCheckFlags {
   readonly verbose?: true;
 }
 
-export interface ControllerFlags extends ServerOptions {
+export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
   readonly workers: number;
 }
 
@@ -64,6 +66,10 @@ export interface Commands {
   configCheck(files: readonly string[], flags: ConfigCheckFlags): Promise<number>;
   verify(flags: VerifyFlags): Promise<number>;
 }
+
+/** Names of the Leases, where nobody gives others. */
+export const schedulerLease = 'tutti-scheduler';
+export const controllerLease = 'tutti-controller';
 
 /** The command line: parsing calls one of the commands and gives its exit code to `onDone`. */
 export function createProgram(commands: Commands, onDone: (exitCode: number) => void): Command {
@@ -149,7 +155,13 @@ function schedulerCommand(): Command {
     )
     .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end')
     .addOption(pluginOption());
-  return withServerOptions(command, 10_251);
+  return withServerOptions(
+    withLeaderElection(
+      command,
+      `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`,
+    ),
+    10_251,
+  );
 }
 
 function pluginOption(): Option {
@@ -189,7 +201,7 @@ function controllerCommand(): Command {
   const command = new Command('controller')
     .description('Run the controller that writes the status of PodGroups in the cluster of a kubeconfig.')
     .option('--workers <number>', 'groups that are reconciled at the same time', wholeNumber(1, 1_000), 4);
-  return withServerOptions(command, 10_252);
+  return withServerOptions(withLeaderElection(command, controllerLease), 10_252);
 }
 
 function verifyCommand(): Command {

@@ -81,12 +81,8 @@ function commandsThat(begin: () => CommandContext): Commands {
       return runSchedulerCommand(flags, plugins, begin());
     },
     async controller(flags: ControllerFlags) {
-      const [{ runServer }, { runController }] = await Promise.all([
-        import('./run-server.ts'),
-        import('../compose/controller.ts'),
-      ]);
-      const { workers } = flags;
-      return runServer('controller', flags, begin(), (parts) => runController({ ...parts, workers }));
+      const { runControllerCommand } = await import('./run-controller-command.ts');
+      return runControllerCommand(flags, begin());
     },
     async configCheck(files: readonly string[], { verbose }: ConfigCheckFlags) {
       const { runConfigCheck } = await import('./run-config-check.ts');

@@ -5,15 +5,24 @@ import { formatRemark } from '../config/configuration-error.ts';
 import type { ConfigurationRemark } from '../config/configuration-error.ts';
 import { formatConfiguration } from '../config/format-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
-import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultLeaderElection, defaultProfile } from '../config/scheduler-configuration.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { OutputFileError } from './output-file-error.ts';
+import { leaderElectionOf } from './leader-election-flags.ts';
+import { schedulerLease } from './program.ts';
 import type { SchedulerFlags } from './program.ts';
 import { runServer } from './run-server.ts';
+
+const longestName = 253;
+
+interface Configured {
+  readonly configuration: SchedulerConfiguration;
+  readonly warnings: readonly ConfigurationRemark[];
+}
 
 /** Runs the scheduler as its flags or its configuration file say, until it is interrupted; or only writes down what that comes to. */
 export async function runSchedulerCommand(
@@ -42,20 +51,20 @@ export async function runSchedulerCommand(
   });
 }
 
-async function configurationOf(
-  flags: SchedulerFlags,
-  plugins: readonly OwnPlugin[],
-): Promise<{
-  readonly configuration: SchedulerConfiguration;
-  readonly warnings: readonly ConfigurationRemark[];
-}> {
+/** What the flags say about the election goes before the file; all else in it is theirs only where there is no file. */
+async function configurationOf(flags: SchedulerFlags, plugins: readonly OwnPlugin[]): Promise<Configured> {
+  const { configuration, warnings } = await configurationBeforeElection(flags, plugins);
+  const leaderElection = leaderElectionOf(flags, configuration.leaderElection);
+  return { configuration: { ...configuration, leaderElection }, warnings };
+}
+
+async function configurationBeforeElection(flags: SchedulerFlags, plugins: readonly OwnPlugin[]): Promise<Configured> {
   if (flags.config !== undefined) return loadConfiguration(flags.config, plugins.map(knownPlugin));
   const { schedulerName: names = ['tutti'], kubeconfig, kubeApiQps: qps, kubeApiBurst: burst } = flags;
   const clientConnection = { qps, burst, ...(kubeconfig !== undefined && { kubeconfig }) };
-  return {
-    configuration: defaultConfiguration({ profiles: enableOwn(names.map(defaultProfile), plugins), clientConnection }),
-    warnings: [],
-  };
+  const profiles = enableOwn(names.map(defaultProfile), plugins);
+  const leaderElection = { ...defaultLeaderElection, resourceName: leaseFor(flags.schedulerName) };
+  return { configuration: defaultConfiguration({ profiles, clientConnection, leaderElection }), warnings: [] };
 }
 
 async function write(path: string, text: string): Promise<void> {
@@ -64,4 +73,12 @@ async function write(path: string, text: string): Promise<void> {
   } catch (error) {
     throw new OutputFileError('the configuration', path, error as NodeJS.ErrnoException);
   }
+}
+
+/** Schedulers of other pods do not stand in each other's way. */
+function leaseFor(schedulerNames: readonly string[] = []): string {
+  return [schedulerLease, ...schedulerNames]
+    .join('-')
+    .slice(0, longestName)
+    .replace(/[-.]+$/, '');
 }

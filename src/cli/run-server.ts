@@ -40,7 +40,7 @@ const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
 const probeTimeoutMs = 5_000;
 
 /**
- * Runs a process until it is interrupted, and answers 0. Rejects with KubeconfigError or PortUnavailableError. A server that
+ * Runs a process until it is interrupted, and answers 0; or until it has lost the leader election, and answers 1. Rejects with KubeconfigError or PortUnavailableError. A server that
  * cannot be reached, or refuses access, ends nothing: it is said, with what can be done, and tried again until it can.
  */
 export async function runServer(
@@ -73,13 +73,17 @@ export async function runServer(
     metrics: `${running.url}/metrics`,
     health: `${running.url}/healthz`,
   });
+  const interrupted = Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
   try {
-    await Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
+    return await Promise.race([
+      interrupted.then(() => exitCodes.ok),
+      // Whoever has led and does so no more begins anew, as a process without a past.
+      running.lost.then(() => exitCodes.failed),
+    ]);
   } finally {
     logger.info(`${name} stops`);
     await running.stop();
   }
-  return exitCodes.ok;
 }
 
 const problems = {

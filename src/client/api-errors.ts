@@ -120,6 +120,11 @@ export class TimeoutError extends UserError {
   }
 }
 
+/** A write was not sent, or was cut: this process does not hold the Lease, or not any more. */
+export class NotLeadingError extends Error {
+  override readonly name = 'NotLeadingError';
+}
+
 /** Whether after this error it is unknown if the server carried the request out. */
 export function isAmbiguous(error: unknown): boolean {
   return (error instanceof ConnectionError || error instanceof TimeoutError) && error.ambiguous;

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { AbortListeners } from './abort-listeners.ts';
-import { ApiError, MalformedAnswerError, TimeoutError } from './api-errors.ts';
+import { ApiError, MalformedAnswerError, NotLeadingError, TimeoutError } from './api-errors.ts';
 import type { CallGate } from './call-gate.ts';
 import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
@@ -8,12 +8,15 @@ import type { Lane } from './lane.ts';
 import { readText } from './read-text.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { abortReason } from './wait.ts';
+import type { WriteFence } from './write-fence.ts';
 
 export interface KubeClientOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   /** Absent: calls go as they come. */
   readonly gate?: CallGate;
+  /** Absent: writes are always allowed. Those of lane lease are in any case. */
+  readonly fence?: WriteFence;
   /** Deadline of a call from being sent to the end of its answer, in milliseconds. Default 30 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
@@ -73,6 +76,7 @@ export class KubeClient {
   readonly #transport: Transport;
   readonly #clock: Clock;
   readonly #gate: CallGate | undefined;
+  readonly #fence: WriteFence | undefined;
   readonly #timeoutMs: number;
   /** Headers of a call without a body. */
   readonly #headers: HeaderFields;
@@ -84,6 +88,7 @@ export class KubeClient {
     this.#transport = options.transport;
     this.#clock = options.clock;
     this.#gate = options.gate;
+    this.#fence = options.fence;
     this.#timeoutMs = options.timeoutMs ?? 30_000;
     this.#headers = { accept: 'application/json', 'user-agent': options.userAgent ?? 'tutti' };
     this.#headersOf = {
@@ -119,6 +124,12 @@ export class KubeClient {
   create<T = unknown>(path: string, body: unknown, options?: CallOptions): Promise<T> {
     const headers = this.#headersOf.object;
     return this.#json<T>({ method: 'POST', path, headers, body: JSON.stringify(body) }, options);
+  }
+
+  /** PUT: `body` is the whole object; with a metadata.resourceVersion that is not the latest it is refused with ConflictError. */
+  replace<T = unknown>(path: string, body: unknown, options?: CallOptions): Promise<T> {
+    const headers = this.#headersOf.object;
+    return this.#json<T>({ method: 'PUT', path, headers, body: JSON.stringify(body) }, options);
   }
 
   patch<T = unknown>(path: string, kind: PatchKind, body: unknown, options?: CallOptions): Promise<T> {
@@ -179,18 +190,47 @@ export class KubeClient {
       options.signal?.throwIfAborted();
       const isLease = lane === 'lease' && request.connection === undefined;
       if (isLease) return await this.#send({ ...request, connection: 'lease' }, options);
-      if (options.discardAnswer === true) return await this.#send({ ...request, discardsBody: true }, options);
-      return await this.#send(request, options);
+      const fence = request.method === 'GET' ? undefined : this.#fence;
+      const sent = options.discardAnswer === true ? { ...request, discardsBody: true } : request;
+      if (fence === undefined) return await this.#send(sent, options);
+      return await this.#sendFenced(sent, options, lane, fence);
     } finally {
       this.#gate?.leave(lane);
     }
   }
 
+  /** As `#send`, while the fence is open; rejects with NotLeadingError when it is not, or ends meanwhile. */
+  async #sendFenced(
+    request: TransportRequest,
+    options: CallOptions,
+    lane: Lane,
+    fence: WriteFence,
+  ): Promise<ApiAnswer> {
+    let isSent = false;
+    const mayBeSent = (): void => {
+      fence.check();
+      isSent = true;
+    };
+    fence.check();
+    try {
+      return await this.#send({ ...request, mayBeSent }, options, fence.signal);
+    } catch (error) {
+      if (isSent && lane === 'bind' && options.signal?.aborted === true) fence.leaveBindInDoubt();
+      throw error;
+    }
+  }
+
   /** Sends and reads the answer to its end, within the deadline and until the caller's signal aborts. */
-  async #send(request: TransportRequest, { signal, timeoutMs = this.#timeoutMs }: CallOptions): Promise<ApiAnswer> {
+  async #send(
+    request: TransportRequest,
+    { signal, timeoutMs = this.#timeoutMs }: CallOptions,
+    cut?: AbortSignal,
+  ): Promise<ApiAnswer> {
     const controller = new AbortController();
     const onAbort = (): void => controller.abort(signal!.reason);
+    const onCut = (): void => controller.abort(cut!.reason);
     if (signal !== undefined) this.#aborts.add(signal, onAbort);
+    if (cut !== undefined) this.#aborts.add(cut, onCut);
     const timer = this.#clock.setTimer(timeoutMs, () => {
       const what = `${request.method} ${request.path} was not answered within ${timeoutMs} ms`;
       controller.abort(new TimeoutError(what, { ambiguous: request.method !== 'GET' }));
@@ -204,6 +244,7 @@ export class KubeClient {
     } finally {
       timer.cancel();
       if (signal !== undefined) this.#aborts.delete(signal, onAbort);
+      if (cut !== undefined) this.#aborts.delete(cut, onCut);
     }
   }
 
@@ -214,7 +255,9 @@ export class KubeClient {
   }
 
   #typed(request: TransportRequest, error: unknown, signal: AbortSignal): Error {
-    if (error instanceof ApiError || error instanceof MalformedAnswerError) return error;
+    const isTyped =
+      error instanceof ApiError || error instanceof MalformedAnswerError || error instanceof NotLeadingError;
+    if (isTyped) return error;
     if (signal.aborted) return abortReason(signal);
     return connectionFailure(request.method, request.path, error);
   }

@@ -12,6 +12,8 @@ export interface TransportRequest {
   readonly connection?: ConnectionKind;
   /** The body of a good answer (2xx) to a call may be thrown away: nobody will read it. */
   readonly discardsBody?: boolean;
+  /** Called when the request is about to be written, however long it waited for a connection. What it throws ends the call, of which nothing was sent. */
+  readonly mayBeSent?: () => void;
 }
 
 export interface TransportResponse {

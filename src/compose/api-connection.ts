@@ -6,6 +6,7 @@ import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
+import type { WriteFence } from '../client/write-fence.ts';
 
 /** How a process reaches its API server. */
 export interface ApiConnectionOptions {
@@ -18,6 +19,8 @@ export interface ApiConnectionOptions {
   /** Calls a second in the long run, and at once; as kube-scheduler's --kube-api-qps and --kube-api-burst. */
   readonly qps: number;
   readonly burst: number;
+  /** Stops the writes of a process that does not lead. Absent: it may always write. */
+  readonly fence?: WriteFence;
 }
 
 export interface ApiConnection {
@@ -28,7 +31,7 @@ export interface ApiConnection {
 
 /** Rejects with KubeconfigError when there is no usable kubeconfig. Connects to nothing yet. */
 export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
-  const { clock, userAgent, qps, burst } = options;
+  const { clock, userAgent, qps, burst, fence } = options;
   const endpoint =
     options.endpoint ??
     (await loadKubeconfig({
@@ -42,7 +45,7 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
     precedence: new BindPrecedence({ clock }),
   });
   return {
-    client: new KubeClient({ transport, clock, gate, userAgent }),
+    client: new KubeClient({ transport, clock, gate, userAgent, ...(fence !== undefined && { fence }) }),
     server: endpoint.server,
     close: () => transport.close(),
   };

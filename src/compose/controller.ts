@@ -1,5 +1,7 @@
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
+import { WriteFence } from '../client/write-fence.ts';
+import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
@@ -7,6 +9,7 @@ import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
+import { standForElection } from './candidacy.ts';
 import type { RunningProcess } from './running-process.ts';
 
 export interface ControllerProcessOptions {
@@ -18,6 +21,8 @@ export interface ControllerProcessOptions {
   readonly port: number;
   readonly qps: number;
   readonly burst: number;
+  /** Absent: it is the only controller, and leads. */
+  readonly leaderElection?: LeaderElectionConfiguration;
   /** Groups reconciled at once. */
   readonly workers: number;
   readonly logger: Logger;
@@ -25,9 +30,17 @@ export interface ControllerProcessOptions {
 
 /** The controller process; resolves and rejects as `runScheduler` does, plugins aside. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
-  const { logger, workers } = options;
+  const { logger, workers, leaderElection } = options;
   const clock = systemClock;
-  const connection = await connectToApi({ ...options, clock, userAgent: 'tutti-controller' });
+  const random = Math.random;
+  const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
+  const connection = await connectToApi({
+    ...options,
+    ...(fence !== undefined && { fence }),
+    clock,
+    userAgent: 'tutti-controller',
+  });
+  const { client } = connection;
   const registry = createMetricRegistry({ processMetrics: true });
   try {
     let state: () => true | string = () => 'not started yet';
@@ -38,19 +51,24 @@ export async function runController(options: ControllerProcessOptions): Promise<
       routes: [...healthRoutes([{ name: 'informers-synced', check: () => state() }]), metricsRoute(registry)],
       logger,
     });
+    const elector =
+      fence && standForElection({ configuration: leaderElection!, client, fence, clock, random, logger, registry });
     const controller = startPodGroupController({
-      client: connection.client,
+      client,
       clock,
-      random: Math.random,
+      random,
       logger,
       registry,
       workers,
+      ...(elector !== undefined && { elected: () => elector.elected() }),
     });
     state = () => controller.state();
     return {
       url: serving.url,
+      lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
         await Promise.all([serving.close(), controller.stop()]);
+        await elector?.stop();
         await connection.close();
       },
     };

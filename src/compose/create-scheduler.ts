@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { formatRemark } from '../config/configuration-error.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
-import { defaultConfiguration, defaultProfile } from '../config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultProfile, noLeaderElection } from '../config/scheduler-configuration.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -40,7 +40,8 @@ export interface CreateSchedulerOptions {
 }
 
 /**
- * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster. Rejects
+ * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster, and leads, where a
+ * configuration or its file does not switch leader election off. Without one there is no election. Rejects
  * with ConfigurationError, KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError
  * that a plugin's factory throws.
  */
@@ -80,6 +81,8 @@ async function configurationOf(options: CreateSchedulerOptions, logger: Logger):
     for (const warning of loaded.warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
     return loaded.configuration;
   }
-  if (profiles !== undefined) return defaultConfiguration({ profiles: profiles.map(profileFrom) });
-  return defaultConfiguration({ profiles: enableOwn(schedulerNames.map(defaultProfile), plugins) });
+  return defaultConfiguration({
+    profiles: profiles?.map(profileFrom) ?? enableOwn(schedulerNames.map(defaultProfile), plugins),
+    leaderElection: noLeaderElection,
+  });
 }

@@ -1,5 +1,5 @@
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
-import { defaultConfiguration } from '../config/scheduler-configuration.ts';
+import { defaultConfiguration, noLeaderElection } from '../config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
@@ -89,7 +89,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     started.push(() => controller.stop());
     const scheduler = await runScheduler({
       ...local,
-      configuration: defaultConfiguration({ profiles, clientConnection: unlimited }),
+      configuration: defaultConfiguration({ profiles, clientConnection: unlimited, leaderElection: noLeaderElection }),
       plugins,
       logger: logger.child({ process: 'scheduler' }),
     });

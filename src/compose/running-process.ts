@@ -2,6 +2,8 @@
 export interface RunningProcess {
   /** Base URL of its health and metrics endpoints. */
   readonly url: string;
+  /** Resolves with the reason when the process cannot go on, having lost the leader election. What remains is to stop it. */
+  readonly lost: Promise<Error>;
   /** Ends everything it started; idempotent. */
   stop(): Promise<void>;
 }

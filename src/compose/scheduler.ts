@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
+import { WriteFence } from '../client/write-fence.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -17,6 +18,7 @@ import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
+import { standForElection } from './candidacy.ts';
 import { registryWith } from './own-plugins.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
@@ -35,6 +37,9 @@ export interface SchedulerProcessOptions {
   readonly logger: Logger;
 }
 
+/** How long Bindings that are under way may take to end when the process is stopped. */
+const drainMs = 1_500;
+
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
  * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
@@ -52,10 +57,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const clock = systemClock;
   const random = Math.random;
   const { endpoint, context } = options;
+  const fence = configuration.leaderElection.leaderElect ? new WriteFence(clock) : undefined;
   const connection = await connectToApi({
     ...configuration.clientConnection,
     ...(endpoint !== undefined && { endpoint }),
     ...(context !== undefined && { context }),
+    ...(fence !== undefined && { fence }),
     clock,
     userAgent: 'tutti-scheduler',
   });
@@ -98,19 +105,28 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       portFlag: '--metrics-port',
       routes: [
         ...healthRoutes([
-          { name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' },
+          { name: 'cluster-synced', check: () => scheduler.hasSynced || 'the cluster has not been seen whole yet' },
         ]),
         metricsRoute(registry),
       ],
       logger,
     });
-    // Rejects only when it is stopped before the cluster has been seen.
-    scheduler.start().catch((error: unknown) => logger.debug('not started', { error }));
+    const elector =
+      fence &&
+      standForElection({ configuration: configuration.leaderElection, client, fence, clock, random, logger, registry });
+    const candidacy = elector && {
+      elected: () => elector.elected(),
+      delayCacheUntilActive: configuration.delayCacheUntilActive,
+    };
+    // Rejects only when it is stopped before the cluster has been seen, or before it was elected.
+    scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));
     return {
       url: serving.url,
+      lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
         events.stop();
-        await Promise.all([serving.close(), scheduler.stop()]);
+        await Promise.all([serving.close(), scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs })]);
+        await elector?.stop();
         await extending?.close();
         await connection.close();
       },

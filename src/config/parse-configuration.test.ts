@@ -171,10 +171,6 @@ describe('a warning', () => {
       '3:20: clientConnection.acceptContentTypes has no effect: the API server is spoken to in JSON',
     ],
     [
-      'leaderElection: {leaderElect: true}',
-      '3:18: leaderElection.leaderElect has no effect yet: run one scheduler of these names at a time',
-    ],
-    [
       'profiles: [{plugins: {filter: {enabled: [{name: NodeName, weight: 3}]}}}]',
       '3:59: profiles[0].plugins.filter.enabled[0].weight has no effect: a weight counts at score and multiPoint',
     ],

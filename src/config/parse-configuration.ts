@@ -127,7 +127,7 @@ function decode(value: unknown, version: ConfigurationVersion, checks: Checks): 
   return {
     profiles: readProfiles(fieldOf(value, 'profiles'), version, checks),
     clientConnection: readClientConnection(fieldOf(value, 'clientConnection'), warn),
-    leaderElection: readLeaderElection(fieldOf(value, 'leaderElection'), report, warn),
+    leaderElection: readLeaderElection(fieldOf(value, 'leaderElection'), report),
     podBackoff: readBackoff(value, report) ?? defaults.podBackoff,
     extenders: readExtenders(fieldOf(value, 'extenders'), report),
     enableProfiling,

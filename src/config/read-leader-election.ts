@@ -3,16 +3,13 @@ import { parseDuration } from '../base/parse-duration.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { ReportRemark } from './configuration-document.ts';
 import { fieldOf, filledTextOf } from './raw-value.ts';
-import { defaultConfiguration } from './scheduler-configuration.ts';
+import { defaultLeaderElection as defaults } from './scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
 
+const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
 /** Reads the field leaderElection over its defaults, by kube-scheduler's rules. */
-export function readLeaderElection(
-  value: unknown,
-  report: ReportRemark,
-  warn: ReportRemark,
-): LeaderElectionConfiguration {
-  const defaults = defaultConfiguration().leaderElection;
+export function readLeaderElection(value: unknown, report: ReportRemark): LeaderElectionConfiguration {
   const given = fieldOf(value, 'leaderElect');
   const election: LeaderElectionConfiguration = {
     leaderElect: typeof given === 'boolean' ? given : defaults.leaderElect,
@@ -24,9 +21,6 @@ export function readLeaderElection(
     resourceNamespace: filledTextOf(fieldOf(value, 'resourceNamespace')) ?? defaults.resourceNamespace,
   };
   if (!election.leaderElect) return election;
-  if (given === true) {
-    warn(['leaderElection', 'leaderElect'], 'has no effect yet: run one scheduler of these names at a time');
-  }
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, resourceLock } = election;
   const isGiven = (name: string): boolean => fieldOf(value, name) !== undefined;
   const mustExceed = (longer: [string, number], shorter: [string, number]): void => {
@@ -38,6 +32,10 @@ export function readLeaderElection(
   mustExceed(['renewDeadline', renewDeadlineMs], ['retryPeriod', retryPeriodMs]);
   if (resourceLock !== defaults.resourceLock) {
     report(['leaderElection', 'resourceLock'], `must be ${defaults.resourceLock}, not ${shortText(resourceLock)}`);
+  }
+  for (const field of ['resourceName', 'resourceNamespace'] as const) {
+    if (objectName.test(election[field])) continue;
+    report(['leaderElection', field], `must be a name as Kubernetes has them, not ${shortText(election[field])}`);
   }
   return election;
 }

@@ -21,8 +21,9 @@ export interface ClientConnectionConfiguration {
   readonly kubeconfig?: string;
 }
 
-/** Not acted on yet. Durations are milliseconds. */
+/** Durations are milliseconds. */
 export interface LeaderElectionConfiguration {
+  /** False: this process is the only one, and leads from the start. */
   readonly leaderElect: boolean;
   readonly leaseDurationMs: number;
   readonly renewDeadlineMs: number;
@@ -87,20 +88,25 @@ export function defaultProfile(schedulerName: string): ProfileConfiguration {
   return { schedulerName, plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) };
 }
 
+export const defaultLeaderElection: LeaderElectionConfiguration = {
+  leaderElect: true,
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+  resourceLock: 'leases',
+  resourceName: 'kube-scheduler',
+  resourceNamespace: 'kube-system',
+};
+
+/** For a process that is the only one. */
+export const noLeaderElection: LeaderElectionConfiguration = { ...defaultLeaderElection, leaderElect: false };
+
 /** kube-scheduler's defaults for all that is not given; without profiles there is one, of Tutti's plugins, called `default-scheduler`. */
 export function defaultConfiguration(given: Partial<SchedulerConfiguration> = {}): SchedulerConfiguration {
   return {
     profiles: [defaultProfile('default-scheduler')],
     clientConnection: { qps: 50, burst: 100 },
-    leaderElection: {
-      leaderElect: true,
-      leaseDurationMs: 15_000,
-      renewDeadlineMs: 10_000,
-      retryPeriodMs: 2_000,
-      resourceLock: 'leases',
-      resourceName: 'kube-scheduler',
-      resourceNamespace: 'kube-system',
-    },
+    leaderElection: defaultLeaderElection,
     podBackoff: { initialMs: 1_000, maxMs: 10_000 },
     extenders: [],
     enableProfiling: true,

@@ -32,6 +32,7 @@ class TestPlane {
   constructor() {
     this.controller = new PodGroupController({
       lookup: {
+        groups: () => this.#cached.values(),
         group: (key) => this.#cached.get(key),
         membersOf: (key) => [...this.#members.values()].filter((member) => member.groupKey === key),
       },

@@ -15,6 +15,7 @@ import { WorkQueue } from '../workqueue/work-queue.ts';
 
 /** Everything known of the groups and their members; keys are namespace/name. */
 export interface PodGroupLookup {
+  groups(): Iterable<PodGroup>;
   group(key: string): PodGroup | undefined;
   /** The pods that name the group, in any order. */
   membersOf(key: string): Iterable<MemberPod>;
@@ -44,7 +45,7 @@ export interface PodGroupControllerOptions {
 /**
  * Keeps the status of every PodGroup what `derivePodGroupStatus` makes of its members. Told of changes through its two
  * handlers, it looks at the group and all its members anew each time and writes only what differs. It begins when it has
- * been started and both handlers are synced, because half a list would look like lost members.
+ * been started and both handlers are synced, because half a list would look like lost members; then it looks at every group.
  */
 export class PodGroupController {
   readonly #options: PodGroupControllerOptions;
@@ -121,11 +122,13 @@ export class PodGroupController {
   }
 
   #begin(): void {
-    if (this.isWorking) this.#queue.start();
+    if (!this.isWorking) return;
+    for (const { key } of this.#options.lookup.groups()) this.#queue.add(key);
+    this.#queue.start();
   }
 
   #changed(groupKey: string | undefined): void {
-    if (groupKey !== undefined) this.#queue.add(groupKey, this.#settleMs);
+    if (groupKey !== undefined && this.isWorking) this.#queue.add(groupKey, this.#settleMs);
   }
 
   async #process(key: string, signal: AbortSignal): Promise<void> {

@@ -24,6 +24,8 @@ export interface StartPodGroupControllerOptions {
   /** As PodGroupControllerOptions has them. */
   readonly workers?: number;
   readonly settleMs?: number;
+  /** Resolves when this process leads: it watches before, and writes only from then on. Absent: it is the only one. */
+  readonly elected?: () => Promise<void>;
 }
 
 export interface RunningPodGroupController {
@@ -35,14 +37,14 @@ export interface RunningPodGroupController {
 
 /**
  * Watches all PodGroups and all pods (membership by annotation cannot be selected by the server) and runs the controller on
- * them until it is stopped. An unreachable server is logged and tried again. Only one may run in a cluster at a time:
- * the caller holds the Lease.
+ * them until it is stopped. An unreachable server is logged and tried again. Only one may write in a cluster at a time.
  */
 export function startPodGroupController(options: StartPodGroupControllerOptions): RunningPodGroupController {
   const { client, clock, random, logger, registry, workers, settleMs } = options;
   const onProblem = (problem: ReflectorProblem): void => logReflectorProblem(logger, problem);
   const controller: PodGroupController = new PodGroupController({
     lookup: {
+      groups: () => groups.store.values(),
       group: (key) => groups.store.get(key),
       membersOf: (key) => pods.store.byIndex('group', key),
     },
@@ -74,9 +76,20 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     handler: controller.memberHandler,
     indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
   });
-  controller.start();
   groups.start();
   pods.start();
+  const { elected } = options;
+  if (elected === undefined) {
+    controller.start();
+  } else {
+    const begin = async (): Promise<void> => {
+      await elected();
+      await Promise.all([groups.catchUp(), pods.catchUp()]);
+      controller.start();
+    };
+    // Rejects only when it is stopped before.
+    begin().catch((error: unknown) => logger.debug('not started', { error }));
+  }
   return {
     state(): true | string {
       if (!groups.hasSynced) return 'PodGroups have not been listed yet';

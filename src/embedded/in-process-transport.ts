@@ -11,6 +11,7 @@ export class InProcessTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    request.mayBeSent?.();
     const both = signal === undefined ? this.#closed.signal : AbortSignal.any([signal, this.#closed.signal]);
     return this.#server.handle(request, both);
   }

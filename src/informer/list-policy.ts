@@ -78,6 +78,11 @@ export class ListPolicy {
     this.#resourceVersion = resourceVersion;
   }
 
+  /** The next round lists anew, wherever the watch has come. */
+  listAgain(): void {
+    this.#goOnFrom(undefined);
+  }
+
   /** The round has ended. Answers the milliseconds to wait before the next one. */
   delayAfter({ step, error, lastedMs }: RoundEnd): number {
     const hasProgressed = this.#resourceVersion !== this.#watchedFrom;

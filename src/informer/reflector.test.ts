@@ -421,6 +421,107 @@ describe('a place in the history that is gone', () => {
   });
 });
 
+describe('catching up with a consistent read', () => {
+  /** Resolves to true when the promise has, false when it has not as far as one can see. */
+  async function isOver(promise: Promise<void>): Promise<boolean> {
+    let over = false;
+    void promise.then(() => (over = true));
+    for (let turns = 0; turns < 5; turns++) await turn();
+    return over;
+  }
+
+  const untilItWaits = (ms: number): Promise<void> =>
+    expect.poll(() => clock.untilNextTimer(), { interval: 1 }).toBe(ms);
+
+  const limits = (): (string | null)[] => server.requests.map(({ query }) => query.get('limit'));
+
+  test('takes one small read when the store is as new as that', async () => {
+    server.next(list(9, thing('a', 1)), streams(), list(9, thing('a', 1)));
+    reflector.start();
+    await untilRequests(2);
+    await reflector.catchUp();
+    expect(asked()).toEqual(['list', 'watch@9', 'list']);
+    expect(limits()).toEqual(['500', null, '1']);
+    expect(changes).toEqual(['add a=1', 'synced']);
+  });
+
+  test.each([
+    ['change', added('b', 1000), ['add a=1', 'synced', 'add b=1000']],
+    ['bookmark', bookmark(1000), ['add a=1', 'synced']],
+  ])('waits a moment for the %s that is on its way', async (_, line, expected) => {
+    let send: () => void = () => expect.unreachable('not watched yet');
+    server.next(list(999, thing('a', 1)), (response, request) => {
+      streams()(response, request);
+      send = () => response.write(`${JSON.stringify(line)}\n`);
+    });
+    server.next(list(1000, thing('a', 1)));
+    reflector.start();
+    await untilRequests(2);
+    const caughtUp = reflector.catchUp();
+    await untilRequests(3);
+    expect(await isOver(caughtUp)).toBe(false);
+    send();
+    await caughtUp;
+    expect(changes).toEqual(expected);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('lists everything when the watch says nothing, and watches from there', async () => {
+    server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, thing('b', 2), thing('c', 11)));
+    reflector.start();
+    await untilRequests(2);
+    const caughtUp = reflector.catchUp();
+    await untilRequests(3);
+    await untilItWaits(100);
+    expect(await isOver(caughtUp)).toBe(false);
+    clock.advance(100);
+    await caughtUp;
+    expect(changes.slice(3)).toEqual(['add c=11', 'delete a=1 (missed)', 'replaced']);
+    await untilRequests(5);
+    expect(asked()).toEqual(['list', 'watch@9', 'list', 'list', 'watch@11']);
+    expect(problems).toEqual([]);
+  });
+
+  test('lists everything once where versions are no numbers', async () => {
+    const unlike = (version: string): Behaviour => answerJson({ metadata: { resourceVersion: version }, items: [] });
+    server.next(unlike('aa'), streams(), unlike('bb'), unlike('cc'));
+    reflector.start();
+    await untilRequests(2);
+    const caughtUp = reflector.catchUp();
+    await untilRequests(3);
+    await untilItWaits(100);
+    clock.advance(100);
+    await caughtUp;
+    await untilRequests(5);
+    expect(asked()).toEqual(['list', 'watch@aa', 'list', 'list', 'watch@cc']);
+  });
+
+  test('goes on trying when the read fails, and does not wait for a back-off of the watch', async () => {
+    server.next(list(9), answerStatus(500, 'InternalError', 'broken'));
+    reflector.start();
+    await until(() => problems.length === 1); // the watch waits out its back-off
+    server.next(answerStatus(503, 'ServiceUnavailable', 'starting'), list(10), list(10, thing('a', 10)));
+    const caughtUp = reflector.catchUp();
+    const inRealTime = { interval: 1 };
+    await expect.poll(() => problems.length, inRealTime).toBe(2);
+    clock.advance((problems[1] as { delayMs: number }).delayMs);
+    await expect.poll(() => server.requests.length, inRealTime).toBe(4);
+    await untilItWaits(100);
+    clock.advance(100);
+    await caughtUp;
+    expect(changes).toEqual(['synced', 'add a=10', 'replaced']);
+  });
+
+  test('ends when the reflector is stopped', async () => {
+    server.next(list(9), streams(), saysNothing);
+    reflector.start();
+    await untilRequests(2);
+    const caughtUp = reflector.catchUp();
+    await untilRequests(3);
+    await Promise.all([expect(caughtUp).rejects.toThrow('is stopped'), reflector.stop()]);
+  });
+});
+
 describe('malformed objects', () => {
   test('are skipped and reported with their place, and the stream goes on', async () => {
     server.next(list(5, thing('good', 1), thing('bad', 2, 'text'), null, { metadata: { name: 'x' } }));

@@ -1,9 +1,11 @@
+import { jitteredBackoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
+import type { Deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
 import { MalformedAnswerError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
-import { wait } from '../client/wait.ts';
+import { unlessAborted, wait } from '../client/wait.ts';
 import type { InformerHandler } from './informer-handler.ts';
 import { ListPolicy } from './list-policy.ts';
 import type { RoundEnd } from './list-policy.ts';
@@ -38,7 +40,16 @@ export interface ReflectorOptions<T> {
   readonly deadManMs?: number;
 }
 
+/** Who waits until the store is as new as that. */
+interface CatchUp {
+  readonly resourceVersion: string;
+  readonly done: Deferred<void>;
+}
+
 const pageTimeoutMs = 60_000;
+/** How long the watch is given to bring what a consistent read has shown to be there, before everything is listed. */
+const catchUpMs = 100;
+const newestVersionBackoff = { initialMs: 200, maxMs: 5_000 };
 
 /**
  * Keeps a store equal to one collection of an API server, for ever: lists it in pages, watches it from there, resumes
@@ -53,6 +64,9 @@ export class Reflector<T> {
   readonly #stop = new AbortController();
   readonly #synced = deferred();
   #hasSynced = false;
+  readonly #catchUps = new Set<CatchUp>();
+  /** Ends the watch, or the waiting, of the present round, because everything is to be listed. */
+  #interrupt = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(options: ReflectorOptions<T>) {
@@ -83,6 +97,26 @@ export class Reflector<T> {
     return this.#synced.promise;
   }
 
+  /**
+   * Resolves once the store holds all that a consistent read finds which is made after this call. That read is small; but when the
+   * watch has not come as far in a moment, be it that nothing happens there, everything is listed. Failures are reported and tried again;
+   * rejects only when the reflector is stopped.
+   */
+  async catchUp(): Promise<void> {
+    await this.synced();
+    const resourceVersion = await this.#newestVersion();
+    if (isAtLeast(this.#policy.resourceVersion, resourceVersion)) return;
+    const catchUp = { resourceVersion, done: deferred() };
+    this.#catchUps.add(catchUp);
+    const timer = this.#options.clock.setTimer(catchUpMs, () => this.#listAgain());
+    try {
+      await unlessAborted(catchUp.done.promise, this.#stop.signal);
+    } finally {
+      timer.cancel();
+      this.#catchUps.delete(catchUp);
+    }
+  }
+
   /** Begins; a second call does nothing. */
   start(): void {
     this.#running ??= this.#run();
@@ -102,22 +136,63 @@ export class Reflector<T> {
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
-      const end = await this.#round();
+      const { signal } = this.#interrupt;
+      const end = await this.#round(signal);
       if (this.#isStopped) return;
+      if (signal.aborted) {
+        this.#interrupt = new AbortController();
+        this.#policy.listAgain();
+        continue;
+      }
       const delayMs = this.#policy.delayAfter(end);
       if (end.error !== undefined) {
         const { step: kind, error } = end;
         this.#report({ kind, path: this.#options.path, failures: this.#policy.failures, delayMs, error });
       }
-      await wait(this.#options.clock, delayMs, this.#stop.signal).catch(() => undefined); // stopped: the loop ends
+      await this.#waitFor(delayMs, signal);
     }
   }
 
-  async #round(): Promise<RoundEnd> {
+  /** Resolves after the time, or sooner when it is stopped or interrupted. */
+  async #waitFor(ms: number, interrupted: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([this.#stop.signal, interrupted]);
+    await wait(this.#options.clock, ms, either).catch(() => undefined);
+  }
+
+  /** Where the collection is now, by a read that the server answers from its newest state. */
+  async #newestVersion(): Promise<string> {
+    const { client, clock, path, random } = this.#options;
+    const { signal } = this.#stop;
+    const call = { ...this.#selectors(), limit: 1, timeoutMs: pageTimeoutMs, signal };
+    for (let failures = 1; ; failures++) {
+      try {
+        return (await client.list(path, call)).resourceVersion;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        const delayMs = jitteredBackoff(newestVersionBackoff, failures, random);
+        this.#report({ kind: 'list', path, failures, delayMs, error: toError(thrown) });
+        await wait(clock, delayMs, signal);
+      }
+    }
+  }
+
+  #listAgain(): void {
+    this.#interrupt.abort(new Error('everything is listed anew'));
+  }
+
+  #tellCatchUps(): void {
+    for (const catchUp of this.#catchUps) {
+      if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) catchUp.done.resolve();
+    }
+  }
+
+  async #round(interrupted: AbortSignal): Promise<RoundEnd> {
     const { clock } = this.#options;
     if (this.#policy.resourceVersion === undefined) {
+      const catchUps = [...this.#catchUps];
       try {
         this.#policy.listed(await this.#list());
+        for (const { done } of catchUps) done.resolve();
       } catch (thrown) {
         return { step: 'list', error: toError(thrown), lastedMs: 0 };
       }
@@ -125,7 +200,7 @@ export class Reflector<T> {
     const begun = clock.monotonic();
     const end = (): RoundEnd => ({ step: 'watch', lastedMs: clock.monotonic() - begun });
     try {
-      await this.#watch(this.#policy.resourceVersion!);
+      await this.#watch(this.#policy.resourceVersion!, interrupted);
       return end();
     } catch (thrown) {
       return { ...end(), error: toError(thrown) };
@@ -169,7 +244,7 @@ export class Reflector<T> {
     return resourceVersion;
   }
 
-  async #watch(resourceVersion: string): Promise<void> {
+  async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {
     const { client, clock, random, path, deadManMs = 90_000 } = this.#options;
     // Drawn anew each time, so that the watches of many clients do not end together.
     const timeoutSeconds = 300 + Math.floor(random() * 300);
@@ -180,11 +255,15 @@ export class Reflector<T> {
       timeoutSeconds: String(timeoutSeconds),
     });
     const stream = new WatchStream({ client, clock, path, query, deadManMs, lifeMs: timeoutSeconds * 1000 });
-    await stream.run(this.#stop.signal, (event) => this.#receive(event));
+    const end = AbortSignal.any([this.#stop.signal, interrupted]);
+    await stream.run(end, (event) => {
+      end.throwIfAborted();
+      this.#receive(event);
+      if (this.#catchUps.size > 0) this.#tellCatchUps();
+    });
   }
 
   #receive(event: WatchEvent): void {
-    this.#stop.signal.throwIfAborted();
     const where = `watch after resourceVersion ${this.#policy.resourceVersion}`;
     const version = event.object?.metadata?.resourceVersion;
     if (typeof version === 'string' && version !== '') this.#policy.reached(version);
@@ -216,4 +295,12 @@ export class Reflector<T> {
   #report(problem: ReflectorProblem): void {
     if (!this.#isStopped) this.#options.onProblem?.(problem);
   }
+}
+
+/** Whether the first resourceVersion is as new as the second: they are numbers of any length, though servers may have others. */
+function isAtLeast(version: string | undefined, wanted: string): boolean {
+  if (version === undefined) return false;
+  if (version === wanted) return true;
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(wanted)) return false;
+  return version.length === wanted.length ? version > wanted : version.length > wanted.length;
 }

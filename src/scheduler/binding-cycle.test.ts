@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planAnnotations } from '../api/pod.ts';
+import { deferred } from '../base/deferred.ts';
 import type { Gang } from '../cluster/gang.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
@@ -16,6 +17,7 @@ interface Fixture {
   readonly bound: PodBinding[];
   readonly results: BindingResult[];
   readonly stop: AbortController;
+  readonly cut: AbortController;
   /** A plan for a group of three, decided and assumed. */
   readonly plan: () => BindingPlan;
 }
@@ -30,6 +32,7 @@ function fixture(
   const bound: PodBinding[] = [];
   const results: BindingResult[] = [];
   const stop = new AbortController();
+  const cut = new AbortController();
   const picture = new Picture({
     plugins: defaultPlugins,
     extra: options.plugins ?? [],
@@ -49,13 +52,14 @@ function fixture(
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     planId: () => `plan-${++plans}`,
     signal: stop.signal,
+    cut: cut.signal,
   });
   const plan = (): BindingPlan => {
     const result = picture.core.cycle.run(entityInFlight({ gang }), picture.profile);
     if (result.kind !== 'planned') throw new Error(`the attempt ended ${result.kind}`);
     return result.plan;
   };
-  return { picture, binding, bound, results, stop, plan };
+  return { picture, binding, bound, results, stop, cut, plan };
 }
 
 /** Lets everything that is not waiting for a timer run on. */
@@ -210,5 +214,28 @@ describe('a Permit plugin that really waits', () => {
     await binding.idle();
     expect(bound).toEqual([]);
     expect(finished(results)).toHaveLength(3);
+  });
+
+  it('binds a plan to its end though the scheduler stops meanwhile, and none that comes to it later', async () => {
+    const answered = deferred();
+    const { binding, bound, results, stop, plan } = fixture({ bind: () => answered.promise });
+    binding.start(plan());
+    await settle();
+    stop.abort(new Error('stopping'));
+    const drained = binding.drained();
+    answered.resolve();
+    await drained;
+    expect(bound).toHaveLength(3);
+    expect(finished(results)).toEqual([]);
+  });
+
+  it('begins no Binding once the scheduler stops', async () => {
+    const { binding, bound, results, stop, plan } = fixture();
+    binding.start(plan());
+    stop.abort(new Error('stopping'));
+    await binding.idle();
+    expect(bound).toEqual([]);
+    expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'the scheduler is stopping' });
+    await binding.drained();
   });
 });

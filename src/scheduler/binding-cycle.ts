@@ -2,7 +2,7 @@ import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { setBindingAnnotations } from '../framework/binding-annotations.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
-import type { Status } from '../framework/status.ts';
+import { Status } from '../framework/status.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { Placement } from './placement/planner.ts';
 
@@ -15,17 +15,22 @@ export interface BindingCycleOptions {
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
   /** Names a plan; unique. */
   readonly planId: () => string;
-  /** Ends all binding when the scheduler stops. */
+  /** From here on no plan begins to be bound; those before that are given up. */
   readonly signal: AbortSignal;
+  /** Cuts what is being bound. */
+  readonly cut: AbortSignal;
 }
 
 /**
  * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel. Never throws; everything is reported.
+ * still fits. Then all are bound in parallel, also when the scheduler stops meanwhile, unless it cuts them. Never throws; everything is
+ * reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
+  /** Plans whose Bindings are under way. */
+  readonly #binds = new Set<Promise<unknown>>();
 
   constructor(options: BindingCycleOptions) {
     this.#options = options;
@@ -45,15 +50,24 @@ export class BindingCycle {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
+  /** Resolves when no Binding is under way any more. */
+  async drained(): Promise<void> {
+    while (this.#binds.size > 0) await Promise.all(this.#binds);
+  }
+
   async #run(plan: BindingPlan): Promise<void> {
-    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan);
+    const refused =
+      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan) ?? this.#stopped();
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
       this.#options.report({ kind: 'finished', plan, failures });
       return;
     }
     const annotations = this.#annotations(plan);
-    const outcomes = await Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
+    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
+    this.#binds.add(binds);
+    const outcomes = await binds;
+    this.#binds.delete(binds);
     this.#options.report({ kind: 'finished', plan, failures: outcomes.filter((outcome) => outcome !== undefined) });
   }
 
@@ -98,6 +112,10 @@ export class BindingCycle {
     return undefined;
   }
 
+  #stopped(): Status | undefined {
+    return this.#options.signal.aborted ? new Status('Error', 'the scheduler is stopping') : undefined;
+  }
+
   #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
     const spec = plan.gang?.spec;
     if (spec === undefined) return {};
@@ -114,13 +132,13 @@ export class BindingCycle {
     annotations: Readonly<Record<string, string>>,
   ): Promise<BindingFailure | undefined> {
     const { state, pod, nodeName } = placement;
-    const { bindOutside, signal } = this.#options;
+    const { bindOutside, cut } = this.#options;
     const { namespace, name, uid } = pod;
-    const outside = (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations }, signal)) ?? false;
+    const outside = (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations }, cut)) ?? false;
     if (typeof outside === 'object') return { placement, status: outside };
     if (!outside) {
       setBindingAnnotations(state, annotations);
-      const status = await plan.profile.bind(state, pod, nodeName, signal);
+      const status = await plan.profile.bind(state, pod, nodeName, cut);
       if (status !== undefined) return { placement, status };
     }
     this.#options.report({ kind: 'bound', plan, placement });

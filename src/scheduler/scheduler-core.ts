@@ -89,6 +89,8 @@ export class SchedulerCore {
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
   readonly #stop = new AbortController();
+  /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
+  readonly #cut = new AbortController();
   #hasBegun = false;
   #plans = 0;
 
@@ -193,6 +195,7 @@ export class SchedulerCore {
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
+      cut: this.#cut.signal,
     });
     this.handlers = new WatchHandlers({
       cluster,
@@ -251,21 +254,29 @@ export class SchedulerCore {
   }
 
   /**
-   * Gives up what is under way, bindings included; resolves when nothing runs any more. A plugin that does not end is left behind
-   * after some seconds.
+   * Gives up what is under way; resolves when nothing runs any more. Bindings that have been begun get `drainMs` to end, so that no gang is left
+   * in part because of it, and are then cut. A plugin that does not end is left behind after some seconds.
    */
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('the scheduler is stopping'));
+  async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+    const reason = new Error('the scheduler is stopping');
+    this.#stop.abort(reason);
     this.queue.stop();
     this.#notReady.stop();
     this.#claims.stop();
-    const late = deferred();
-    const timer = this.#clock.setTimer(stopGraceMs, () => {
-      this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
-      late.resolve();
-    });
-    await Promise.race([Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]), late.promise]);
+    if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
+    this.#cut.abort(reason);
+    const idle = Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]);
+    if (await this.#within(stopGraceMs, idle)) return;
+    this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
+  }
+
+  /** Waits for the promise, though no longer than that; whether it was in time. */
+  async #within(ms: number, promise: Promise<unknown>): Promise<boolean> {
+    const late = deferred<false>();
+    const timer = this.#clock.setTimer(ms, () => late.resolve(false));
+    const inTime = await Promise.race([promise.then(() => true), late.promise]);
     timer.cancel();
+    return inTime;
   }
 
   #run(entity: QueuedEntity, profile: Profile, returned: Returned | undefined): CycleResult {

@@ -26,12 +26,21 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
   readonly nodeRead?: ((node: Node, raw: unknown) => void) | undefined;
 }
 
+/** How a scheduler among others begins. */
+export interface Candidacy {
+  /** Resolves when this one leads; rejects when it never will. */
+  readonly elected: () => Promise<void>;
+  /** Nothing is watched before: a candidate needs less, and takes longer to begin. */
+  readonly delayCacheUntilActive: boolean;
+}
+
 /** How long one stretch of cycles may keep watch changes waiting. */
 const stretchMs = 10;
 
 /**
  * A core in a process: reflectors feed its picture, and a loop runs its attempts, giving way to I/O. `start` resolves when it
- * schedules; `stop` ends everything and lets no call outlive it.
+ * schedules; `stop` ends everything and lets no call outlive it. One that waits to be elected keeps its picture, and nothing else;
+ * once elected it schedules as soon as the picture holds what consistent reads show that were made after the election.
  */
 export class Scheduler {
   readonly #core: SchedulerCore;
@@ -47,6 +56,7 @@ export class Scheduler {
   };
   readonly #podGroupsAbsent = deferred();
   #looping = false;
+  #hasSynced = false;
 
   constructor(options: SchedulerOptions) {
     this.#client = options.client;
@@ -78,16 +88,19 @@ export class Scheduler {
     };
   }
 
-  /** Resolves when the picture is complete and the loop runs. Rejects when stopped before. */
-  async start(): Promise<void> {
+  /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
+  async start(candidacy?: Candidacy): Promise<void> {
     const { nodes, pods, podGroups } = this.#reflectors;
+    if (candidacy?.delayCacheUntilActive === true) await candidacy.elected();
     for (const reflector of [nodes, pods, podGroups]) reflector.start();
     // Without the CRD there are no groups, and lone pods need not wait for it.
-    await Promise.all([
-      nodes.synced(),
-      pods.synced(),
-      Promise.race([podGroups.synced(), this.#podGroupsAbsent.promise]),
-    ]);
+    const withGroups = (groups: Promise<void>): Promise<void> => Promise.race([groups, this.#podGroupsAbsent.promise]);
+    await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced())]);
+    this.#hasSynced = true;
+    if (candidacy !== undefined) {
+      await candidacy.elected();
+      await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp())]);
+    }
     this.#core.begin();
     const { cluster, profiles } = this.#core;
     this.#logger.info('scheduling', {
@@ -98,15 +111,20 @@ export class Scheduler {
     this.#wake();
   }
 
+  /** Whether the cluster has been seen whole. */
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
   /** Whether the loop runs on a complete picture. */
   get isReady(): boolean {
     return this.#core.isRunning;
   }
 
-  /** Gives up what is under way, bindings included; resolves when nothing runs any more. */
-  async stop(): Promise<void> {
+  /** As SchedulerCore.stop; and the watches end. */
+  async stop(options?: { readonly drainMs?: number }): Promise<void> {
     const { nodes, pods, podGroups } = this.#reflectors;
-    await Promise.all([this.#core.stop(), nodes.stop(), pods.stop(), podGroups.stop()]);
+    await Promise.all([this.#core.stop(options), nodes.stop(), pods.stop(), podGroups.stop()]);
   }
 
   #wake(): void {

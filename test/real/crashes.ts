@@ -116,7 +116,7 @@ async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptio
   return gang;
 }
 
-interface StopOptions {
+export interface StopOptions {
   /** Bindings that are asked for in all. */
   readonly of: number;
   /** Which of them, counted from 1, the API server carries out. */
@@ -125,7 +125,7 @@ interface StopOptions {
 }
 
 /** Lets some Bindings through and leaves the others without an answer; resolves when all have been asked for. */
-function stopBindings(proxy: ApiProxy, { of, passes, isAnswered }: StopOptions): Promise<void> {
+export function stopBindings(proxy: ApiProxy, { of, passes, isAnswered }: StopOptions): Promise<void> {
   return new Promise((resolve) => {
     let count = 0;
     proxy.fault = async ({ method, path }, forward) => {

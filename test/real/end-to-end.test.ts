@@ -9,6 +9,7 @@ import { jobAndStatefulSet } from './controllers.ts';
 import { killedAmongManyGangs, killedAndRoomLost, killedInMidGang } from './crashes.ts';
 import { fullCluster } from './crowds.ts';
 import { apiServerAway, historyForgotten } from './outages.ts';
+import { leaderFrozen, leaderKilledAndLeaderEnded } from './takeovers.ts';
 import { openPlaneWithoutWatchCache } from './without-watch-cache.ts';
 
 const alone = await provideForSuite('Tutti end to end', ['etcd', 'kube-apiserver']);
@@ -52,6 +53,22 @@ describe('Tutti on a real API server', () => {
     it.each([{ bound: 0 }, { bound: 2 }])(
       'the next one says what blocks it when the room has gone: $bound of 4 bound',
       (options) => killedAndRoomLost(plane(), { ...options, isAnswered: true }),
+    );
+  });
+
+  describe.skipIf(alone.state === 'missing')('with three replicas', () => {
+    const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
+
+    it(
+      'another one leads when the leader is killed, and when it is ended',
+      () => leaderKilledAndLeaderEnded(plane(), { lease: 5, renew: 3, retry: 1 }),
+      60_000,
+    );
+
+    it(
+      'one that was frozen while it led writes nothing when it goes on',
+      () => leaderFrozen(plane(), { lease: 5, renew: 3, retry: 1 }),
+      60_000,
     );
   });
 

@@ -7,6 +7,12 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 /** What the two commands have in common here; no limit of calls, so that what is waited for is not the limit. */
 const serverFlags = ['--metrics-port', '0', '--kube-api-qps', '0', '--log-format', 'json'];
 
+export interface ProcessOptions {
+  readonly through?: ApiProxy;
+  /** Flags about the leader election. Default: none is held. */
+  readonly election?: readonly string[];
+}
+
 /** Tutti as an operator runs it on a plane: `tutti scheduler` and `tutti controller`, each a process of the system. */
 export class Installation {
   readonly #plane: RealPlane;
@@ -18,15 +24,22 @@ export class Installation {
   }
 
   /** Resolves when it has seen the cluster and schedules. `through` makes it reach the server only by that way. */
-  async startScheduler({ through }: { readonly through?: ApiProxy } = {}): Promise<TestProcess> {
-    const scheduler = await this.#start('scheduler', through);
+  async startScheduler(options: ProcessOptions = {}): Promise<TestProcess> {
+    const scheduler = await this.#start('scheduler', options);
     await scheduler.said(/"message":"scheduling"/);
     return scheduler;
   }
 
+  /** One that waits for another to stop leading: resolves when it knows that. */
+  async startStandby(options: ProcessOptions): Promise<TestProcess> {
+    const scheduler = await this.#start('scheduler', options);
+    await scheduler.said(/"message":"standing by/);
+    return scheduler;
+  }
+
   /** Resolves when it has reached the server. */
-  async startController({ through }: { readonly through?: ApiProxy } = {}): Promise<TestProcess> {
-    const controller = await this.#start('controller', through);
+  async startController(options: ProcessOptions = {}): Promise<TestProcess> {
+    const controller = await this.#start('controller', options);
     await controller.said(/"message":"API server reached"/);
     return controller;
   }
@@ -35,6 +48,23 @@ export class Installation {
   async kill(process: TestProcess): Promise<void> {
     this.#processes.splice(this.#processes.indexOf(process), 1);
     await process.kill();
+  }
+
+  /** Resolves with its log when it has ended by itself, with exit code 1. */
+  async gaveUp(process: TestProcess): Promise<string> {
+    this.#processes.splice(this.#processes.indexOf(process), 1);
+    const { exitCode } = await process.ended();
+    if (exitCode !== 1) throw new Error(`it ended with ${exitCode ?? 'no exit code'}: ${process.stderr}`);
+    return process.stderr;
+  }
+
+  /** Ends one as an operator would, and answers its log when it has ended well. */
+  async terminate(process: TestProcess): Promise<string> {
+    this.#processes.splice(this.#processes.indexOf(process), 1);
+    process.signal('SIGTERM');
+    const { exitCode } = await process.ended();
+    if (exitCode !== 0) throw new Error(`it ended with ${exitCode ?? 'no exit code'}: ${process.stderr}`);
+    return process.stderr;
   }
 
   /** Ends what still runs as an operator would. A sentence for each process that failed, or said that it has a fault. */
@@ -51,9 +81,10 @@ export class Installation {
     return problems.flat();
   }
 
-  async #start(command: 'scheduler' | 'controller', through: ApiProxy | undefined): Promise<TestProcess> {
+  async #start(command: 'scheduler' | 'controller', options: ProcessOptions): Promise<TestProcess> {
+    const { through, election = ['--leader-elect=false'] } = options;
     const kubeconfig = through === undefined ? this.#plane.kubeconfigPath : await this.#kubeconfigFor(through);
-    const process = new TestProcess([command, '--kubeconfig', kubeconfig, ...serverFlags]);
+    const process = new TestProcess([command, '--kubeconfig', kubeconfig, ...serverFlags, ...election]);
     this.#processes.push(process);
     return process;
   }

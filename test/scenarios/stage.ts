@@ -6,7 +6,7 @@ import type { KubeClient } from '../../src/client/kube-client.ts';
 import type { Endpoint } from '../../src/client/endpoint.ts';
 import type { RunningProcess } from '../../src/compose/running-process.ts';
 import { runController } from '../../src/compose/controller.ts';
-import { defaultConfiguration, defaultProfile } from '../../src/config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../src/compose/scheduler.ts';
 import { nodeObject } from '../../src/simulated/node-object.ts';
 import type { SimulatedNodeSpec } from '../../src/simulated/node-object.ts';
@@ -110,6 +110,7 @@ export class Stage {
       configuration: defaultConfiguration({
         profiles: [defaultProfile(schedulerName)],
         clientConnection: { qps: 0, burst: 1, kubeconfig: this.plane.kubeconfigPath },
+        leaderElection: noLeaderElection,
       }),
       logger: this.logs,
     });

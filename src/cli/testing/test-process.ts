@@ -88,7 +88,7 @@ export class TestProcess {
     });
   }
 
-  signal(name: 'SIGINT' | 'SIGTERM'): void {
+  signal(name: 'SIGINT' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#signalledAt = performance.now();
     this.#child.kill(name);
   }

@@ -30,7 +30,7 @@ export class ConnectionPool implements ConnectionOwner {
   submit(exchange: Exchange): void {
     const connection = this.#idle.pop();
     if (connection !== undefined) {
-      this.#start(connection, exchange);
+      if (!this.#start(connection, exchange)) this.#offer(connection);
       return;
     }
     this.#waiting.add(exchange);
@@ -85,20 +85,26 @@ export class ConnectionPool implements ConnectionOwner {
     this.#dialForWaiting();
   }
 
-  #start(connection: HttpConnection, exchange: Exchange): void {
+  /** False: it must not be sent any more, and has ended. */
+  #start(connection: HttpConnection, exchange: Exchange): boolean {
+    try {
+      exchange.mayBeSent?.();
+    } catch (error) {
+      exchange.onError(error as Error);
+      return false;
+    }
     this.#busy.add(connection);
     connection.start(exchange);
+    return true;
   }
 
   #offer(connection: HttpConnection): void {
-    const [next] = this.#waiting;
-    if (next !== undefined) {
+    for (const next of this.#waiting) {
       this.#waiting.delete(next);
-      this.#start(connection, next);
-    } else {
-      this.#idle.push(connection);
-      if (this.#isDraining) connection.destroy();
+      if (this.#start(connection, next)) return;
     }
+    this.#idle.push(connection);
+    if (this.#isDraining) connection.destroy();
   }
 
   #dialForWaiting(): void {

@@ -8,6 +8,8 @@ export interface Exchange extends ResponseListener {
   /** Head and body, or the head alone when the body is bytes. */
   readonly request: string;
   readonly body: Uint8Array | undefined;
+  /** Called when it is about to be written; throws when it must not be any more. */
+  readonly mayBeSent: (() => void) | undefined;
   onEnd(): void;
   /** Instead of `onEnd`: the connection was lost or given up, or could not be made (DialError). */
   onError(error: Error): void;

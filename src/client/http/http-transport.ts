@@ -66,11 +66,11 @@ export class HttpTransport implements Transport {
     signal?.throwIfAborted();
     const kind = request.connection ?? 'call';
     const pool = this.#poolsFor(credentials).byKind[kind];
-    const head = this.#headOf(request, credentials);
+    const wire = toWire(this.#headOf(request, credentials), request);
     const response =
       kind === 'watch'
-        ? await openStream(pool, toWire(head, request.body), signal)
-        : await collect(pool, toWire(head, request.body), request.discardsBody === true, signal);
+        ? await openStream(pool, wire, signal)
+        : await collect(pool, wire, request.discardsBody === true, signal);
     if (response.status === 401) this.#endpoint.refused(credentials);
     return response;
   }
@@ -146,7 +146,7 @@ export class HttpTransport implements Transport {
   }
 }
 
-type WireRequest = Pick<Exchange, 'request' | 'body'>;
+type WireRequest = Pick<Exchange, 'request' | 'body' | 'mayBeSent'>;
 
 /** Resolves when the whole answer is there. */
 function collect(
@@ -220,8 +220,10 @@ function openStream(
 }
 
 /** Text goes in one piece with its head. */
-function toWire(head: string, body: TransportRequest['body']): WireRequest {
-  return typeof body === 'object' ? { request: head, body } : { request: head + (body ?? ''), body: undefined };
+function toWire(head: string, { body, mayBeSent }: TransportRequest): WireRequest {
+  return typeof body === 'object'
+    ? { request: head, body, mayBeSent }
+    : { request: head + (body ?? ''), body: undefined, mayBeSent };
 }
 
 function nothingSent(message: string, cause?: unknown): ConnectionError {

@@ -11,7 +11,7 @@ import { fixedEndpoint } from '../../../src/client/endpoint.ts';
 import { KubeClient } from '../../../src/client/kube-client.ts';
 import { HttpTransport } from '../../../src/client/http/http-transport.ts';
 import { runController } from '../../../src/compose/controller.ts';
-import { defaultConfiguration, defaultProfile } from '../../../src/config/scheduler-configuration.ts';
+import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../../src/config/scheduler-configuration.ts';
 import { runScheduler } from '../../../src/compose/scheduler.ts';
 import { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts';
 import type { Intercept } from '../../../src/embedded/embedded-api-server.ts';
@@ -57,7 +57,10 @@ export async function openRecordedPlane(): Promise<RecordedPlane> {
   const profiles = ['tutti', 'default-scheduler'].map(defaultProfile);
   const [controller, scheduler] = await Promise.all([
     runController({ ...local, ...unlimited, workers: 1 }),
-    runScheduler({ ...local, configuration: defaultConfiguration({ profiles, clientConnection: unlimited }) }),
+    runScheduler({
+      ...local,
+      configuration: defaultConfiguration({ profiles, clientConnection: unlimited, leaderElection: noLeaderElection }),
+    }),
     nodes.start(),
   ]);
   const folder = await mkdtemp(join(tmpdir(), 'tutti-kubectl-'));

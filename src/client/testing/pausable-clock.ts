@@ -1,0 +1,55 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+
+/** The clock of a process that can be stopped for a while: time goes on meanwhile, but nothing fires before it goes on. */
+export class PausableClock implements Clock {
+  readonly #clock: Clock;
+  #held: (() => void)[] = [];
+  #isPaused = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
+  setTimer(delayMs: number, callback: () => void): Timer {
+    let isCancelled = false;
+    const timer = this.#clock.setTimer(delayMs, () => this.whenRunning(() => isCancelled || callback()));
+    return {
+      cancel: () => {
+        isCancelled = true;
+        timer.cancel();
+      },
+    };
+  }
+
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** `first`: what the process does before it looks at its timers. */
+  resume(first?: () => void): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    first?.();
+    const held = this.#held;
+    this.#held = [];
+    for (const callback of held) callback();
+  }
+
+  /** Now, or as soon as the process goes on. */
+  whenRunning(callback: () => void): void {
+    if (this.#isPaused) this.#held.push(callback);
+    else callback();
+  }
+}

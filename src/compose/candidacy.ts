@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { Gauge } from 'prom-client';
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import { LeaderElector } from '../client/leader-elector.ts';
+import type { WriteFence } from '../client/write-fence.ts';
+import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
+
+export interface CandidacyOptions {
+  readonly configuration: LeaderElectionConfiguration;
+  /** That of the process; its writes stop at the fence. */
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'replace' | 'watch'>;
+  readonly fence: WriteFence;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly registry: MetricRegistry;
+}
+
+/** The process stands for election, under a name that no other process has or had: one that is started again waits like any other. */
+export function standForElection(options: CandidacyOptions): LeaderElector {
+  const { configuration, registry, ...rest } = options;
+  const { resourceName, resourceNamespace } = configuration;
+  const status = new Gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process leads: 1, or 0 while it stands by. "name" is the name of the Lease.',
+    labelNames: ['name'],
+    registers: [registry],
+  });
+  status.set({ name: resourceName }, 0);
+  const elector = new LeaderElector({
+    ...rest,
+    ...configuration,
+    identity: `${hostname()}_${randomUUID()}`,
+    namespace: resourceNamespace,
+    name: resourceName,
+    onChange: (leads) => status.set({ name: resourceName }, leads ? 1 : 0),
+  });
+  elector.start();
+  return elector;
+}

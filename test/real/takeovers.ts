@@ -1,0 +1,134 @@
+import { expect } from 'vitest';
+import type { TestProcess } from '../../src/cli/testing/test-process.ts';
+import { expectBound, expectCountBound } from '../expect/expect-bound.ts';
+import type { ApiProxy } from '../planes/api-proxy.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { stopBindings } from './crashes.ts';
+import { onStage } from './on-stage.ts';
+import type { Setting } from './on-stage.ts';
+import { report } from './report.ts';
+
+/** Of the leader election, in seconds. */
+export interface ElectionTimes {
+  readonly lease: number;
+  readonly renew: number;
+  readonly retry: number;
+}
+
+const size = 4;
+
+/**
+ * Three replicas. The leader is killed when half of a gang is bound: a standby makes it whole, as soon as the Lease has expired.
+ * That one is told to end while gangs come: it leaves none in part, and the last one goes on within a second.
+ */
+export function leaderKilledAndLeaderEnded(plane: RealPlane, { lease, renew, retry }: ElectionTimes): Promise<void> {
+  return onStage(plane, async (setting) => {
+    const { stage, tutti } = setting;
+    const { record } = stage;
+    const limitMs = lease * 1_000 + 1_000;
+    stage.partialForMs = limitMs + 1_000;
+    const election = electionFlags(setting, { lease, renew, retry });
+    const { first, gang } = await stuckInMidGang(setting, election);
+    const standbys = [await tutti.startStandby({ election }), await tutti.startStandby({ election })];
+
+    const killedAt = performance.now();
+    await tutti.kill(first);
+    const second = await whoeverLeads(standbys);
+    const ledMs = performance.now() - killedAt;
+    await second.said(/"message":"scheduling"/);
+    const scheduledMs = performance.now() - killedAt;
+    await expectBound(record, gang);
+    const wholeMs = performance.now() - killedAt;
+    report(
+      `leader killed, lease of ${lease} s: the next one led after ${inSeconds(ledMs)}, scheduled after ${inSeconds(scheduledMs)}, ` +
+        `and the gang was whole after ${inSeconds(wholeMs)}`,
+    );
+    expect(scheduledMs).toBeLessThan(limitMs);
+
+    const third = standbys.find((standby) => standby !== second)!;
+    const coming = createGangs(stage, 20);
+    await second.said(/"message":"scheduling"/);
+    const endedAt = performance.now();
+    const ended = tutti.terminate(second);
+    await third.said(/"message":"scheduling"/);
+    const afterSignalMs = performance.now() - endedAt;
+    expect(await ended).toContain('"message":"released the Lease"');
+    await expectBound(record, await coming, 30_000);
+    report(`leader ended by SIGTERM: the next one scheduled ${inSeconds(afterSignalMs)} after the signal`);
+    expect(afterSignalMs).toBeLessThan(1_000);
+  });
+}
+
+/**
+ * The leader is frozen, as a machine that swaps or is moved freezes it, when half of a gang is bound. The standby makes it whole, and
+ * others as well; what goes on in the end is a process that writes nothing more, and says why it ends.
+ */
+export function leaderFrozen(plane: RealPlane, times: ElectionTimes): Promise<void> {
+  return onStage(plane, async (setting) => {
+    const { stage, tutti } = setting;
+    stage.partialForMs = times.lease * 1_000 + 2_000;
+    const election = electionFlags(setting, times);
+    const { first, gang, proxy } = await stuckInMidGang(setting, election);
+    const second = await tutti.startStandby({ election });
+    first.signal('SIGSTOP');
+    await second.said(/"message":"scheduling"/);
+    await expectBound(stage.record, gang);
+    await expectBound(stage.record, await createGangs(stage, 5));
+    const writes: string[] = [];
+    proxy.fault = ({ method, path }) => {
+      if (method !== 'GET') writes.push(`${method} ${path}`);
+      return Promise.resolve(undefined);
+    };
+    first.signal('SIGCONT');
+    expect(await tutti.gaveUp(first)).toContain('"message":"lost the leader election"');
+    expect(writes.filter((write) => !write.includes('/leases/'))).toEqual([]);
+  });
+}
+
+function electionFlags({ stage }: Setting, { lease, renew, retry }: ElectionTimes): string[] {
+  return [
+    `--leader-elect-lease-duration=${lease}s`,
+    `--leader-elect-renew-deadline=${renew}s`,
+    `--leader-elect-retry-period=${retry}s`,
+    `--leader-elect-resource-name=${stage.namespace}`,
+  ];
+}
+
+/** A leader of whose gang two members are bound, and whose other Bindings get no answer. */
+async function stuckInMidGang(
+  { stage, tutti, addNodes }: Setting,
+  election: readonly string[],
+): Promise<{ readonly first: TestProcess; readonly gang: readonly string[]; readonly proxy: ApiProxy }> {
+  await addNodes(...['one', 'two', 'three', 'four'].map((name) => ({ name, allocatable: { cpu: '64' } })));
+  const proxy = await stage.openProxy();
+  const stuck = stopBindings(proxy, { of: size, passes: (binding) => binding <= 2, isAnswered: true });
+  const first = await tutti.startScheduler({ through: proxy, election });
+  await stage.createGroup('stuck', { minMember: size });
+  const gang = await stage.createPods('stuck', size, { group: 'stuck', cpu: 1 });
+  await stuck;
+  await expectCountBound(stage.record, gang, 2);
+  return { first, gang, proxy };
+}
+
+/** Gangs that come one after the other, as fast as the server takes them. */
+async function createGangs(stage: Setting['stage'], count: number): Promise<string[]> {
+  const members: string[] = [];
+  for (let index = 0; index < count; index++) {
+    await stage.createGroup(`gang-${index}`, { minMember: size });
+    members.push(...(await stage.createPods(`gang-${index}`, size, { group: `gang-${index}`, cpu: 1 })));
+  }
+  return members;
+}
+
+function whoeverLeads(processes: readonly TestProcess[]): Promise<TestProcess> {
+  return Promise.race(
+    processes.map(async (process) => {
+      await process.said(/"message":"became leader"/);
+      return process;
+    }),
+  );
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
