@@ -13,12 +13,14 @@ const steps = [
   { title: 'Events: wake up when it is worth it', page: '7-events.md' },
 ];
 
-const number = Number(process.argv[2]);
+const given = process.argv.slice(2);
+const number = steps.findIndex((_, index) => given.join(' ') === `${index + 1}`) + 1;
 const step = steps[number - 1];
 if (step === undefined) {
+  if (given.length > 0) console.log(`There is no step "${given.join(' ')}": name one of the seven.\n`);
   console.log('A scheduler in seven steps. Run one of them:\n');
   for (const [index, { title }] of steps.entries()) console.log(`  npm run learn -- ${index + 1}   ${title}`);
-  process.exit(process.argv[2] === undefined ? 0 : 2);
+  process.exit(given.length === 0 ? 0 : 2);
 }
 
 console.log(styleText('bold', `Step ${number} of ${steps.length}. ${step.title}`));

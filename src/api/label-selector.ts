@@ -1,4 +1,5 @@
 import type { NodeSelectorRequirement, NodeSelectorTerm } from './pod.ts';
+import { isQualifiedName } from './qualified-name.ts';
 
 /** Label key -> value. */
 export type Labels = Readonly<Record<string, string>>;
@@ -161,10 +162,8 @@ function parseInteger(text: string): bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-const keyPattern = /^(?:[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-
 function checkKey(key: unknown, path: string): void {
-  if (typeof key !== 'string' || !keyPattern.test(key)) {
+  if (typeof key !== 'string' || !isQualifiedName(key)) {
     throw new SelectorError(
       path,
       `must be a label key such as "app" or "example.com/tier", not ${JSON.stringify(key)}`,

@@ -12,5 +12,7 @@ export function formatDuration(milliseconds: number): string {
     if (count > 0) text += `${count}${unit}`;
     rest -= count * size;
   }
-  return rest > 0 || text === '' ? `${text}${rest / 1_000}s` : text;
+  // A nanosecond is the least that there is.
+  const seconds = (rest / 1_000).toFixed(9).replace(/\.?0+$/, '');
+  return seconds !== '0' || text === '' ? `${text}${seconds}s` : text;
 }

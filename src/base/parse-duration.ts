@@ -1,20 +1,25 @@
-/** Unit -> milliseconds. */
+/** Unit -> nanoseconds. */
 const units: ReadonlyMap<string, number> = new Map([
-  ['ns', 1e-6],
-  ['us', 1e-3],
-  ['µs', 1e-3],
-  ['ms', 1],
-  ['s', 1_000],
-  ['m', 60_000],
-  ['h', 3_600_000],
+  ['ns', 1],
+  ['us', 1e3],
+  ['µs', 1e3], // the micro sign
+  ['μs', 1e3], // the Greek letter
+  ['ms', 1e6],
+  ['s', 1e9],
+  ['m', 60e9],
+  ['h', 3_600e9],
 ]);
 
-const numberAndUnit = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy;
+const numberAndUnit = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy;
+/** Go counts nanoseconds in 64 bits. */
+const longestNs = 2 ** 63;
 
 /**
- * A duration in Go's notation ("2s", "1m30s", "0"), in milliseconds; undefined for anything else, negative ones included.
+ * A duration in Go's notation ("2s", "1m30s", "0"), in milliseconds and whole nanoseconds; undefined for anything else, also for
+ * what Go cannot hold (292 years), and for negative ones.
  */
-export function parseDuration(text: string): number | undefined {
+export function parseDuration(given: string): number | undefined {
+  const text = given.replace(/^\+/, '');
   if (text === '0') return 0;
   let total = 0;
   let end = 0;
@@ -22,5 +27,5 @@ export function parseDuration(text: string): number | undefined {
     total += Number(match[1]) * units.get(match[2]!)!;
     end = match.index + match[0].length;
   }
-  return end === text.length && end > 0 ? total : undefined;
+  return end === text.length && end > 0 && total < longestNs ? Math.round(total) / 1e6 : undefined;
 }

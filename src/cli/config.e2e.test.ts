@@ -79,7 +79,7 @@ describe('tutti scheduler --config', () => {
         'extenders: [{urlPrefix: "http://127.0.0.1:1", preemptVerb: preempt}]',
       );
       expect(await outputOf(1, 'scheduler', '--config', config, '--metrics-port', '0')).toMatch(
-        /^tutti: extenders\[0\]\.preemptVerb is not supported yet: remove it/m,
+        /scheduler\.yaml:4:\d+: extenders\[0\]\.preemptVerb is not supported yet: remove it/,
       );
     } finally {
       await plane.stop();
@@ -141,6 +141,60 @@ describe('tutti config check', () => {
         '  reserve: Coscheduling',
         '  permit: Coscheduling',
         '  bind: DefaultBinder',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('takes plugins of your own, and says all that only shows when they are made', async () => {
+    const plugin = join(home.path, 'zone.mjs');
+    await writeFile(
+      plugin,
+      `const argumentsSchema = { type: 'object', additionalProperties: false, properties: { label: { type: 'string', default: 'zone' } } };
+      export default { name: 'Zone', argumentsSchema, factory: () => ({ name: 'Zone', score: () => 1 }) };`,
+    );
+    const broken = join(home.path, 'broken.mjs');
+    await writeFile(broken, "export default { name: 'Broken', factory: () => { throw new Error('no disk'); } };");
+    const both = ['--plugin', plugin, '--plugin', broken];
+    const score = 'plugins: {score: {enabled: [{name: Zone, weight: 3}], disabled: [{name: "*"}]}}';
+    const good = await file(
+      'good.yaml',
+      'profiles:',
+      `- ${score}`,
+      '  pluginConfig: [{name: Zone, args: {label: rack}}]',
+    );
+    expect(await outputOf(1, 'config', 'check', good)).toContain('is "Zone", and no plugin is called that');
+    const said = await outputOf(0, 'config', 'check', '--verbose', ...both, good);
+    expect(said).toContain(`${good}: can be used\n`);
+    expect(said).toContain('\n  score: Zone(3)\n');
+
+    const args = await file(
+      'args.yaml',
+      'profiles:',
+      `- ${score}`,
+      '  pluginConfig: [{name: Zone, args: {labels: rack}}]',
+    );
+    expect(await outputOf(1, 'config', 'check', ...both, args)).toBe(
+      `${args}:5:38: error: profiles[0].pluginConfig[0].args.labels is not known; did you mean label?\n` +
+        `${args}: 1 error\n`,
+    );
+
+    const points = await file(
+      'points.yaml',
+      'profiles:',
+      '- schedulerName: a',
+      '  plugins: {filter: {enabled: [{name: Zone}]}, multiPoint: {enabled: [{name: Broken}]}}',
+      '- schedulerName: b',
+      '  plugins:',
+      '    permit: {enabled: [{name: Zone}, {name: Broken}]}',
+    );
+    expect(await outputOf(1, 'config', 'check', ...both, points)).toBe(
+      [
+        `${points}:5:33: error: profiles[0].plugins.filter.enabled[0].name cannot be used: plugin Zone has nothing to do at filter; its points are score`,
+        `${points}:5:72: error: profiles[0].plugins.multiPoint.enabled[0].name cannot be used: plugin Broken could not be made: no disk`,
+        `${points}:8:25: error: profiles[1].plugins.permit.enabled[0].name cannot be used: plugin Zone has nothing to do at permit; its points are score`,
+        `${points}:8:39: error: profiles[1].plugins.permit.enabled[1].name cannot be used: plugin Broken could not be made: no disk`,
+        `${points}: 4 errors`,
         '',
       ].join('\n'),
     );

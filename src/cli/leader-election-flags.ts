@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { formatDuration } from '../base/format-duration.ts';
 import { UserError } from '../base/user-error.ts';
+import { retryJitter } from '../config/read-leader-election.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { duration, objectName, truth } from './flag-values.ts';
 
@@ -78,13 +79,19 @@ export function leaderElectionOf(
   if (!election.leaderElect) return election;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = election;
   mustExceed(['--leader-elect-lease-duration', leaseDurationMs], ['--leader-elect-renew-deadline', renewDeadlineMs]);
-  mustExceed(['--leader-elect-renew-deadline', renewDeadlineMs], ['--leader-elect-retry-period', retryPeriodMs]);
+  const retry = ['--leader-elect-retry-period', retryPeriodMs] as const;
+  mustExceed(['--leader-elect-renew-deadline', renewDeadlineMs], retry, retryJitter);
   return election;
 }
 
-function mustExceed([longer, longerMs]: [string, number], [shorter, shorterMs]: [string, number]): void {
-  if (longerMs > shorterMs) return;
+function mustExceed(
+  [longer, longerMs]: readonly [string, number],
+  [shorter, shorterMs]: readonly [string, number],
+  factor = 1,
+): void {
+  if (longerMs > shorterMs * factor) return;
+  const times = factor === 1 ? '' : `${factor} times `;
   throw new LeaderElectionFlagsError(
-    `${longer} must be longer than ${shorter}, which is ${formatDuration(shorterMs)}, not ${formatDuration(longerMs)}`,
+    `${longer} must be longer than ${times}${shorter}, which is ${formatDuration(shorterMs)}, not ${formatDuration(longerMs)}`,
   );
 }

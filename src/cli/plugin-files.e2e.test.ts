@@ -129,13 +129,13 @@ describe('a file that --plugin names', () => {
         '  args: { hour: 24, minute: 1 },',
         '};',
       ],
-      'arguments of M:\n  minute is not known; the only field is hour\n  hour must be a whole number of at most 23, not 24',
+      'profiles tutti, default-scheduler: arguments of M:\n  minute is not known; the only field is hour\n  hour must be a whole number of at most 23, not 24',
     ],
     [
       'with a factory that throws',
       'n.ts',
       ["export default { name: 'N', factory: () => { throw new Error('no disk'); } };"],
-      'profile tutti: plugin N could not be made: no disk',
+      'profiles tutti, default-scheduler: plugin N could not be made: no disk',
     ],
     [
       "with the name of one of Tutti's",

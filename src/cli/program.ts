@@ -41,6 +41,8 @@ export interface SchedulerFlags extends ServerOptions, LeaderElectionFlags {
 /** The flags of `tutti config check`. */
 export interface ConfigCheckFlags {
   readonly verbose?: true;
+  /** Paths. */
+  readonly plugin?: readonly string[];
 }
 
 export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
@@ -194,6 +196,7 @@ function configCheckCommand(): Command {
     )
     .argument('<file...>', 'files in YAML or JSON')
     .option('--verbose', 'say also which profiles would run, and which plugins at each point')
+    .addOption(pluginOption())
     .addHelpText('after', `\nExit codes: ${exitCodes.ok} all files can be used; ${exitCodes.failed} one cannot.`);
 }
 

@@ -84,9 +84,9 @@ function commandsThat(begin: () => CommandContext): Commands {
       const { runControllerCommand } = await import('./run-controller-command.ts');
       return runControllerCommand(flags, begin());
     },
-    async configCheck(files: readonly string[], { verbose }: ConfigCheckFlags) {
-      const { runConfigCheck } = await import('./run-config-check.ts');
-      return runConfigCheck(files, { verbose: verbose === true }, begin().stdout);
+    async configCheck(files: readonly string[], { verbose, plugin }: ConfigCheckFlags) {
+      const [{ runConfigCheck }, plugins] = await Promise.all([import('./run-config-check.ts'), loadedPlugins(plugin)]);
+      return runConfigCheck(files, { verbose: verbose === true, plugins }, begin().stdout);
     },
     async verify(flags: VerifyFlags) {
       const { kubeconfig, context, gang, timeout: timeoutMs, namespace, schedulerName, image } = flags;

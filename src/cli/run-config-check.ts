@@ -1,20 +1,37 @@
+import { inTermsOfFile } from '../compose/in-terms-of-file.ts';
+import { makeProfiles } from '../compose/make-profiles.ts';
 import { ConfigurationError, formatRemark } from '../config/configuration-error.ts';
 import type { ConfigurationRemark } from '../config/configuration-error.ts';
 import { describeConfiguration } from '../config/describe-configuration.ts';
+import type { KnownPlugin } from '../config/known-plugin.ts';
 import { readConfigurationFile } from '../config/load-configuration.ts';
 import { readConfiguration } from '../config/parse-configuration.ts';
+import { extensionPoints, implementsPoint } from '../framework/extension-point.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { knownPlugin } from '../plugins/own-plugin.ts';
+import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { OutputStream } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
-/** Says of each file everything that is wrong with it, and what should be known. Answers 0 when all of them can be used, else 1. */
+interface Findings {
+  readonly problems: readonly ConfigurationRemark[];
+  readonly warnings: readonly ConfigurationRemark[];
+  /** What would run; empty where it cannot. */
+  readonly plan: readonly string[];
+}
+
+/**
+ * Says of each file everything that is wrong with it, and what should be known. Answers 0 when all of them can be used, else 1.
+ * `plugins` are those that the files may name besides Tutti's; they are made, as the scheduler would.
+ */
 export async function runConfigCheck(
   files: readonly string[],
-  { verbose }: { readonly verbose: boolean },
+  { verbose, plugins }: { readonly verbose: boolean; readonly plugins: readonly OwnPlugin[] },
   stdout: OutputStream,
 ): Promise<number> {
   let exitCode: number = exitCodes.ok;
   for (const file of files) {
-    const { problems, warnings, plan } = await check(file);
+    const { problems, warnings, plan } = await check(file, plugins);
     if (problems.length > 0) exitCode = exitCodes.failed;
     const remarks = [
       ...problems.map((remark) => ({ ...remark, kind: 'error' })),
@@ -32,18 +49,30 @@ export async function runConfigCheck(
   return exitCode;
 }
 
-async function check(file: string): Promise<{
-  readonly problems: readonly ConfigurationRemark[];
-  readonly warnings: readonly ConfigurationRemark[];
-  readonly plan: readonly string[];
-}> {
+async function check(file: string, plugins: readonly OwnPlugin[]): Promise<Findings> {
   try {
-    const { configuration, ...remarks } = readConfiguration(file, await readConfigurationFile(file));
-    return { ...remarks, plan: describeConfiguration(configuration) };
+    const reading = readConfiguration(file, await readConfigurationFile(file), plugins.map(knownPlugin));
+    const { configuration, problems, warnings } = reading;
+    if (problems.length > 0) return { problems, warnings, plan: [] };
+    try {
+      const profiles = await inTermsOfFile(reading, () => makeProfiles(configuration, plugins));
+      const plan = profiles.flatMap(({ plugins: made }, index) =>
+        describeConfiguration({ profiles: [configuration.profiles[index]!] }, made.map(withPoints)),
+      );
+      return { problems, warnings, plan };
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      return { problems: error.problems, warnings, plan: [] };
+    }
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     return { problems: error.problems, warnings: [], plan: [] };
   }
+}
+
+/** Once it is made it is known what it can do. */
+function withPoints(plugin: Plugin): KnownPlugin {
+  return { name: plugin.name, points: extensionPoints.filter((point) => implementsPoint(plugin, point)) };
 }
 
 function counted(count: number, noun: string): string {

@@ -1,12 +1,13 @@
 import { writeFile } from 'node:fs/promises';
+import { inTermsOfFile } from '../compose/in-terms-of-file.ts';
 import { enableOwn } from '../compose/own-plugins.ts';
+import type { RunningProcess } from '../compose/running-process.ts';
 import { runScheduler } from '../compose/scheduler.ts';
 import { formatRemark } from '../config/configuration-error.ts';
-import type { ConfigurationRemark } from '../config/configuration-error.ts';
 import { formatConfiguration } from '../config/format-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
+import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { defaultConfiguration, defaultLeaderElection, defaultProfile } from '../config/scheduler-configuration.ts';
-import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
@@ -19,10 +20,7 @@ import { runServer } from './run-server.ts';
 
 const longestName = 253;
 
-interface Configured {
-  readonly configuration: SchedulerConfiguration;
-  readonly warnings: readonly ConfigurationRemark[];
-}
+type Configured = Pick<ParsedConfiguration, 'configuration'> & Partial<ParsedConfiguration>;
 
 /** Runs the scheduler as its flags or its configuration file say, until it is interrupted; or only writes down what that comes to. */
 export async function runSchedulerCommand(
@@ -30,7 +28,7 @@ export async function runSchedulerCommand(
   plugins: readonly OwnPlugin[],
   context: CommandContext,
 ): Promise<number> {
-  const { configuration, warnings } = await configurationOf(flags, plugins);
+  const { configuration, warnings = [], errorOf } = await configurationOf(flags, plugins);
   if (flags.writeConfigTo !== undefined) {
     await write(flags.writeConfigTo, formatConfiguration(configuration));
     return exitCodes.ok;
@@ -47,15 +45,17 @@ export async function runSchedulerCommand(
     for (const flag of flags.overruled ?? []) {
       logger.warn('this flag is not taken beside --config, which says it in the file', { flag });
     }
-    return runScheduler({ endpoint, host, port, logger, configuration, plugins });
+    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, host, port, logger, configuration, plugins });
+    return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
 }
 
 /** What the flags say about the election goes before the file; all else in it is theirs only where there is no file. */
 async function configurationOf(flags: SchedulerFlags, plugins: readonly OwnPlugin[]): Promise<Configured> {
-  const { configuration, warnings } = await configurationBeforeElection(flags, plugins);
+  const configured = await configurationBeforeElection(flags, plugins);
+  const { configuration } = configured;
   const leaderElection = leaderElectionOf(flags, configuration.leaderElection);
-  return { configuration: { ...configuration, leaderElection }, warnings };
+  return { ...configured, configuration: { ...configuration, leaderElection } };
 }
 
 async function configurationBeforeElection(flags: SchedulerFlags, plugins: readonly OwnPlugin[]): Promise<Configured> {
@@ -64,7 +64,7 @@ async function configurationBeforeElection(flags: SchedulerFlags, plugins: reado
   const clientConnection = { qps, burst, ...(kubeconfig !== undefined && { kubeconfig }) };
   const profiles = enableOwn(names.map(defaultProfile), plugins);
   const leaderElection = { ...defaultLeaderElection, resourceName: leaseFor(flags.schedulerName) };
-  return { configuration: defaultConfiguration({ profiles, clientConnection, leaderElection }), warnings: [] };
+  return { configuration: defaultConfiguration({ profiles, clientConnection, leaderElection }) };
 }
 
 async function write(path: string, text: string): Promise<void> {

@@ -14,6 +14,8 @@ export interface TransportRequest {
   readonly discardsBody?: boolean;
   /** Called when the request is about to be written, however long it waited for a connection. What it throws ends the call, of which nothing was sent. */
   readonly mayBeSent?: () => void;
+  /** Of a call: a longer answer is given up, with AnswerTooLongError. Default: as long as it is. */
+  readonly mostBytes?: number;
 }
 
 export interface TransportResponse {
@@ -25,6 +27,11 @@ export interface TransportResponse {
    * Must be read to its end or given up with the iterator's `return`, else its connection stays taken.
    */
   readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** The answer of a call is longer than `mostBytes`; the rest of it was not read. */
+export class AnswerTooLongError extends Error {
+  override readonly name = 'AnswerTooLongError';
 }
 
 /**

@@ -78,10 +78,29 @@ it('profiles that cannot be are refused, and nothing is left running', async () 
     name: 'ProfileError',
     message: expect.stringContaining('profile mine disables NodeRessourcesFit, which is not enabled by default'),
   });
+  await expect(createPlayground({ profiles: [{ schedulerName: 'mine', enabled: ['NodeName'] }] })).rejects.toThrow(
+    'profile mine enables NodeName, which is enabled by default; to give it another place, weight or arguments, disable it as well',
+  );
   const twins = [1, 2].map(() => ({ name: 'Twin', factory: () => ({ name: 'Twin' }) }));
   await expect(createPlayground({ plugins: twins, logger: silentLogger })).rejects.toThrow(
     'two plugins are called Twin',
   );
+});
+
+it.each([-1, 1.5, NaN, Infinity])('%d nodes there cannot be', async (nodes) => {
+  await expect(createPlayground({ nodes })).rejects.toThrow(
+    new TypeError(`nodes must be a whole number of at least 0, or a list of nodes, not ${nodes}`),
+  );
+});
+
+it('two are strangers to each other, and one that was stopped can be stopped again', async () => {
+  const [one, other] = await Promise.all([open({ nodes: 1 }), open({ nodes: 2 })]);
+  await Promise.all([one.ground.stop(), one.ground.stop()]);
+  await one.ground.stop();
+  expect((await other.core.listNode()).items).toHaveLength(2);
+  await addPod(other.core, 'pod');
+  await other.ground.until(async () => (await read(other.core, 'pod')).spec?.nodeName);
+  await other.ground.stop();
 });
 
 it('what does not come in time is named', async () => {

@@ -81,11 +81,14 @@ const defaultAllocatable = { cpu: '4', memory: '16Gi' };
  *     await playground.stop();
  *
  * Simulated nodes run the pods that are bound to them; a Node that you create through the API is an object that nobody stands
- * behind, and pods stay there as they are bound. Rejects with ProfileError, PortTakenError, PortDeniedError,
- * TemporaryFolderError, or another UserError that a plugin's factory throws; then nothing is left running.
+ * behind, and pods stay there as they are bound. Rejects with ProfileError, PortTakenError, PortDeniedError, or
+ * TemporaryFolderError; then nothing is left running.
  */
 export async function createPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
   const { nodes = 0, plugins = [], port = 0 } = options;
+  if (typeof nodes === 'number' && !(Number.isSafeInteger(nodes) && nodes >= 0)) {
+    throw new TypeError(`nodes must be a whole number of at least 0, or a list of nodes, not ${nodes}`);
+  }
   const specs: readonly PlaygroundNode[] =
     typeof nodes === 'number' ? Array.from({ length: nodes }, (_, index) => ({ name: `node-${index + 1}` })) : nodes;
   const logger = options.logger ?? createLogger({ level: 'warn', format: 'text', destination: process.stderr });

@@ -91,7 +91,9 @@ describe('a scheduler made through the library', () => {
   it('says what is wrong with a plugin that has nothing to do where the file names it', async () => {
     const file = await configFile('profiles:', '- plugins: {score: {enabled: [{name: Only}]}}');
     await expect(createScheduler({ configFile: file, plugins: [only], logger: silentLogger })).rejects.toThrow(
-      'profile default-scheduler: plugin Only has nothing to do at score; its points are preFilter',
+      new RegExp(
+        `:5:\\d+: profiles\\[0\\].plugins.score.enabled\\[0\\].name cannot be used: plugin Only has nothing to do at score; its points are preFilter$`,
+      ),
     );
   });
 

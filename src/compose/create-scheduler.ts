@@ -1,12 +1,14 @@
 import process from 'node:process';
 import { formatRemark } from '../config/configuration-error.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
+import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../config/scheduler-configuration.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { inTermsOfFile } from './in-terms-of-file.ts';
 import { enableOwn } from './own-plugins.ts';
 import { profileFrom } from './profile-options.ts';
 import type { ProfileOptions } from './profile-options.ts';
@@ -42,32 +44,38 @@ export interface CreateSchedulerOptions {
 /**
  * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster, and leads, where a
  * configuration or its file does not switch leader election off. Without one there is no election. Rejects
- * with ConfigurationError, KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, or another UserError
- * that a plugin's factory throws.
+ * with ConfigurationError (whatever is wrong with a file, its profiles included), KubeconfigError, PortUnavailableError, ProfileError,
+ * UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
   const { plugins = [], kubeconfig, qps, burst, context, host = '127.0.0.1', port = 0 } = options;
   const logger = options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr });
-  const configuration = await configurationOf(options, logger);
-  return runScheduler({
-    configuration: {
-      ...configuration,
-      clientConnection: {
-        ...configuration.clientConnection,
-        ...(kubeconfig !== undefined && { kubeconfig }),
-        ...(qps !== undefined && { qps }),
-        ...(burst !== undefined && { burst }),
+  const { configuration, errorOf } = await configurationOf(options, logger);
+  const run = (): Promise<RunningProcess> =>
+    runScheduler({
+      configuration: {
+        ...configuration,
+        clientConnection: {
+          ...configuration.clientConnection,
+          ...(kubeconfig !== undefined && { kubeconfig }),
+          ...(qps !== undefined && { qps }),
+          ...(burst !== undefined && { burst }),
+        },
       },
-    },
-    plugins,
-    ...(context !== undefined && { context }),
-    host,
-    port,
-    logger,
-  });
+      plugins,
+      ...(context !== undefined && { context }),
+      host,
+      port,
+      logger,
+    });
+  return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
 }
 
-async function configurationOf(options: CreateSchedulerOptions, logger: Logger): Promise<SchedulerConfiguration> {
+/** With `errorOf` where it is that of a file. */
+async function configurationOf(
+  options: CreateSchedulerOptions,
+  logger: Logger,
+): Promise<Pick<ParsedConfiguration, 'configuration'> & Partial<ParsedConfiguration>> {
   const { configuration, configFile, profiles, schedulerNames = ['tutti'], plugins = [] } = options;
   const given = Object.entries({ configuration, configFile, profiles, schedulerNames: options.schedulerNames }).filter(
     ([, value]) => value !== undefined,
@@ -75,14 +83,15 @@ async function configurationOf(options: CreateSchedulerOptions, logger: Logger):
   if (given.length > 1) {
     throw new TypeError(`give one of ${given.map(([name]) => name).join(' and ')}: each says which profiles there are`);
   }
-  if (configuration !== undefined) return configuration;
+  if (configuration !== undefined) return { configuration };
   if (configFile !== undefined) {
     const loaded = await loadConfiguration(configFile, plugins.map(knownPlugin));
     for (const warning of loaded.warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
-    return loaded.configuration;
+    return loaded;
   }
-  return defaultConfiguration({
+  const configured = defaultConfiguration({
     profiles: profiles?.map(profileFrom) ?? enableOwn(schedulerNames.map(defaultProfile), plugins),
     leaderElection: noLeaderElection,
   });
+  return { configuration: configured };
 }

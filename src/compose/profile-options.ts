@@ -13,7 +13,7 @@ export interface ProfileOptions {
   readonly enabled?: readonly (string | EnabledPlugin)[];
 }
 
-/** Throws ProfileError when it disables what is not enabled. */
+/** Throws ProfileError when it disables what is not enabled, or enables what is. */
 export function profileFrom({ schedulerName, disabled = [], enabled = [] }: ProfileOptions): ProfileConfiguration {
   const { plugins } = defaultProfile(schedulerName);
   const unknown = disabled.find((name) => name !== '*' && !plugins.some((plugin) => plugin.name === name));
@@ -25,5 +25,11 @@ export function profileFrom({ schedulerName, disabled = [], enabled = [] }: Prof
   }
   const kept = disabled.includes('*') ? [] : plugins.filter(({ name }) => !disabled.includes(name));
   const more = enabled.map((plugin) => (typeof plugin === 'string' ? { name: plugin } : plugin));
+  const twice = more.find(({ name }) => kept.some((plugin) => plugin.name === name));
+  if (twice !== undefined) {
+    throw new ProfileError(
+      `profile ${schedulerName} enables ${twice.name}, which is enabled by default; to give it another place, weight or arguments, disable it as well`,
+    );
+  }
   return { schedulerName, plugins: [...kept, ...more] };
 }

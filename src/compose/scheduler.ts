@@ -42,8 +42,7 @@ const drainMs = 1_500;
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
- * another UserError that a plugin's factory throws.
+ * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;

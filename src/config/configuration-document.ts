@@ -17,6 +17,10 @@ const mostCharacters = 4_000_000;
 const mostAliases = 100;
 const mostErrors = 10;
 const mostBrackets = 200;
+/** Only marks of documents, and comments. */
+const nothingMore = /^(?:(?:---|\.\.\.)?[ \t]*(?:#.*)?(?:\r?\n|$))*$/;
+/** YAML 1.1, which kube-scheduler reads, takes such a number for an octal one. */
+const leadingZero = /^[-+]?0\d/;
 
 /** A file of YAML, or of JSON, which is YAML: its value, and where in the text each field is. */
 export class ConfigurationDocument {
@@ -28,7 +32,8 @@ export class ConfigurationDocument {
   readonly #pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
   /** Where the text cannot be read: offset in it, and why. */
   readonly #unreadable: { readonly offset: number; readonly text: string }[] = [];
-  readonly #twice: { readonly path: FieldPath; readonly offset: number }[] = [];
+  /** What is wrong with single keys and values. */
+  readonly #wrong: { readonly path: FieldPath; readonly offset: number; readonly text: string }[] = [];
 
   /** Never throws, whatever the text is. */
   constructor(text: string) {
@@ -44,7 +49,7 @@ export class ConfigurationDocument {
       // The library's own search for keys that are given twice takes minutes for a mapping of a megabyte.
       const options = { uniqueKeys: false, prettyErrors: false, merge: true, logLevel: 'error' } as const;
       this.#document = parseDocument(text, { ...options, lineCounter: this.#lines });
-      this.#readErrors(this.#document);
+      this.#readErrors(this.#document, text);
       if (this.#unreadable.length === 0) this.value = this.#document.toJS({ maxAliasCount: mostAliases });
     } catch (error) {
       // Text that is nested deeper than the stack, an alias without its anchor, or too many of them.
@@ -59,9 +64,7 @@ export class ConfigurationDocument {
   /** Tells all that is wrong with the text itself; `place` of what has no field. */
   reportErrors(report: (path: FieldPath, text: string, place: Position) => void): void {
     for (const { offset, text } of this.#unreadable) report([], text, this.#placeOf(offset));
-    for (const { path, offset } of this.#twice) {
-      report(path, `is given twice; the first is on line ${this.positionOf(path).line}`, this.#placeOf(offset));
-    }
+    for (const { path, offset, text } of this.#wrong) report(path, text, this.#placeOf(offset));
   }
 
   /** Where the field begins, or the deepest field around it that there is. */
@@ -85,11 +88,46 @@ export class ConfigurationDocument {
     return this.#placeOf(offset);
   }
 
-  #readErrors(document: Document): void {
+  #readErrors(document: Document, text: string): void {
     for (const error of [...document.errors, ...document.warnings]) {
+      // Templates like to leave a last `---`.
+      if (error.code === 'MULTIPLE_DOCS' && nothingMore.test(text.slice(error.pos[0]))) continue;
       this.#fail(error.pos[0], wording(error.message, error.code));
     }
-    if (this.isReadable) this.#twice.push(...keysGivenTwice(document));
+    if (this.isReadable) this.#lookThrough(document);
+  }
+
+  #lookThrough(document: Document): void {
+    visit(document, {
+      Map: (_, map, ancestors) => this.#findKeysGivenTwice(map, ancestors),
+      Scalar: (_, scalar, ancestors) => {
+        const { value, source = '' } = scalar;
+        if (typeof value !== 'number' || !leadingZero.test(source)) return;
+        const text = `must not begin with 0, not ${source}: kube-scheduler would read it as an octal number`;
+        this.#wrong.push({ path: pathOf([...ancestors, scalar]), offset: rangeStart(scalar) ?? 0, text });
+      },
+    });
+  }
+
+  /** The second of two keys that are the same, and every further one. A merge may be given more than once. */
+  #findKeysGivenTwice(map: YAMLMap, ancestors: readonly unknown[]): void {
+    /** key -> the first pair that has it */
+    const firsts = new Map<string, Pair>();
+    for (const pair of map.items) {
+      const key = keyOf(pair);
+      const first = firsts.get(key);
+      if (first === undefined) {
+        firsts.set(key, pair);
+      } else if (key !== '<<') {
+        const { line } = this.#placeOf(rangeStart(first.key) ?? 0);
+        const path = [...pathOf([...ancestors, map]), key];
+        this.#wrong.push({
+          path,
+          offset: rangeStart(pair.key) ?? 0,
+          text: `is given twice; the first is on line ${line}`,
+        });
+      }
+    }
   }
 
   #fail(offset: number, text: string): void {
@@ -144,24 +182,6 @@ function rangeStart(node: unknown): number | undefined {
 
 function keyOf({ key }: Pair): string {
   return String(isScalar(key) ? key.value : key);
-}
-
-/** The second of two keys of a mapping that are the same, and every further one. A merge may be given more than once. */
-function keysGivenTwice(document: Document): readonly { readonly path: FieldPath; readonly offset: number }[] {
-  const twice: { readonly path: FieldPath; readonly offset: number }[] = [];
-  visit(document, {
-    Map(_, map, ancestors) {
-      const keys = new Set<string>();
-      for (const pair of map.items) {
-        const key = keyOf(pair);
-        if (keys.has(key) && key !== '<<') {
-          twice.push({ path: [...pathOf([...ancestors, map]), key], offset: rangeStart(pair.key) ?? 0 });
-        }
-        keys.add(key);
-      }
-    },
-  });
-  return twice;
 }
 
 /** The way to the last of a chain of nodes, each of which holds the next. */

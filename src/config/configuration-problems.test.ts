@@ -41,6 +41,7 @@ describe('a file that is no KubeSchedulerConfiguration', () => {
       ],
     ],
     [`${header}---\n${header}`, ['3:1: holds several documents; a configuration file has one, so remove the others']],
+    [`${header}--- {}`, ['3:1: holds several documents; a configuration file has one, so remove the others']],
     [`${header}profiles: [`, [expect.stringMatching(/^3:12: is not valid YAML or JSON: /)]],
     [`${header}profiles: *there`, [expect.stringContaining('is not valid YAML or JSON: Unresolved alias')]],
     [`${header}parallelism: !many 4`, ['3:14: is not valid YAML or JSON: Unresolved tag: !many']],
@@ -49,7 +50,25 @@ describe('a file that is no KubeSchedulerConfiguration', () => {
   });
 });
 
+it.each(['---\n', '---\n# the end\n', '...\n---\n', '---\r\n---\r\n', '--- # the end'])(
+  'may end in %j, as templates leave it',
+  (end) => expect(problemsOf(end)).toEqual([]),
+);
+
 describe('a field', () => {
+  it.each([
+    ['podMaxBackoffSeconds: 010', '010'],
+    ['podMaxBackoffSeconds: +010', '+010'],
+  ])('may not be a number that YAML 1.1 reads otherwise: %s', (text, source) => {
+    expect(problemsOf(text)).toEqual([
+      `3:23: podMaxBackoffSeconds must not begin with 0, not ${source}: kube-scheduler would read it as an octal number`,
+    ]);
+  });
+
+  it('of text may begin with 0', () => {
+    expect(problemsOf('profiles: [{schedulerName: "010"}]\npodMaxBackoffSeconds: 10.0')).toEqual([]);
+  });
+
   it.each([
     [
       'paralelism: 1',
@@ -116,7 +135,7 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       'leaderElection: {retryPeriod: 1m}',
-      '3:18: leaderElection.renewDeadline must be longer than retryPeriod, which is 1m, not 10s',
+      '3:18: leaderElection.renewDeadline must be longer than 1.2 times retryPeriod, which is 1m, not 10s',
     ],
     [
       'leaderElection: {retryPeriod: -2s}',
@@ -303,6 +322,34 @@ describe("kube-scheduler's rules", () => {
     [
       '{urlPrefix: "http://x", tlsConfig: {insecure: 1}}',
       '4:39: extenders[0].tlsConfig.insecure must be true or false, not 1',
+    ],
+    [
+      '{urlPrefix: http://x, managedResources: [{name: "e..x/y"}]}',
+      '4:45: extenders[0].managedResources[0].name must be the name of an extended resource such as "example.com/gpu", not "e..x/y"',
+    ],
+    [
+      '{urlPrefix: http://x, managedResources: [{name: akubernetes.io/y}]}',
+      '4:45: extenders[0].managedResources[0].name must be the name of an extended resource such as "example.com/gpu", not "akubernetes.io/y"',
+    ],
+    [
+      '{urlPrefix: http://x, weight: 9223372036854775808}',
+      '4:25: extenders[0].weight must be a whole number of at most 9007199254740991, not 9223372036854776000',
+    ],
+    [
+      '{urlPrefix: http://x, httpTimeout: 2562048h}',
+      '4:25: extenders[0].httpTimeout must be a duration such as 15s or 1m30s, not "2562048h"',
+    ],
+    [
+      '{urlPrefix: http://x, tlsConfig: {caData: YWJ}}',
+      '4:37: extenders[0].tlsConfig.caData must be PEM in base64, not "YWJ"',
+    ],
+    [
+      '{urlPrefix: http://x, tlsConfig: {insecure: true, caFile: /ca}}',
+      '4:25: extenders[0].tlsConfig must have insecure: false beside caFile or caData, which verify the server',
+    ],
+    [
+      '{urlPrefix: http://x, tlsConfig: {certFile: /crt, keyData: ""}}',
+      '4:25: extenders[0].tlsConfig must have a client certificate and its key together',
     ],
   ])('hold for extenders: %j', (text, problem) => {
     expect(problemsOf(`extenders:\n- ${text}`)).toEqual([problem]);

@@ -1,6 +1,7 @@
 import { extensionPoints } from '../framework/extension-point.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { withDefaults } from '../plugins/argument-defaults.ts';
+import { shortText } from '../plugins/field-path.ts';
 import type { ArgumentSchema, ObjectSchema, ReportProblem } from '../plugins/argument-schema.ts';
 import { compileArgumentSchema } from '../plugins/compile-argument-schema.ts';
 import type { ArgumentValidator } from '../plugins/compile-argument-schema.ts';
@@ -92,6 +93,17 @@ const profile = {
   },
 } as const;
 
+/** As Go reads base64: line breaks in it do not count, all else does. */
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+const pem = {
+  type: 'string',
+  mustBe: 'PEM in base64',
+  check: (value: string, report: ReportProblem) => {
+    if (!base64.test(value.replaceAll(/[\r\n]/g, ''))) report([], `must be PEM in base64, not ${shortText(value)}`);
+  },
+} as const;
+
 const extender = {
   type: 'object',
   additionalProperties: false,
@@ -101,7 +113,7 @@ const extender = {
     filterVerb: text,
     preemptVerb: text,
     prioritizeVerb: text,
-    weight: { type: 'integer' },
+    weight: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER },
     bindVerb: text,
     enableHTTPS: flag,
     tlsConfig: {
@@ -113,9 +125,9 @@ const extender = {
         certFile: text,
         keyFile: text,
         caFile: text,
-        certData: text,
-        keyData: text,
-        caData: text,
+        certData: pem,
+        keyData: pem,
+        caData: pem,
       },
     },
     httpTimeout: duration,

@@ -9,7 +9,7 @@ import type { SchedulerConfiguration } from './scheduler-configuration.ts';
  * nothing runs are left out.
  */
 export function describeConfiguration(
-  { profiles }: SchedulerConfiguration,
+  { profiles }: Pick<SchedulerConfiguration, 'profiles'>,
   own: readonly KnownPlugin[] = [],
 ): readonly string[] {
   const known = knownPlugins(own);

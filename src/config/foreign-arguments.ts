@@ -1,3 +1,4 @@
+import { qualifiedName } from '../api/qualified-name.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import type { ReportProblem } from '../plugins/argument-schema.ts';
 import { PluginArguments } from '../plugins/plugin-arguments.ts';
@@ -48,8 +49,6 @@ const balancedAllocation = new PluginArguments('NodeResourcesBalancedAllocation'
   },
 });
 
-const labelName = '^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$';
-
 const podTopologySpread = new PluginArguments('PodTopologySpread', {
   type: 'object',
   additionalProperties: false,
@@ -64,7 +63,11 @@ const podTopologySpread = new PluginArguments('PodTopologySpread', {
         required: ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
         properties: {
           maxSkew: { type: 'integer', minimum: 1 },
-          topologyKey: { type: 'string', pattern: labelName, mustBe: 'a label such as "topology.kubernetes.io/zone"' },
+          topologyKey: {
+            type: 'string',
+            pattern: `^${qualifiedName}$`,
+            mustBe: 'a label such as "topology.kubernetes.io/zone"',
+          },
           whenUnsatisfiable: { enum: ['DoNotSchedule', 'ScheduleAnyway'] },
           labelSelector: { refused: 'must be absent: it is made from the services and owners of each pod' },
           minDomains: { type: 'integer', minimum: 1 },

@@ -14,8 +14,9 @@ export async function loadConfiguration(file: string, own: readonly KnownPlugin[
 
 /** The text of a configuration file. Rejects with ConfigurationError. */
 export async function readConfigurationFile(file: string): Promise<string> {
+  let bytes: Uint8Array;
   try {
-    return await readFile(file, 'utf8');
+    bytes = await readFile(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const text =
@@ -26,6 +27,15 @@ export async function readConfigurationFile(file: string): Promise<string> {
           : code === 'EISDIR'
             ? 'it is a folder; name the file in it'
             : `it cannot be read: ${message}`;
-    throw new ConfigurationError(file, [{ file, line: 0, column: 0, path: [], text }], { cause: error });
+    throw unreadable(file, text, error);
   }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw unreadable(file, 'it is not UTF-8 text', error);
+  }
+}
+
+function unreadable(file: string, text: string, cause: unknown): ConfigurationError {
+  return new ConfigurationError(file, [{ file, line: 0, column: 0, path: [], text }], { cause });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { UserError } from '../base/user-error.ts';
 import { ConfigurationError } from './configuration-error.ts';
@@ -242,16 +242,35 @@ describe('a configuration that is written', () => {
         score: set(['TaintToleration', 'NodeAffinity', 'NodeResourcesFit']),
         preFilter: set(['NodeAffinity', 'NodePorts', 'Coscheduling']),
         multiPoint: some({
-          enabled: named([...filters, 'Coscheduling']),
+          enabled: named([...filters, 'Coscheduling', 'Own']),
           disabled: named([...filters, 'Coscheduling']),
         }),
       }),
-      pluginConfig: fc.constantFrom(
-        [],
-        [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 7 } }],
-        [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated', resources: [] } } }],
+      pluginConfig: fc.oneof(
+        fc.jsonValue().map((args) => [{ name: 'Own', args }]),
+        fc.constantFrom([]),
+        fc.constantFrom(
+          [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 7 } }],
+          [{ name: 'NodeResourcesFit', args: { scoringStrategy: { type: 'MostAllocated', resources: [] } } }],
+        ),
       ),
     });
+    const base64 = fc.base64String();
+    const extender = fc.record(
+      {
+        urlPrefix: fc.constantFrom('http://x', 'https://user:a%20b@x:8443/y/'),
+        filterVerb: fc.string(),
+        prioritizeVerb: fc.constantFrom('', 'rank'),
+        weight: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+        enableHTTPS: fc.boolean(),
+        tlsConfig: some({ insecure: fc.constant(false), serverName: fc.string(), caFile: fc.string(), caData: base64 }),
+        httpTimeout: fc.integer({ min: 0, max: 2 ** 53 - 1 }).map((n) => `${n}ns`),
+        nodeCacheCapable: fc.boolean(),
+        managedResources: fc.constantFrom([], [{ name: 'a.b/c', ignoredByScheduler: true }]),
+        ignorable: fc.boolean(),
+      },
+      { requiredKeys: ['urlPrefix', 'weight'] },
+    );
     return some({
       apiVersion: fc.constantFrom('v1', 'v1beta3').map((version) => `kubescheduler.config.k8s.io/${version}`),
       clientConnection: some({
@@ -265,7 +284,7 @@ describe('a configuration that is written', () => {
       profiles: fc
         .array(profile, { maxLength: 3 })
         .map((list) => list.map((each, index) => ({ schedulerName: `s${index}`, ...each }))),
-      extenders: fc.constantFrom([], [{ urlPrefix: 'http://x', filterVerb: 'f', tlsConfig: { insecure: true } }]),
+      extenders: fc.array(extender, { maxLength: 1 }),
     }).map((fields) => ({
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
@@ -276,12 +295,13 @@ describe('a configuration that is written', () => {
   it('is the same when it is read again', () => {
     fc.assert(
       fc.property(files(), (file) => {
-        const { configuration } = parseConfiguration('f.yaml', stringify(file));
-        const again = parseConfiguration('g.yaml', formatConfiguration(configuration));
+        const own = [{ name: 'Own' }];
+        const { configuration } = parseConfiguration('f.yaml', stringify(file), own);
+        const again = parseConfiguration('g.yaml', formatConfiguration(configuration), own);
         expect(again.configuration).toEqual(configuration);
         expect(formatConfiguration(again.configuration)).toBe(formatConfiguration(configuration));
       }),
-      { numRuns: 60 },
+      { numRuns: 100 },
     );
   });
 
@@ -429,21 +449,33 @@ describe('any text', () => {
 });
 
 describe('a file', () => {
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tutti-configuration-'));
+    file = join(folder, 'scheduler.yaml');
+  });
+
+  afterEach(() => rm(folder, { recursive: true }));
+
   it('that is not there, or is none, is said so', async () => {
     await expect(loadConfiguration('/does/not/exist.yaml')).rejects.toThrow(
       'the configuration cannot be used:\n  /does/not/exist.yaml: there is no such file',
     );
-    await expect(loadConfiguration(tmpdir())).rejects.toThrow('it is a folder; name the file in it');
+    await expect(loadConfiguration(folder)).rejects.toThrow('it is a folder; name the file in it');
   });
 
-  it('is read', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tutti-configuration-'));
-    try {
-      const file = join(folder, 'scheduler.yaml');
-      await writeFile(file, header);
-      expect((await loadConfiguration(file)).configuration).toEqual(parse(''));
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+  it.each<[string, BufferEncoding, string]>([
+    ['Latin-1', 'latin1', `${header}# caf\xe9\n`],
+    ['UTF-16', 'utf16le', `\ufeff${header}`],
+  ])('of %s is refused', async (_, encoding, text) => {
+    await writeFile(file, text, encoding);
+    await expect(loadConfiguration(file)).rejects.toThrow(`${file}: it is not UTF-8 text`);
+  });
+
+  it('is read, also with a byte order mark and the line ends of Windows', async () => {
+    await writeFile(file, `\ufeff${header.replaceAll('\n', '\r\n')}`);
+    expect((await loadConfiguration(file)).configuration).toEqual(parse(''));
   });
 });

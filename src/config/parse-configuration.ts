@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ProfileError, ProfileProblem } from '../framework/profile-error.ts';
 import { isObject } from '../plugins/argument-schema.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
@@ -15,6 +16,7 @@ import {
 import type { ConfigurationVersion } from './configuration-schema.ts';
 import type { KnownPlugin, KnownPlugins } from './known-plugin.ts';
 import { knownPlugins } from './known-plugin.ts';
+import { placesOf } from './profile-remarks.ts';
 import { fieldOf, filledTextOf, listOf, textOf, wholeNumberOf } from './raw-value.ts';
 import { readExtenders } from './read-extenders.ts';
 import { readLeaderElection } from './read-leader-election.ts';
@@ -31,6 +33,8 @@ export interface ParsedConfiguration {
   readonly configuration: SchedulerConfiguration;
   /** What a user should know though nothing is wrong, in the order of the file. */
   readonly warnings: readonly ConfigurationRemark[];
+  /** What is wrong with the profiles that were made of it, as something that is wrong with the file. */
+  readonly errorOf: (error: ProfileError) => ConfigurationError;
 }
 
 /** What is read of a file, and everything that is wrong with it. */
@@ -43,9 +47,9 @@ interface Reading extends ParsedConfiguration {
  * besides Tutti's. Throws ConfigurationError with everything that is wrong, and nothing else, whatever the text is.
  */
 export function parseConfiguration(file: string, text: string, own: readonly KnownPlugin[] = []): ParsedConfiguration {
-  const { configuration, warnings, problems } = readConfiguration(file, text, own);
+  const { problems, ...parsed } = readConfiguration(file, text, own);
   if (problems.length > 0) throw new ConfigurationError(file, problems);
-  return { configuration, warnings };
+  return parsed;
 }
 
 /** The same, for who wants warnings beside the problems. Never throws. */
@@ -71,8 +75,17 @@ export function readConfiguration(file: string, text: string, own: readonly Know
   }
   // What is wrong need not be warned of as well.
   const wrong = new Set(problems.map(({ path }) => JSON.stringify(path)));
+  const schedulerNames = configuration.profiles.map(({ schedulerName }) => schedulerName);
+  const remarksOf = (problem: ProfileProblem): readonly ConfigurationRemark[] =>
+    placesOf(problem, document.value, schedulerNames).map((place) => ({
+      file,
+      ...document.positionOf(place.path),
+      ...place,
+    }));
   return {
     configuration,
+    errorOf: (error) =>
+      new ConfigurationError(file, error.problems.flatMap(remarksOf).sort(inFileOrder), { cause: error }),
     warnings: warnings.filter(({ path }) => !wrong.has(JSON.stringify(path))).sort(inFileOrder),
     problems: problems.sort(inFileOrder),
   };
@@ -141,14 +154,20 @@ function warnOfNoEffect(value: unknown, warn: ReportRemark): void {
   const parallelism = fieldOf(value, 'parallelism');
   if (parallelism !== undefined && parallelism !== 16)
     warn(['parallelism'], 'has no effect: a cycle runs on one thread');
-  const percentages = [[], ...listOf(fieldOf(value, 'profiles')).map((_, index) => ['profiles', index])];
-  for (const path of percentages) {
-    const holder = path.length === 0 ? value : listOf(fieldOf(value, 'profiles'))[path[1] as number];
-    const nodes = fieldOf(holder, 'percentageOfNodesToScore');
-    // 0 lets kube-scheduler choose, and is the default of the file, not of a profile.
-    const isOther = typeof nodes === 'number' && nodes >= (path.length === 0 ? 1 : 0) && nodes < 100;
-    if (isOther) warn([...path, 'percentageOfNodesToScore'], 'has no effect: every node is looked at');
-    if (fieldOf(holder, 'percentageOfPlacementsToScore') === undefined) continue;
+  // 0 lets kube-scheduler choose, and is the default of the file, not of a profile.
+  warnOfPercentages(value, [], 1, warn);
+  for (const [index, profile] of listOf(fieldOf(value, 'profiles')).entries()) {
+    warnOfPercentages(profile, ['profiles', index], 0, warn);
+  }
+}
+
+/** `least`: percentages of nodes below it say nothing. */
+function warnOfPercentages(holder: unknown, path: FieldPath, least: number, warn: ReportRemark): void {
+  const nodes = fieldOf(holder, 'percentageOfNodesToScore');
+  if (typeof nodes === 'number' && nodes >= least && nodes < 100) {
+    warn([...path, 'percentageOfNodesToScore'], 'has no effect: every node is looked at');
+  }
+  if (fieldOf(holder, 'percentageOfPlacementsToScore') !== undefined) {
     warn([...path, 'percentageOfPlacementsToScore'], 'has no effect: a group is planned as a whole');
   }
 }

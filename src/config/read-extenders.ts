@@ -1,9 +1,11 @@
+import { isQualifiedName } from '../api/qualified-name.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import type { ReportRemark } from './configuration-document.ts';
 import { fieldOf, filledTextOf, listOf, textOf, wholeNumberOf } from './raw-value.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from './scheduler-configuration.ts';
+import { tlsProblem } from './tls-problem.ts';
 
 const defaultTimeoutMs = 5_000;
 
@@ -30,7 +32,12 @@ export function readExtenders(value: unknown, report: ReportRemark): readonly Ex
         report([...path, 'bindVerb'], `must be absent: one extender may bind, and extenders[${binder}] does`);
       binder ??= index;
     }
+    if (verbs.preemptVerb !== undefined) {
+      report([...path, 'preemptVerb'], 'is not supported yet: remove it; an extender is not asked about preemption');
+    }
     const tls = tlsOf(fieldOf(extender, 'tlsConfig'));
+    const wrongTls = tls === undefined ? undefined : tlsProblem(tls);
+    if (wrongTls !== undefined) report([...path, 'tlsConfig'], wrongTls);
     const timeoutMs = parseDuration(textOf(fieldOf(extender, 'httpTimeout')) ?? '');
     return {
       urlPrefix: text('urlPrefix') ?? '',
@@ -50,12 +57,15 @@ export function readExtenders(value: unknown, report: ReportRemark): readonly Ex
   });
 }
 
-const qualifiedName = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-
 function checkResource(name: string, path: FieldPath, managed: Map<string, string>, report: ReportRemark): void {
-  const isExtended = name.includes('/') && !/^([^/]*\.)?kubernetes\.io\//.test(name) && !name.startsWith('requests.');
+  // Quotas put `requests.` before it, and it must be a name then as well.
+  const isExtended =
+    name.includes('/') &&
+    !name.includes('kubernetes.io/') &&
+    !name.startsWith('requests.') &&
+    isQualifiedName(`requests.${name}`);
   const place = `extenders[${path[1]}].managedResources[${path[3]}]`;
-  if (!qualifiedName.test(name) || !isExtended) {
+  if (!isExtended) {
     report(path, `must be the name of an extended resource such as "example.com/gpu", not ${shortText(name)}`);
   } else if (managed.has(name)) {
     report(path, `must be managed once; ${managed.get(name)} has ${name} too`);

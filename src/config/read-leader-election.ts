@@ -8,6 +8,9 @@ import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
 
 const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
+/** The pause between two tries may be so much longer than it is said to be. */
+export const retryJitter = 1.2;
+
 /** Reads the field leaderElection over its defaults, by kube-scheduler's rules. */
 export function readLeaderElection(value: unknown, report: ReportRemark): LeaderElectionConfiguration {
   const given = fieldOf(value, 'leaderElect');
@@ -23,13 +26,14 @@ export function readLeaderElection(value: unknown, report: ReportRemark): Leader
   if (!election.leaderElect) return election;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, resourceLock } = election;
   const isGiven = (name: string): boolean => fieldOf(value, name) !== undefined;
-  const mustExceed = (longer: [string, number], shorter: [string, number]): void => {
-    if (longer[1] > shorter[1]) return;
-    const text = `must be longer than ${shorter[0]}, which is ${formatDuration(shorter[1])}, not ${formatDuration(longer[1])}`;
+  const mustExceed = (longer: [string, number], shorter: [string, number], factor = 1): void => {
+    if (longer[1] > shorter[1] * factor) return;
+    const times = factor === 1 ? '' : `${factor} times `;
+    const text = `must be longer than ${times}${shorter[0]}, which is ${formatDuration(shorter[1])}, not ${formatDuration(longer[1])}`;
     report(['leaderElection', longer[0]], text, ['leaderElection', isGiven(longer[0]) ? longer[0] : shorter[0]]);
   };
   mustExceed(['leaseDuration', leaseDurationMs], ['renewDeadline', renewDeadlineMs]);
-  mustExceed(['renewDeadline', renewDeadlineMs], ['retryPeriod', retryPeriodMs]);
+  mustExceed(['renewDeadline', renewDeadlineMs], ['retryPeriod', retryPeriodMs], retryJitter);
   if (resourceLock !== defaults.resourceLock) {
     report(['leaderElection', 'resourceLock'], `must be ${defaults.resourceLock}, not ${shortText(resourceLock)}`);
   }

@@ -70,7 +70,8 @@ function mayHelpOutside(event: ClusterEvent, refusedPods: readonly Pod[]): boole
 function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventRegistration[] {
   if (plugin.eventsToRegister === undefined) return [];
   const refuse = (problem: string, cause?: unknown): never => {
-    throw new ProfileError(`profile ${schedulerName}: eventsToRegister of plugin ${plugin.name} ${problem}`, { cause });
+    const text = `eventsToRegister of plugin ${plugin.name} ${problem}`;
+    throw new ProfileError([{ schedulerName, text, plugin: plugin.name, cause }]);
   };
   let answer: unknown;
   try {

@@ -12,6 +12,7 @@ import { PluginClock } from './plugin-clock.ts';
 import type { Plugin } from './plugin.ts';
 import { Profile } from './profile.ts';
 import { Status } from './status.ts';
+import type { StatusCode } from './status.ts';
 import { asyncPointDeadlineMs } from './within-deadline.ts';
 
 const build = new Builders();
@@ -107,6 +108,27 @@ describe('a plugin that answers nonsense fails its pod by name, and the next pod
       { filter: () => thrown(Object.create(null)) },
       'Hostile failed in Filter: an object',
     ],
+    [
+      'a throw of what cannot be looked at',
+      { filter: () => thrown(new Proxy({}, { getPrototypeOf: () => thrown(new Error('no')), has: () => thrown(0) })) },
+      'Hostile failed in Filter: something that cannot be looked at',
+    ],
+    [
+      'a throw of an Error without a text',
+      { filter: () => thrown(Object.assign(new Error('x'), { message: { toString: null } })) },
+      'Hostile failed in Filter: an object',
+    ],
+    ...['filter', 'preFilter', 'reserve', 'permit', 'preBind', 'score', 'normalizeScore'].flatMap((point) => {
+      const throwing = (code: StatusCode): Hostile => ({
+        score: () => 1,
+        [point]: () => thrown(new Status(code, 'too bad')),
+      });
+      const named = `${point[0]!.toUpperCase()}${point.slice(1)}`;
+      return [
+        [`${named}: throws a refusal`, throwing('Unschedulable'), `Hostile failed in ${named}: too bad`],
+        [`${named}: throws an Error status`, throwing('Error'), 'too bad.'],
+      ];
+    }),
   ] as unknown as [string, Hostile, string][])('%s', async (_what, points, message) => {
     expect(await verdictOf(points)).toContain(message);
   });

@@ -11,18 +11,19 @@ const points = [
 ] satisfies readonly (keyof Plugin)[];
 
 /**
- * The plugin that the factory makes for a profile. Its log lines carry its name. Throws a UserError: what the factory threw, if
- * that is one, or a ProfileError that names the plugin and says what is wrong with what was made.
+ * The plugin that the factory makes for a profile. Its log lines carry its name. Throws a ProfileError that names the plugin and says
+ * what is wrong with what was made, or has the text of what the factory threw, if that is a UserError.
  */
 export function makePlugin(name: string, factory: PluginFactory, args: unknown, handle: PluginHandle): Plugin {
+  const place = { schedulerName: handle.schedulerName, plugin: name };
   const refuse = (problem: string, cause?: unknown): never => {
-    throw new ProfileError(`profile ${handle.schedulerName}: plugin ${name} ${problem}`, { cause });
+    throw new ProfileError([{ ...place, text: `plugin ${name} ${problem}`, cause }]);
   };
   let made: unknown;
   try {
     made = factory(args, { ...handle, logger: handle.logger.child({ plugin: name }) });
   } catch (error) {
-    if (error instanceof UserError) throw error;
+    if (error instanceof UserError) throw new ProfileError([{ ...place, text: error.message, cause: error }]);
     return refuse(`could not be made: ${describeThrown(error)}`, error);
   }
   dropPromise(made);

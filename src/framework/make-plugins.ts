@@ -5,7 +5,7 @@ import type { ExtensionPoint } from './extension-point.ts';
 import { makePlugin } from './make-plugin.ts';
 import type { Plugin, PluginFactory } from './plugin.ts';
 import type { PluginHandle } from './plugin-handle.ts';
-import { ProfileError } from './profile-error.ts';
+import { ProfileProblems } from './profile-error.ts';
 
 /** plugin name -> its factory */
 export type PluginRegistry = ReadonlyMap<string, PluginFactory>;
@@ -29,13 +29,15 @@ export interface MadePlugins {
   readonly weights: ReadonlyMap<Plugin, number>;
 }
 
-/** Throws ProfileError, or another UserError that a plugin's factory throws. */
+/** Throws ProfileError, with all that is wrong. */
 export function makePlugins(options: ProfilePlugins): MadePlugins {
   const { enabled, points = {} } = options;
-  const instances = instantiate(options);
+  const problems = new ProfileProblems();
+  const instances = instantiate(options, problems);
   const at = Object.fromEntries(
-    extensionPoints.map((point) => [point, runningAt(point, instances, options)]),
+    extensionPoints.map((point) => [point, runningAt(point, instances, options, problems)]),
   ) as unknown as MadePlugins['at'];
+  problems.throwAny();
   const weights = new Map<Plugin, number>();
   for (const { name, weight = 1 } of [...enabled, ...(points.score?.enabled ?? [])]) {
     weights.set(instances.get(name)!, weight);
@@ -47,26 +49,34 @@ export function makePlugins(options: ProfilePlugins): MadePlugins {
   return { plugins, at, weights };
 }
 
-/** configured name -> plugin, those that are enabled everywhere first */
-function instantiate(options: ProfilePlugins): ReadonlyMap<string, Plugin> {
+/** configured name -> plugin, those that are enabled everywhere first, without those that cannot be made */
+function instantiate(options: ProfilePlugins, problems: ProfileProblems): ReadonlyMap<string, Plugin> {
   const { schedulerName, enabled, points = {}, registry, handle } = options;
   const instances = new Map<string, Plugin>();
-  const add = (list: readonly EnabledPlugin[], where: string): void => {
+  /** Names of plugins that were made, or could not be. */
+  const tried = new Set<string>();
+  const add = (list: readonly EnabledPlugin[], point?: ExtensionPoint): void => {
     const names = new Set<string>();
     for (const { name, weight = 1, args } of list) {
-      if (names.has(name)) throw problem(schedulerName, `plugin ${name} is enabled twice${where}`);
-      if (!(weight >= 1)) throw problem(schedulerName, `weight of ${name} must be at least 1, not ${weight}`);
+      const refuse = (text: string): void =>
+        problems.add({ schedulerName, text, plugin: name, ...(point !== undefined && { point }) });
+      const where = point === undefined ? '' : ` at ${point}`;
+      if (names.has(name)) refuse(`plugin ${name} is enabled twice${where}`);
+      if (!(weight >= 1)) refuse(`weight of ${name} must be at least 1, not ${weight}`);
       names.add(name);
-      if (instances.has(name)) continue;
+      if (tried.has(name)) continue;
+      tried.add(name);
       const factory = registry.get(name);
       if (factory === undefined) {
-        throw problem(schedulerName, `no plugin is called ${name}; known are ${[...registry.keys()].join(', ')}`);
+        refuse(`no plugin is called ${name}; known are ${[...registry.keys()].join(', ')}`);
+        continue;
       }
-      instances.set(name, makePlugin(name, factory, args, handle));
+      const made = problems.collect(() => makePlugin(name, factory, args, handle));
+      if (made !== undefined) instances.set(name, made);
     }
   };
-  add(enabled, '');
-  for (const point of extensionPoints) add(points[point]?.enabled ?? [], ` at ${point}`);
+  add(enabled);
+  for (const point of extensionPoints) add(points[point]?.enabled ?? [], point);
   return instances;
 }
 
@@ -74,19 +84,25 @@ function runningAt(
   point: ExtensionPoint,
   instances: ReadonlyMap<string, Plugin>,
   { schedulerName, enabled, points = {} }: ProfilePlugins,
+  problems: ProfileProblems,
 ): readonly Plugin[] {
-  const implementing = (name: string): boolean => implementsPoint(instances.get(name)!, point);
+  const implementing = (name: string): boolean => {
+    const plugin = instances.get(name);
+    return plugin !== undefined && implementsPoint(plugin, point);
+  };
   const here = points[point];
   for (const { name } of here?.enabled ?? []) {
-    if (implementing(name)) continue;
-    const own = extensionPoints.filter((other) => implementsPoint(instances.get(name)!, other));
+    const plugin = instances.get(name);
+    if (plugin === undefined || implementsPoint(plugin, point)) continue;
+    const own = extensionPoints.filter((other) => implementsPoint(plugin, other));
     const advice = `its points are ${own.join(', ') || 'none'}`;
-    throw problem(schedulerName, `plugin ${name} has nothing to do at ${point}; ${advice}`);
+    problems.add({
+      schedulerName,
+      text: `plugin ${name} has nothing to do at ${point}; ${advice}`,
+      plugin: name,
+      point,
+    });
   }
   const everywhere = enabled.map(({ name }) => name);
-  return pluginsAtPoint({ everywhere, here, implementing }).map((name) => instances.get(name)!);
-}
-
-function problem(schedulerName: string, text: string): ProfileError {
-  return new ProfileError(`profile ${schedulerName}: ${text}`);
+  return pluginsAtPoint({ everywhere, here, implementing }).flatMap((name) => instances.get(name) ?? []);
 }

@@ -55,9 +55,15 @@ export function readSignature(answer: unknown): string | undefined {
   throw wrong(answer, 'undefined or a text');
 }
 
-/** What was thrown, in words; never throws itself. */
+/** What was thrown, in words; never throws itself, whatever it is. */
 export function describeThrown(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : describe(thrown);
+  try {
+    if (!(thrown instanceof Error)) return describe(thrown);
+    const { message }: { readonly message: unknown } = thrown;
+    return typeof message === 'string' ? message : describe(message);
+  } catch {
+    return 'something that cannot be looked at';
+  }
 }
 
 /** A promise that nobody will look at must not end the process when it fails. */

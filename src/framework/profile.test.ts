@@ -4,7 +4,7 @@ import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { CycleState } from './cycle-state.ts';
 import type { PointsConfiguration } from './enabled-plugin.ts';
 import type { Plugin } from './plugin.ts';
-import { Profile, ProfileError } from './profile.ts';
+import { Profile } from './profile.ts';
 import { skip, Status } from './status.ts';
 
 const build = new Builders();
@@ -39,20 +39,18 @@ describe('a profile', () => {
         ]),
         handle: pluginHandle(build),
       });
-    expect(make).toThrow(new ProfileError('profile mine: no plugin is called Typo; known are Order, Binder'));
+    expect(make).toThrow('profile mine: no plugin is called Typo; known are Order, Binder');
   });
 
   it('has exactly one plugin that sorts the queue', () => {
     expect(() => profileOf(binder)).toThrow(
-      new ProfileError('profile mine: exactly one enabled plugin must sort the queue, but enabled is none'),
+      'profile mine: exactly one enabled plugin must sort the queue, but enabled is none',
     );
     expect(() => withBasics({ name: 'Other', compare: () => 0 })).toThrow('but enabled is Order, Other');
   });
 
   it('has a plugin that binds', () => {
-    expect(() => profileOf(order)).toThrow(
-      new ProfileError('profile mine: no enabled plugin binds; enable DefaultBinder'),
-    );
+    expect(() => profileOf(order)).toThrow('profile mine: no enabled plugin binds; enable DefaultBinder');
   });
 
   it('keeps plugins that read other nodes apart from those whose answers may be reused', () => {

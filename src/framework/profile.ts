@@ -16,6 +16,7 @@ import {
   readRefusalOrSkip,
   readSignature,
 } from './plugin-answers.ts';
+import { failureOf } from './plugin-failure.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
@@ -110,7 +111,7 @@ export class Profile {
   readonly #clock: Clock;
   readonly #logger: Logger;
 
-  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  /** Throws ProfileError. */
   constructor(options: ProfilePlugins) {
     const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
@@ -143,13 +144,13 @@ export class Profile {
     this.#followers = at.preFilter.filter(follows);
     if (at.queueSort.length !== 1) {
       const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
-      throw new ProfileError(
-        `profile ${this.schedulerName}: exactly one enabled plugin must sort the queue, but enabled is ${names}`,
-      );
+      const text = `exactly one enabled plugin must sort the queue, but enabled is ${names}`;
+      throw new ProfileError([{ schedulerName: this.schedulerName, text, point: 'queueSort' }]);
     }
     this.#queueSort = at.queueSort[0]!;
     if (at.bind.length === 0) {
-      throw new ProfileError(`profile ${this.schedulerName}: no enabled plugin binds; enable DefaultBinder`);
+      const text = 'no enabled plugin binds; enable DefaultBinder';
+      throw new ProfileError([{ schedulerName: this.schedulerName, text, point: 'bind' }]);
     }
   }
 
@@ -257,7 +258,7 @@ export class Profile {
     for (const plugin of this.#followers) {
       if (state.skippedFilters.has(plugin.name)) continue;
       const status = guarded(plugin, 'AddPod', () => readRefusal(plugin.preFilterAddPod!(state, pod, added, node)));
-      if (status !== undefined) return failed(plugin, 'AddPod', status);
+      if (status !== undefined) return failureOf(plugin, 'AddPod', status);
     }
     return undefined;
   }
@@ -269,7 +270,7 @@ export class Profile {
       const status = guarded(plugin, 'RemovePod', () =>
         readRefusal(plugin.preFilterRemovePod!(state, pod, removed, node)),
       );
-      if (status !== undefined) return failed(plugin, 'RemovePod', status);
+      if (status !== undefined) return failureOf(plugin, 'RemovePod', status);
     }
     return undefined;
   }
@@ -284,7 +285,7 @@ export class Profile {
       try {
         status = plugin.filter!(state, pod, node);
       } catch (error) {
-        return failed(plugin, 'Filter', error);
+        return failureOf(plugin, 'Filter', error);
       }
       if (status !== undefined) return refusal(plugin, 'Filter', status);
     }
@@ -406,7 +407,7 @@ export class Profile {
     try {
       return readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
     } catch (error) {
-      return failed(plugin, point, error);
+      return failureOf(plugin, point, error);
     }
   }
 }
@@ -433,18 +434,12 @@ function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
   return text;
 }
 
-function failed(plugin: Plugin, point: string, error: unknown): Status {
-  if (error instanceof Status && error.code === 'Error') return error.from(plugin.name);
-  const text = error instanceof Status ? error.message : describeThrown(error);
-  return new Status('Error', `${plugin.name} failed in ${point}: ${text}`, plugin.name, error);
-}
-
 /** The refusal that the plugin answered, named. */
 function refusal(plugin: Plugin, point: string, answer: unknown): Status {
   try {
     return readRefusal(answer)!.from(plugin.name);
   } catch (error) {
-    return failed(plugin, point, error);
+    return failureOf(plugin, point, error);
   }
 }
 
@@ -452,6 +447,6 @@ function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
   try {
     return run();
   } catch (error) {
-    return failed(plugin, point, error);
+    return failureOf(plugin, point, error);
   }
 }

@@ -303,7 +303,7 @@ describe('the profiles of a scheduler', () => {
 
   it('must sort the one queue by one plugin', () => {
     expect(() => profilesOf(configuration('web', { name: 'ByName' }), configuration('ml', { name: 'ByTime' }))).toThrow(
-      'profile ml sorts the queue by ByTime, profile web by ByName: ' +
+      'profile ml: it sorts the queue by ByTime, profile web by ByName: ' +
         'there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments',
     );
   });
@@ -314,7 +314,7 @@ describe('the profiles of a scheduler', () => {
     const same = { by: { name: ['a', 'b'] } };
     expect(profilesOf(sorting('web', same), sorting('ml', structuredClone(same))).all).toHaveLength(2);
     expect(() => profilesOf(sorting('web', same), sorting('ml', { by: { name: ['b', 'a'] } }))).toThrow(
-      'profile ml sorts the queue by ByName with other arguments, profile web by ByName: ' +
+      'profile ml: it sorts the queue by ByName with other arguments, profile web by ByName: ' +
         'there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments',
     );
   });

@@ -5,7 +5,8 @@ import type { ClusterEvent } from '../framework/cluster-event.ts';
 import { EventHints } from '../framework/event-hints.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
-import { Profile, ProfileError } from '../framework/profile.ts';
+import { ProfileError, ProfileProblems } from '../framework/profile-error.ts';
+import { Profile } from '../framework/profile.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
 import type { Status } from '../framework/status.ts';
 import type { QueuePolicy } from '../queue/scheduling-queue.ts';
@@ -22,21 +23,27 @@ export class Profiles implements QueuePolicy {
   /** profile -> its plugins' registrations */
   readonly #hints = new Map<Profile, EventHints>();
 
-  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  /** Throws ProfileError, with all that is wrong with any profile. */
   constructor(options: {
     readonly configurations: readonly ProfileConfiguration[];
     readonly registry: PluginRegistry;
     /** What the plugins of this profile may use. */
     readonly handle: (profile: () => Profile, schedulerName: string) => PluginHandle;
   }) {
-    for (const { schedulerName, plugins, points = {} } of options.configurations) {
-      if (this.#byName.has(schedulerName)) throw new ProfileError(`two profiles are called ${schedulerName}`);
-      const handle = options.handle(() => profile, schedulerName);
-      const { registry } = options;
-      const profile: Profile = new Profile({ schedulerName, enabled: plugins, points, registry, handle });
-      this.#byName.set(schedulerName, profile);
-      this.#hints.set(profile, new EventHints(profile));
+    const { configurations, registry } = options;
+    const problems = new ProfileProblems();
+    for (const [index, { schedulerName, plugins, points = {} }] of configurations.entries()) {
+      if (configurations.findIndex((other) => other.schedulerName === schedulerName) < index) {
+        throw new ProfileError(`two profiles are called ${schedulerName}`);
+      }
+      problems.collect(() => {
+        const handle = options.handle(() => profile, schedulerName);
+        const profile: Profile = new Profile({ schedulerName, enabled: plugins, points, registry, handle });
+        this.#byName.set(schedulerName, profile);
+        this.#hints.set(profile, new EventHints(profile));
+      });
     }
+    problems.throwAny();
     this.all = [...this.#byName.values()];
     if (this.all.length === 0) throw new ProfileError('there is no profile; at least one is needed');
     this.#mustSortAlike(options.configurations);
@@ -112,10 +119,10 @@ export class Profiles implements QueuePolicy {
     for (const other of sorts) {
       if (other.name === first.name && isDeepStrictEqual(other.args ?? {}, first.args ?? {})) continue;
       const how = other.name === first.name ? `${first.name} with other arguments` : `${other.name}`;
-      throw new ProfileError(
-        `profile ${other.schedulerName} sorts the queue by ${how}, profile ${first.schedulerName} by ${first.name}: ` +
-          `there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments`,
-      );
+      const text =
+        `it sorts the queue by ${how}, profile ${first.schedulerName} by ${first.name}: ` +
+        `there is one queue, so all profiles must enable the same QueueSort plugin with the same arguments`;
+      throw new ProfileError([{ schedulerName: other.schedulerName, text, point: 'queueSort' }]);
     }
   }
 }

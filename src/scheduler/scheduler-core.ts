@@ -94,7 +94,7 @@ export class SchedulerCore {
   #hasBegun = false;
   #plans = 0;
 
-  /** Throws ProfileError, and whatever the plugins' factories throw. */
+  /** Throws ProfileError. */
   constructor(options: SchedulerCoreOptions) {
     const { clock, logger, ports, random } = options;
     const { signal } = this.#stop;

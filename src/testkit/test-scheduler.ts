@@ -41,7 +41,7 @@ export class TestScheduler {
   /** pod uid -> what it was told last */
   readonly #verdicts = new Map<string, Verdict>();
 
-  /** Throws ProfileError, or another UserError that a plugin's factory throws. */
+  /** Throws ProfileError. */
   constructor({ plugins = [], profiles, seed = 1 }: TestSchedulerOptions = {}) {
     const configurations = profiles?.map(profileFrom) ?? enableOwn([defaultProfile('default-scheduler')], plugins);
     this.#core = new Scheduling({

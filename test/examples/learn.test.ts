@@ -118,6 +118,14 @@ describe('npm run learn', { timeout: 30_000 }, () => {
     const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'learn']);
     expect(stdout.match(/npm run learn -- [1-7] /g)).toHaveLength(7);
   });
+
+  it.each([['0'], ['8'], ['x'], ['1.5'], ['-1'], ['01'], [''], ['1', '2']])('-- %j is no step', async (...given) => {
+    const run = promisify(execFile)(process.execPath, ['examples/learn/learn.ts', ...given]);
+    await expect(run).rejects.toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining(`There is no step "${given.join(' ')}": name one of the seven.\n`) as string,
+    });
+  });
 });
 
 describe('the pages of the course', () => {

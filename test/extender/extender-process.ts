@@ -4,7 +4,8 @@
  *
  * - `only-NAMES` leaves the nodes a, b and so on of these letters; `none` leaves none, with reasons;
  * - `likes-NAME` scores that node 10;
- * - `binds` binds; `refuses` answers with an Error; `fails` with status 500; `babbles` with what is not JSON; `hangs` not at all.
+ * - `binds` binds; `lies` says so; `strays` binds to node c;
+ * - `dawdles` leaves all nodes, after 20 ms; `refuses` answers with an Error; `fails` with status 500; `babbles` with what is not JSON; `hangs` not at all.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -45,6 +46,15 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       return;
     case 'refuses':
       send({ Error: 'not today' });
+      return;
+    case 'lies':
+      send({ Error: '' });
+      return;
+    case 'strays':
+      send({ Error: await bind({ ...args, Node: 'c' }) });
+      return;
+    case 'dawdles':
+      setTimeout(() => send({ NodeNames: names }), 20);
       return;
     case 'binds':
       send({ Error: verb === 'bind' ? await bind(args) : '' });

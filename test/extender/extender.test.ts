@@ -29,6 +29,8 @@ interface Wish {
   readonly cpu: number;
   readonly gpus?: number;
   readonly group?: string;
+  /** Its labels are like those of no other. */
+  readonly unlike?: boolean;
 }
 
 interface PodObject {
@@ -103,13 +105,16 @@ async function start(...extenders: readonly (readonly [behaviour: string, fields
   scheduler = await createScheduler({ configFile: path, logger });
 }
 
-async function pod(name: string, { cpu, gpus, group }: Wish = { cpu: 1 }): Promise<void> {
+async function pod(name: string, { cpu, gpus, group, unlike = false }: Wish = { cpu: 1 }): Promise<void> {
   const devices = gpus === undefined ? {} : { 'example.com/gpu': String(gpus) };
   const resources = { requests: { cpu: String(cpu), ...devices }, limits: devices };
   await plane.client.create(podsPath, {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, ...(group !== undefined && { labels: { [podGroupLabel]: group } }) },
+    metadata: {
+      name,
+      labels: { ...(group !== undefined && { [podGroupLabel]: group }), ...(unlike && { index: name }) },
+    },
     spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox', resources }] },
   });
 }
@@ -225,6 +230,40 @@ describe('an extender in a process of its own, over HTTPS', () => {
     expect(requests.map(({ verb, pod: name }) => `${verb} ${name}`)).toEqual(['bind x']);
   });
 
+  it('that says it has bound a pod, and has not, has failed to', async () => {
+    await start(['lies', { bindVerb: 'bind', ignorable: false }]);
+    await pod('x', { cpu: 2 });
+    await expectMessage(
+      'x',
+      expect.stringMatching(/failed in bind: it said that the pod was bound to node ., and it is not/),
+    );
+    expect(await bound()).toEqual({});
+  });
+
+  it('that binds a pod elsewhere has its way: the room there is taken, and that which was meant is free', async () => {
+    await start(['strays', { bindVerb: 'bind', managedResources: [{ name: 'example.com/gpu' }] }]);
+    // Only a has room for it.
+    for (const name of ['b', 'c']) {
+      await plane.client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { unschedulable: true } });
+    }
+    await pod('x', { cpu: 2, gpus: 1 });
+    await expectBound({ x: 'c' });
+    await pod('plain', { cpu: 2 });
+    await expectBound({ x: 'c', plain: 'a' });
+    await plane.client.patch('/api/v1/nodes/c', 'merge', { spec: { unschedulable: false } });
+    await pod('late', { cpu: 1 });
+    await expectMessage('late', expect.stringContaining('2 Insufficient cpu'));
+  });
+
+  it('that hangs does not keep the scheduler from stopping', async () => {
+    await start(['hangs', { filterVerb: 'filter', httpTimeout: '1h' }]);
+    for (const name of ['x', 'y', 'z']) await pod(name);
+    await expect.poll(() => requests.length).toBe(3);
+    const before = performance.now();
+    await scheduler!.stop();
+    expect(performance.now() - before).toBeLessThan(3_000);
+  });
+
   it('that accounts for a resource has it left aside by us', async () => {
     const managedResources = [{ name: 'example.com/gpu', ignoredByScheduler: true }];
     await start(['only-a', { filterVerb: 'filter', managedResources }]);
@@ -259,6 +298,18 @@ describe('a gang through an extender', () => {
     await expect.poll(async () => Object.keys(await bound()).length).toBe(3);
     const plans = (await pods()).map(({ metadata }) => metadata.annotations?.['tutti.dev/plan']);
     expect([plans.length, new Set(plans).size, plans[0]]).toEqual([3, 1, expect.any(String)]);
+  });
+
+  it('of a hundred that are all unlike starts whole through a slow one, while others go on', async () => {
+    const managedResources = [{ name: 'example.com/gpu' }];
+    await start(['dawdles', { filterVerb: 'filter', managedResources, httpTimeout: '5s' }]);
+    const amounts = { cpu: '200', memory: '8Gi', pods: '200', 'example.com/gpu': '200' };
+    const status = { allocatable: amounts, capacity: amounts };
+    await plane.client.create('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'large' }, status });
+    await gang('red', 100, { cpu: 1, gpus: 1, unlike: true });
+    await pod('plain', { cpu: 1 });
+    await expect.poll(async () => Object.keys(await bound()).length, { timeout: 20_000 }).toBe(101);
+    expect(new Set(requests.map((request) => request.pod)).size).toBe(100);
   });
 
   it('is not bound at all by one that refuses to, and is tried again', async () => {

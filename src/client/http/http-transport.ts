@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../base/message-of.ts';
 import { ConnectionError } from '../api-errors.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
+import { AnswerTooLongError } from '../transport.ts';
 import type { ConnectionKind, Transport, TransportRequest, TransportResponse } from '../transport.ts';
 import { abortReason, unlessAborted } from '../wait.ts';
 import { BodyStream } from './body-stream.ts';
@@ -68,9 +69,7 @@ export class HttpTransport implements Transport {
     const pool = this.#poolsFor(credentials).byKind[kind];
     const wire = toWire(this.#headOf(request, credentials), request);
     const response =
-      kind === 'watch'
-        ? await openStream(pool, wire, signal)
-        : await collect(pool, wire, request.discardsBody === true, signal);
+      kind === 'watch' ? await openStream(pool, wire, signal) : await collect(pool, wire, request, signal);
     if (response.status === 401) this.#endpoint.refused(credentials);
     return response;
   }
@@ -152,13 +151,14 @@ type WireRequest = Pick<Exchange, 'request' | 'body' | 'mayBeSent'>;
 function collect(
   pool: ConnectionPool,
   request: WireRequest,
-  discardsBody: boolean,
+  { discardsBody = false, mostBytes = Infinity }: TransportRequest,
   signal: AbortSignal | undefined,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     let status = 0;
     let headers: TransportResponse['headers'] = {};
     const collected = new CollectedBody();
+    let length = 0;
     const exchange: Exchange = {
       ...request,
       onHead(answeredStatus, answeredHeaders) {
@@ -166,7 +166,12 @@ function collect(
         headers = answeredHeaders;
       },
       onBody(chunk) {
-        if (!discardsBody || status >= 300) collected.push(chunk);
+        length += chunk.length;
+        if (length > mostBytes) {
+          pool.cancel(exchange, new AnswerTooLongError(`the answer is longer than ${mostBytes} bytes`));
+        } else if (!discardsBody || status >= 300) {
+          collected.push(chunk);
+        }
       },
       onEnd() {
         signal?.removeEventListener('abort', onAbort);

@@ -1,3 +1,4 @@
+import { plainName, qualifiedName } from '../../api/qualified-name.ts';
 import { PluginArguments } from '../plugin-arguments.ts';
 
 export type AllocationStrategy = 'LeastAllocated' | 'MostAllocated';
@@ -22,10 +23,7 @@ const defaultScored: readonly ScoredResource[] = [
   { name: 'memory', weight: 1 },
 ];
 
-const name = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
-const group = '[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?';
-
-const resourceName = { type: 'string', pattern: `^(${group}/)?${name}$` } as const;
+const resourceName = { type: 'string', pattern: `^${qualifiedName}$` } as const;
 
 /** kube-scheduler's NodeResourcesFitArgs; of the scoring strategies, RequestedToCapacityRatio is refused. */
 export const fitArguments = new PluginArguments('NodeResourcesFit', {
@@ -41,7 +39,7 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
       type: 'array',
       items: {
         type: 'string',
-        pattern: `^${name}$`,
+        pattern: `^${plainName}$`,
         mustBe: 'what stands before the slash of resource names, such as "example.com"',
       },
       default: [],

@@ -1,9 +1,12 @@
 import { Buffer } from 'node:buffer';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../base/message-of.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import type { Endpoint, TlsOptions } from '../../client/endpoint.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from '../../config/scheduler-configuration.ts';
+import { tlsProblem } from '../../config/tls-problem.ts';
 import { ExtenderConfigurationError } from './extender-configuration-error.ts';
 
 export interface ExtenderEndpoint {
@@ -50,23 +53,36 @@ function parseUrl(text: string, place: string): URL {
   return url;
 }
 
+/** What it rejects with names the field and what would be right: a handshake would only say that it failed. */
 async function tlsOptions(
   tls: ExtenderTlsConfiguration | undefined,
   enableHttps: boolean,
   place: string,
 ): Promise<TlsOptions> {
+  const problem = tls === undefined ? undefined : tlsProblem(tls);
+  if (problem !== undefined) throw new ExtenderConfigurationError(`${place} ${problem}`);
   const [ca, cert, key] = await Promise.all([
     contentOf(tls?.caData, tls?.caFile, `${place}.caFile`),
     contentOf(tls?.certData, tls?.certFile, `${place}.certFile`),
     contentOf(tls?.keyData, tls?.keyFile, `${place}.keyFile`),
   ]);
-  if (tls?.insecure === true && ca !== undefined) {
-    throw new ExtenderConfigurationError(
-      `${place}: insecure must be false beside caFile or caData, which verify the server`,
-    );
+  const fieldOf = (name: 'ca' | 'cert' | 'key'): string =>
+    tls?.[`${name}Data`] === undefined ? `${name}File` : `${name}Data`;
+  for (const [name, certificates] of [
+    ['ca', ca],
+    ['cert', cert],
+  ] as const) {
+    if (certificates === undefined) continue;
+    // TLS itself would pass over authorities that it cannot read.
+    mustBe(`${place}.${fieldOf(name)} must be certificates in PEM`, () => new X509Certificate(certificates));
   }
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new ExtenderConfigurationError(`${place}: a client certificate and its key must be given together`);
+  if (cert !== undefined && key !== undefined) {
+    mustBe(`${place}.${fieldOf('key')} must be a private key in PEM, without a passphrase`, () =>
+      createPrivateKey(key),
+    );
+    mustBe(`${place}.${fieldOf('key')} must be the key of the certificate in ${fieldOf('cert')}`, () =>
+      createSecureContext({ cert, key }),
+    );
   }
   const isInsecure = tls?.insecure === true || (enableHttps && ca === undefined);
   return {
@@ -76,6 +92,14 @@ async function tlsOptions(
     ...(tls?.serverName !== undefined && { servername: tls.serverName }),
     ...(isInsecure && { rejectUnauthorized: false }),
   };
+}
+
+function mustBe(what: string, use: () => unknown): void {
+  try {
+    use();
+  } catch (cause) {
+    throw new ExtenderConfigurationError(`${what}: ${messageOf(cause)}`, { cause });
+  }
 }
 
 /** What is given itself goes before the file. */

@@ -26,12 +26,20 @@ describe('a filter result', () => {
     [{ Nodes: { items: [{ metadata: { name: 'a' } }] }, NodeNames: null, FailedNodes: { b: 'full' } }],
     [{ nodes: { Items: [{ Metadata: { Name: 'a' } }] }, FailedNodes: { b: 'full' } }],
   ])('may have its names in any case: %j', (answer) => {
-    const { passed, failed, unresolvable } = readFilterResult(answer, asked);
+    const { passed, failed, unresolvable } = readFilterResult(answer, asked, true);
     expect([[...passed], [...failed], unresolvable.size]).toEqual([['a'], [['b', 'full']], 0]);
   });
 
+  it('with names and nodes means what it was asked with', () => {
+    const answer = { NodeNames: ['a'], Nodes: { items: [{ metadata: { name: 'b' } }] } };
+    expect([...readFilterResult(answer, asked, true).passed]).toEqual(['a']);
+    expect([...readFilterResult(answer, asked, false).passed]).toEqual(['b']);
+    expect([...readFilterResult({ NodeNames: ['a'] }, asked, false).passed]).toEqual(['a']);
+    expect([...readFilterResult({ Nodes: answer.Nodes }, asked, true).passed]).toEqual(['b']);
+  });
+
   it('that leaves nothing leaves no node', () => {
-    expect(readFilterResult({}, asked).passed.size).toBe(0);
+    expect(readFilterResult({}, asked, true).passed.size).toBe(0);
   });
 
   it.each([
@@ -43,7 +51,7 @@ describe('a filter result', () => {
     [[], 'its answer is not an ExtenderFilterResult: []'],
     [null, 'its answer is not an ExtenderFilterResult: null'],
   ])('is refused: %j', (answer, message) => {
-    expect(() => readFilterResult(answer, asked)).toThrow(
+    expect(() => readFilterResult(answer, asked, true)).toThrow(
       expect.objectContaining({ name: 'ExtenderAnswerError', message }),
     );
   });
@@ -55,7 +63,7 @@ it('reads priorities, and refuses what are none', () => {
     ['b', 0],
   ]);
   expect(readHostPriorities(null).size).toBe(0);
-  for (const answer of [{}, [{ Score: 1 }], [{ Host: 'a', Score: '1' }], [null]]) {
+  for (const answer of [{}, [{ Score: 1 }], [{ Host: 'a', Score: '1' }], [null], [{ Host: 'a', Score: 1e300 }]]) {
     expect(() => readHostPriorities(answer)).toThrow('HostPriorityList');
   }
 });

@@ -24,11 +24,16 @@ export function bindingArgs({ namespace, name, uid, nodeName }: PodBinding): str
   return JSON.stringify({ PodName: name, PodNamespace: namespace, PodUID: uid, Node: nodeName });
 }
 
-/** `asked`: names of the nodes that it was asked about. Throws ExtenderAnswerError. */
-export function readFilterResult(answer: unknown, asked: ReadonlySet<string>): ExtenderFilterResult {
+/**
+ * `asked`: names of the nodes that it was asked about; `byName`: as names alone, which decides what counts where it answers with names
+ * and with nodes. Throws ExtenderAnswerError.
+ */
+export function readFilterResult(answer: unknown, asked: ReadonlySet<string>, byName: boolean): ExtenderFilterResult {
   mustBeObject(answer, 'an ExtenderFilterResult');
   throwItsError(answer);
-  const names = fieldOf(answer, 'NodeNames') ?? itemNamesOf(fieldOf(answer, 'Nodes'));
+  const given = { names: fieldOf(answer, 'NodeNames'), nodes: fieldOf(answer, 'Nodes') };
+  const takesNames = given.names !== undefined && (byName || given.nodes === undefined);
+  const names = takesNames ? given.names : itemNamesOf(given.nodes);
   const passed = new Set<string>();
   for (const name of listOf(names, 'NodeNames')) {
     if (typeof name !== 'string' || !asked.has(name)) {
@@ -43,16 +48,17 @@ export function readFilterResult(answer: unknown, asked: ReadonlySet<string>): E
   };
 }
 
-/** Throws ExtenderAnswerError. */
+/** Node -> its score; what is said of one twice counts together. Throws ExtenderAnswerError. */
 export function readHostPriorities(answer: unknown): ReadonlyMap<string, number> {
   const scores = new Map<string, number>();
   for (const entry of listOf(answer, 'a HostPriorityList')) {
     const host = fieldOf(entry, 'Host');
     const score = fieldOf(entry, 'Score') ?? 0;
-    if (typeof host !== 'string' || typeof score !== 'number' || !Number.isFinite(score)) {
+    // A larger one, times its weight, could end up as no number.
+    if (typeof host !== 'string' || typeof score !== 'number' || !(Math.abs(score) <= Number.MAX_SAFE_INTEGER)) {
       throw new ExtenderAnswerError(`a HostPriorityList has ${shown(entry)}; each must have a Host and a Score`);
     }
-    scores.set(host, score);
+    scores.set(host, (scores.get(host) ?? 0) + score);
   }
   return scores;
 }

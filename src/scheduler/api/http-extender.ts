@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { TimeoutError } from '../../client/api-errors.ts';
 import { DialError } from '../../client/http/dial.ts';
 import { readText } from '../../client/read-text.ts';
+import { AnswerTooLongError } from '../../client/transport.ts';
 import type { Transport } from '../../client/transport.ts';
 import type { ExtenderConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Extender, WholePod } from '../../framework/extender.ts';
@@ -31,6 +32,8 @@ export interface HttpExtenderOptions {
 
 /** An extender that can do one thing at a time has to get through them all within a time-out. */
 const callsAtOnce = 8;
+/** More than the whole nodes of the largest clusters; a longer answer could take all memory. */
+const mostBytes = 128 << 20;
 const headers = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': 'tutti-scheduler' };
 
 /** A scheduler extender of Kubernetes: POST of JSON to a verb under its URL, eight at a time, each within its time-out. */
@@ -55,7 +58,7 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
     ...(filterVerb !== undefined && {
       filter: async (pod, nodes, signal) => {
         const answer = await call(filterVerb, args(pod, nodes), true, signal);
-        return readFilterResult(answer, new Set(nodes.map((node) => node.name)));
+        return readFilterResult(answer, new Set(nodes.map((node) => node.name)), configuration.nodeCacheCapable);
       },
     }),
     ...(prioritizeVerb !== undefined && {
@@ -86,8 +89,17 @@ async function post(
   const either = AbortSignal.any([signal, late.signal]);
   const path = `/${encodeURI(verb)}`;
   const send = async (): Promise<unknown> => {
-    const response = await transport.send({ method: 'POST', path, headers, body }, either);
+    const response = await transport.send({ method: 'POST', path, headers, body, mostBytes }, either);
     const text = await readText(response.body);
+    const { location, 'content-encoding': coding = 'identity' } = response.headers;
+    if (response.status >= 300 && response.status < 400 && location !== undefined) {
+      throw new ExtenderAnswerError(
+        `${verb} was answered with status ${response.status}, which leads to ${location}: give the address that answers as urlPrefix`,
+      );
+    }
+    if (coding !== 'identity') {
+      throw new ExtenderAnswerError(`${verb} was answered in the coding ${coding}, which was not asked for`);
+    }
     if (response.status !== 200) {
       throw new ExtenderAnswerError(
         `${verb} was answered with status ${response.status}: ${text.trim().slice(0, 200)}`,
@@ -99,6 +111,9 @@ async function post(
     return await send();
   } catch (error) {
     either.throwIfAborted();
+    if (error instanceof AnswerTooLongError) {
+      throw new ExtenderAnswerError(`${verb} was answered with more than ${mostBytes >> 20} MiB`, { cause: error });
+    }
     if (!isRead || error instanceof ExtenderAnswerError || error instanceof DialError) throw error;
     return await send();
   } finally {

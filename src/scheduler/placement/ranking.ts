@@ -3,11 +3,12 @@ import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
-import { describe, describeThrown, dropPromise } from '../../framework/plugin-answers.ts';
+import { describe, dropPromise } from '../../framework/plugin-answers.ts';
+import { failureOf } from '../../framework/plugin-failure.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import { notPreselected } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
-import { Status } from '../../framework/status.ts';
+import type { Status } from '../../framework/status.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
 import { notAsked } from './narrowing.ts';
 import type { Narrowing } from './narrowing.ts';
@@ -334,7 +335,7 @@ export class Ranking {
       try {
         plugin.normalizeScore(this.#state, this.#pod, column);
       } catch (error) {
-        this.#error ??= scoringFailure(plugin.name, 'NormalizeScore', error);
+        this.#error ??= failureOf(plugin, 'NormalizeScore', error);
       }
       let sum = 0;
       for (let i = 0; i < size; i++) {
@@ -342,7 +343,7 @@ export class Ranking {
         sum += column[i]!;
       }
       // One that is no number leaves none.
-      if (!Number.isFinite(sum)) this.#error ??= notFinite(plugin.name);
+      if (!Number.isFinite(sum)) this.#error ??= failureOf(plugin, 'NormalizeScore', notFinite);
       return extremes;
     });
   }
@@ -354,7 +355,7 @@ export class Ranking {
         raw[index] = finite(plugin.score!(this.#state, this.#pod, this.#nodes[index]!));
       }
     } catch (error) {
-      this.#error ??= scoringFailure(plugin.name, 'Score', error);
+      this.#error ??= failureOf(plugin, 'Score', error);
     }
   }
 
@@ -381,7 +382,7 @@ export class Ranking {
       try {
         table.scores[scorer]![node.index] = finite(plugin.score!(this.#state, this.#pod, node));
       } catch (error) {
-        this.#error ??= scoringFailure(plugin.name, 'Score', error);
+        this.#error ??= failureOf(plugin, 'Score', error);
         return;
       }
     }
@@ -403,9 +404,9 @@ export class Ranking {
       try {
         plugin.normalizeScore!(this.#state, this.#pod, sample);
       } catch (error) {
-        this.#error ??= scoringFailure(plugin.name, 'NormalizeScore', error);
+        this.#error ??= failureOf(plugin, 'NormalizeScore', error);
       }
-      if (!Number.isFinite(sample[0])) this.#error ??= notFinite(plugin.name);
+      if (!Number.isFinite(sample[0])) this.#error ??= failureOf(plugin, 'NormalizeScore', notFinite);
       total += weight * sample[0]!;
     });
     return total;
@@ -462,13 +463,7 @@ function finite(score: number): number {
   throw new RangeError(`a score must be a finite number, not ${describe(score)}`);
 }
 
-function notFinite(plugin: string): Status {
-  return new Status('Error', `${plugin} failed in NormalizeScore: it must leave finite numbers`, plugin);
-}
-
-function scoringFailure(plugin: string, point: string, error: unknown): Status {
-  return new Status('Error', `${plugin} failed in ${point}: ${describeThrown(error)}`, plugin, error);
-}
+const notFinite = new RangeError('it must leave finite numbers');
 
 function extremesOf(scores: Float64Array): Extremes {
   const extremes: Extremes = { least: Infinity, leastCount: 0, greatest: -Infinity, greatestCount: 0 };

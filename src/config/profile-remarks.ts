@@ -1,0 +1,48 @@
+import type { ProfileProblem } from '../framework/profile-error.ts';
+import { extensionPoints } from '../framework/extension-point.ts';
+import type { FieldPath } from '../plugins/field-path.ts';
+import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
+import { fieldOf, listOf } from './raw-value.ts';
+
+/** What is wrong with a field of a configuration. */
+interface FieldProblem {
+  readonly path: FieldPath;
+  readonly text: string;
+}
+
+/**
+ * Where in a configuration's `value` the cause of a problem is that came to light when its profiles were made: what plugins of one's own
+ * can do is not known before. `schedulerNames` are those of the profiles, in the order of the file.
+ */
+export function placesOf(
+  { schedulerName, text, plugin, point, cause }: ProfileProblem,
+  value: unknown,
+  schedulerNames: readonly string[],
+): readonly FieldProblem[] {
+  const index = schedulerNames.indexOf(schedulerName);
+  const profile = listOf(fieldOf(value, 'profiles'))[index];
+  const path: FieldPath = ['profiles', index];
+  const args = plugin === undefined ? undefined : argumentsOf(profile, plugin);
+  if (cause instanceof PluginArgumentsError && args !== undefined) {
+    return cause.problems.map((one) => ({ path: [...path, ...args, ...one.path], text: one.problem }));
+  }
+  const place =
+    plugin === undefined ? (point === undefined ? [] : ['plugins', point]) : enabledAt(profile, plugin, point);
+  return [{ path: [...path, ...(place ?? [])], text: `cannot be used: ${text}` }];
+}
+
+/** The arguments of the plugin in the profile; undefined where it gives none. */
+function argumentsOf(profile: unknown, plugin: string): FieldPath | undefined {
+  const index = listOf(fieldOf(profile, 'pluginConfig')).findIndex((entry) => fieldOf(entry, 'name') === plugin);
+  return index < 0 ? undefined : ['pluginConfig', index, 'args'];
+}
+
+/** Where the profile enables the plugin, at the point or else anywhere. */
+function enabledAt(profile: unknown, plugin: string, point: string | undefined): FieldPath | undefined {
+  for (const set of point === undefined ? ['multiPoint', ...extensionPoints] : [point]) {
+    const enabled = listOf(fieldOf(fieldOf(fieldOf(profile, 'plugins'), set), 'enabled'));
+    const index = enabled.findIndex((entry) => fieldOf(entry, 'name') === plugin);
+    if (index >= 0) return ['plugins', set, 'enabled', index, 'name'];
+  }
+  return undefined;
+}
