@@ -43,7 +43,7 @@ const rooms = {
   ],
   'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
   testkit: ['builders/', 'files'],
-  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'files'],
+  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
 };
 
 /** The pattern of what a room holds. */
