@@ -55,7 +55,7 @@ const kubeconfig = join(folder, 'kubeconfig');
 await writeFile(kubeconfig, localKubeconfig(listener.url));
 const child = spawn(
   'dist/cli.js', // by its own first line, which bounds the young generation
-  ['scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--metrics-port', '0'],
+  ['scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--secure-port', '0'],
   { stdio: ['ignore', 'inherit', 'inherit'] },
 );
 try {

@@ -117,16 +117,16 @@ describe('the address of health and metrics', () => {
   it.each(['scheduler', 'controller'])('of tutti %s is named when another process has it', async (name) => {
     const kubeconfig = await kubeconfigFile();
     await holdingPort(async (port) => {
-      expect(await refusal([name, '--kubeconfig', kubeconfig, '--metrics-port', String(port)])).toBe(
-        `cannot serve on 127.0.0.1, port ${port}: another process has it. Choose another port with --metrics-port (0 for any free one)`,
+      expect(await refusal([name, '--kubeconfig', kubeconfig, '--secure-port', String(port)])).toBe(
+        `cannot serve on 0.0.0.0, port ${port}: another process has it. Choose another port with --secure-port`,
       );
     });
   });
 
   it.each(['192.0.2.1', 'nowhere.invalid'])('is named when it is none of this machine: %s', async (host) => {
-    const flags = ['--kubeconfig', await kubeconfigFile(), '--metrics-port', '0', '--bind-address', host];
+    const flags = ['--kubeconfig', await kubeconfigFile(), '--secure-port', '10259', '--bind-address', host];
     expect(await refusal(['scheduler', ...flags])).toBe(
-      `cannot serve on ${host}, port 0: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
+      `cannot serve on ${host}, port 10259: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
     );
   });
 });
@@ -144,7 +144,7 @@ describe.skipIf(!existsSync('/dev/full'))('output that cannot be written', () =>
   );
 
   it('ends a server with 1 when it is the log', async () => {
-    const parameters = ['scheduler', '--kubeconfig', await kubeconfigFile(), '--metrics-port', '0'];
+    const parameters = ['scheduler', '--kubeconfig', await kubeconfigFile(), '--secure-port', '0'];
     expect(await tutti(parameters, { stderrTo: '/dev/full' }).ended()).toMatchObject({ exitCode: 1 });
   });
 });

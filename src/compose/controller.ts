@@ -3,19 +3,16 @@ import type { Endpoint } from '../client/endpoint.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { healthRoutes } from '../serving/health-routes.ts';
-import { metricsRoute } from '../serving/metrics-route.ts';
-import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
+import { prepareServing } from './process-serving.ts';
+import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 
 export interface ControllerProcessOptions {
   readonly endpoint?: Endpoint;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Address and port of health and metrics; port 0 takes any free one. */
-  readonly host: string;
-  readonly port: number;
+  readonly serving: ServingChoice;
   readonly qps: number;
   readonly burst: number;
   /** Groups reconciled at once. */
@@ -25,18 +22,25 @@ export interface ControllerProcessOptions {
 
 /** The controller process; resolves and rejects as `runScheduler` does, plugins aside. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
-  const { logger, workers } = options;
+  const { logger, workers, qps, burst } = options;
   const clock = systemClock;
   const connection = await connectToApi({ ...options, clock, userAgent: 'tutti-controller' });
+  const prepared = await prepareServing({
+    choice: options.serving,
+    name: 'tutti-controller',
+    api: options,
+    clock,
+    logger,
+  });
   const registry = createMetricRegistry({ processMetrics: true });
   try {
     let state: () => true | string = () => 'not started yet';
-    const serving = await startServing({
-      host: options.host,
-      port: options.port,
-      portFlag: '--metrics-port',
-      routes: [...healthRoutes([{ name: 'informers-synced', check: () => state() }]), metricsRoute(registry)],
-      logger,
+    const serving = await prepared.start({
+      registry,
+      live: [],
+      ready: [{ name: 'caches-synced', check: () => state() }],
+      configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers }],
+      debug: [],
     });
     const controller = startPodGroupController({
       client: connection.client,
@@ -50,11 +54,15 @@ export async function runController(options: ControllerProcessOptions): Promise<
     return {
       url: serving.url,
       async stop() {
-        await Promise.all([serving.close(), controller.stop()]);
+        serving.drain();
+        await controller.stop();
+        await serving.close();
+        await prepared.close();
         await connection.close();
       },
     };
   } catch (error) {
+    await prepared.close();
     await connection.close();
     throw error;
   }

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
+import { configurationObject } from '../config/format-configuration.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -13,11 +14,14 @@ import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
 import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
 import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { healthRoutes } from '../serving/health-routes.ts';
-import { metricsRoute } from '../serving/metrics-route.ts';
-import { startServing } from '../serving/start-serving.ts';
+import { cacheRoute } from '../serving/debug/cache-route.ts';
+import { groupsRoute } from '../serving/debug/groups-route.ts';
+import { queueRoute } from '../serving/debug/queue-route.ts';
+import { loopCheck } from '../serving/loop-check.ts';
 import { connectToApi } from './api-connection.ts';
 import { registryWith } from './own-plugins.ts';
+import { prepareServing } from './process-serving.ts';
+import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
 
@@ -27,9 +31,7 @@ export interface SchedulerProcessOptions {
   /** Of the kubeconfig. */
   readonly context?: string;
   readonly configuration: SchedulerConfiguration;
-  /** Address and port of health and metrics; port 0 takes any free one. */
-  readonly host: string;
-  readonly port: number;
+  readonly serving: ServingChoice;
   /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
@@ -37,8 +39,8 @@ export interface SchedulerProcessOptions {
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError, ExtenderConfigurationError, or
- * another UserError that a plugin's factory throws.
+ * to. Rejects with KubeconfigError, CertificateError, AuthenticationLookupError, PortUnavailableError, ProfileError,
+ * UnsupportedConfigurationError, ExtenderConfigurationError, or another UserError that a plugin's factory throws.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
@@ -52,13 +54,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const clock = systemClock;
   const random = Math.random;
   const { endpoint, context } = options;
-  const connection = await connectToApi({
+  const api = {
     ...configuration.clientConnection,
     ...(endpoint !== undefined && { endpoint }),
     ...(context !== undefined && { context }),
-    clock,
-    userAgent: 'tutti-scheduler',
-  });
+  };
+  const connection = await connectToApi({ ...api, clock, userAgent: 'tutti-scheduler' });
+  const prepared = await prepareServing({ choice: options.serving, name: 'tutti-scheduler', api, clock, logger });
   const { client } = connection;
   const identity = `${hostname()}-${process.pid}`;
   const events = new EventRecorder({
@@ -92,31 +94,30 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       identity,
       defer: (callback) => void setImmediate(callback),
     });
-    const serving = await startServing({
-      host: options.host,
-      port: options.port,
-      portFlag: '--metrics-port',
-      routes: [
-        ...healthRoutes([
-          { name: 'cluster-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' },
-        ]),
-        metricsRoute(registry),
-      ],
-      logger,
+    const serving = await prepared.start({
+      registry,
+      live: [loopCheck(scheduler)],
+      ready: [{ name: 'caches-synced', check: () => scheduler.isReady || 'the cluster has not been seen whole yet' }],
+      configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
+      debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
     });
     // Rejects only when it is stopped before the cluster has been seen.
     scheduler.start().catch((error: unknown) => logger.debug('not started', { error }));
     return {
       url: serving.url,
       async stop() {
+        serving.drain();
         events.stop();
-        await Promise.all([serving.close(), scheduler.stop()]);
+        await scheduler.stop();
+        await serving.close();
+        await prepared.close();
         await extending?.close();
         await connection.close();
       },
     };
   } catch (error) {
     events.stop();
+    await prepared.close();
     await extending?.close();
     await connection.close();
     throw error;
