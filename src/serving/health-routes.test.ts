@@ -44,7 +44,7 @@ it('leaves out what is excluded, and says so when there is no such check', () =>
     status: 500,
     text:
       '[+]ping ok\n[+]a excluded: ok\n[-]b failed: b is bad\n[+]c ok\n' +
-      'warn: some health checks cannot be excluded: there are none of these names\nreadyz check failed\n',
+      'warn: some health checks cannot be excluded: no matches for "<b>"\nreadyz check failed\n',
   });
 });
 

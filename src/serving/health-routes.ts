@@ -50,8 +50,10 @@ function answerAll(name: string, checks: readonly HealthCheck[], query: URLSearc
     if (result === 'ok') return `[+]${checked} ok`;
     return result === 'excluded' ? `[+]${checked} excluded: ok` : `[-]${checked} failed: ${result}`;
   });
-  // Names of checks are all that is said again of what was asked.
-  if (excluded.size > 0) lines.push('warn: some health checks cannot be excluded: there are none of these names');
+  if (excluded.size > 0) {
+    const names = [...excluded].map((excludedName) => JSON.stringify(excludedName)).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+  }
   return {
     status: isHealthy ? 200 : 500,
     text: [...lines, `${name} check ${isHealthy ? 'passed' : 'failed'}`, ''].join('\n'),

@@ -6,8 +6,6 @@ export const httpLimits = {
   connections: 256,
   /** The same from one address, so that one client cannot keep others out. */
   connectionsOfOneAddress: 64,
-  /** That the system may keep for us to accept: bounds what is accepted in one go. */
-  backlog: 64,
   headerBytes: 16 * 1024,
   targetCharacters: 2_048,
   /** Nothing is done with a body; a small one is passed over, a larger one refused. */

@@ -8,7 +8,16 @@ export function jsonAnswer(value: unknown, status = 200): Answer {
 /** A refusal in the form that Kubernetes gives it. */
 export function statusAnswer(status: number, reason: string, message: string): Answer {
   return jsonAnswer(
-    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code: status },
+    {
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message,
+      reason,
+      ...(reason === 'Forbidden' && { details: {} }),
+      code: status,
+    },
     status,
   );
 }

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { httpLimits } from './http-limits.ts';
 import { HttpService, limitedServerOptions } from './http-service.ts';
 import { PortUnavailableError } from './port-unavailable-error.ts';
 import type { RequestHandler } from './request-handler.ts';
@@ -35,7 +34,7 @@ export async function startLocalServing({ port: wanted, portFlag, handler }: Loc
   const service = new HttpService({ server, answer: (request) => handler.handle(request) });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(new PortUnavailableError(loopback, wanted, portFlag, error)));
-    server.listen({ host: loopback, port: wanted, backlog: httpLimits.backlog }, resolve);
+    server.listen(wanted, loopback, resolve);
   });
   const { port } = server.address() as AddressInfo;
   let closed: Promise<void> | undefined;

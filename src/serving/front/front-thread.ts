@@ -42,7 +42,7 @@ const onFailure = ({ code, message }: NodeJS.ErrnoException): void => {
   parent.close();
 };
 server.once('error', onFailure);
-server.listen({ host: options.host, port: options.port, backlog: httpLimits.backlog }, () => {
+server.listen(options.port, options.host, () => {
   server.off('error', onFailure);
   // What fails while connections are accepted (too many open files, say) ends none of those that there are.
   server.on('error', () => undefined);
