@@ -113,6 +113,33 @@ describe('a kubeconfig', () => {
   });
 });
 
+describe('what is served with', () => {
+  const key = 'test/fixtures/tls/server.key';
+  it.each([
+    [
+      ['--tls-cert-file', '/no/file', '--tls-private-key-file', key],
+      /^--tls-cert-file \/no\/file cannot be read \(ENOENT/,
+    ],
+    [['--tls-cert-file', key], /^--tls-cert-file is given without --tls-private-key-file: give both, or neither/],
+    [
+      ['--tls-cert-file', 'test/fixtures/tls/client.crt', '--tls-private-key-file', key],
+      /^the key of --tls-private-key-file .*server\.key is not that of the first certificate of --tls-cert-file .*client\.crt/,
+    ],
+    [['--client-ca-file', key], /^--client-ca-file .*server\.key has no certificate in it: give a file in PEM/],
+    [
+      ['--authentication-kubeconfig', '/no/file'],
+      /^kubeconfig \/no\/file does not exist: .* --authentication-kubeconfig$/,
+    ],
+    [
+      ['--authorization-kubeconfig', '/no/file'],
+      /^kubeconfig \/no\/file does not exist: .* --authorization-kubeconfig$/,
+    ],
+  ])('%j is said before anything is started', async (flags, message) => {
+    const kubeconfig = await kubeconfigFile();
+    expect(await refusal(['scheduler', '--kubeconfig', kubeconfig, ...flags])).toMatch(message);
+  });
+});
+
 describe('the address of health and metrics', () => {
   it.each(['scheduler', 'controller'])('of tutti %s is named when another process has it', async (name) => {
     const kubeconfig = await kubeconfigFile();

@@ -109,12 +109,13 @@ export class HttpService {
       this.#busy.delete(socket);
     });
     passOver(incoming);
+    // Whatever goes wrong here is the end of this connection, and of nothing else.
+    this.#settle(incoming, response).catch(() => socket.destroy());
+  }
+
+  async #settle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const screened = screen(incoming);
-    if (isAnswer(screened)) {
-      this.#respond(incoming, response, screened);
-      return;
-    }
-    void this.#answer(screened, incoming).then((answer) => this.#respond(incoming, response, answer));
+    this.#respond(incoming, response, isAnswer(screened) ? screened : await this.#answer(screened, incoming));
   }
 
   #respond(incoming: IncomingMessage, response: ServerResponse, { status, type, text, headers }: Answer): void {

@@ -74,7 +74,12 @@ describe('what cannot be served with names the flag and the file', () => {
       { certFile: '/no/file', keyFile: '/no/key' },
       /^--tls-cert-file \/no\/file cannot be read \(ENOENT.*\): correct/,
     ],
-    ['a folder', { certFile: '/', keyFile: '/' }, /^--tls-cert-file \/ cannot be read \(EISDIR/],
+    ['a folder', { certFile: '/', keyFile: '/' }, /^--tls-cert-file \/ cannot be read \(it is not a file\)/],
+    [
+      'a device',
+      { certFile: '/dev/zero', keyFile: '/' },
+      /^--tls-cert-file \/dev\/zero cannot be read \(it is not a file\)/,
+    ],
   ])('%s', async (_, given, message) => {
     await expect(provideCertificate(wishes(given), now)).rejects.toMatchObject({
       name: 'CertificateError',

@@ -104,9 +104,12 @@ export class Front {
             reject(new PortUnavailableError(host, this.#port, portFlag, asError(message)));
             break;
           case 'request':
-            void this.#options.answer(message.request).then((answer) => {
-              if (this.#worker === worker) this.#tell({ kind: 'answer', id: message.id, answer });
-            });
+            this.#options
+              .answer(message.request)
+              .then((answer) => {
+                if (this.#worker === worker) this.#tell({ kind: 'answer', id: message.id, answer });
+              })
+              .catch((error: unknown) => logger.error('an answer could not be handed on', { error }));
             break;
         }
       });
