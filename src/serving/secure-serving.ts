@@ -15,6 +15,7 @@ import { readServingCertificate } from './certificates/serving-certificate.ts';
 import type { ServingCertificate } from './certificates/serving-certificate.ts';
 import { Front } from './front/front.ts';
 import type { FrontTls } from './front/front-messages.ts';
+import { httpLimits } from './http-limits.ts';
 import { RequestHandler } from './request-handler.ts';
 import type { Route } from './route.ts';
 import type { Serving } from './start-local-serving.ts';
@@ -114,6 +115,7 @@ export class SecureServing {
       tls: this.#tls,
       minVersion: tlsVersions[tlsMinVersion],
       ...(tlsCipherSuites !== undefined && { ciphers: opensslCiphers(tlsCipherSuites) }),
+      answerWithinMs: httpLimits.mainThreadMs,
       portFlag: '--secure-port',
       answer: (request) => handler.handle(request),
       clock,

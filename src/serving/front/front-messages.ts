@@ -17,6 +17,8 @@ export interface FrontOptions {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   /** In OpenSSL's words. Absent: Node's own choice. */
   readonly ciphers?: string;
+  /** How long the thread that is asked may take to answer, in milliseconds, before the client is told that it does not. */
+  readonly answerWithinMs: number;
 }
 
 /** To the thread. */

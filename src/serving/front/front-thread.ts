@@ -108,7 +108,7 @@ function handOn(request: ServedRequest): Promise<Answer> {
         pending.delete(id);
         resolve(answer);
       };
-      const deadline = setTimeout(() => settle(stalled), httpLimits.mainThreadMs);
+      const deadline = setTimeout(() => settle(stalled), options.answerWithinMs);
       pending.set(id, settle);
       tell({ kind: 'request', id, request });
     });
@@ -118,7 +118,7 @@ function handOn(request: ServedRequest): Promise<Answer> {
 /** The same for all paths: liveness and readiness fail with it, as they should. */
 const stalled: Answer = {
   status: 500,
-  text: `[-]event-loop failed: no answer within ${httpLimits.mainThreadMs / 1_000} s\n`,
+  text: `[-]event-loop failed: no answer within ${options.answerWithinMs / 1_000} s\n`,
 };
 
 function tell(message: FromFront): void {

@@ -79,12 +79,13 @@ export class Front {
   }
 
   #start(): Promise<void> {
-    const { host, minVersion, ciphers, portFlag, logger, clock } = this.#options;
+    const { host, minVersion, ciphers, answerWithinMs, portFlag, logger, clock } = this.#options;
     const workerData: FrontOptions = {
       host,
       port: this.#port,
       tls: this.#tls,
       minVersion,
+      answerWithinMs,
       ...(ciphers !== undefined && { ciphers }),
     };
     // Neither the environment nor the flags of this process are for a thread that talks to strangers.
