@@ -69,7 +69,8 @@ app.kubernetes.io/component: {{ .component | quote }}
 {{/* The image of all pods. */}}
 {{- define "tutti.image" -}}
 {{- $image := .Values.image -}}
-{{- $registry := .Values.global.imageRegistry | default $image.registry -}}
+{{- $global := .Values.global | default dict -}}
+{{- $registry := $global.imageRegistry | default $image.registry -}}
 {{- $digest := ternary "" (printf "@%s" $image.digest) (empty $image.digest) -}}
 {{- printf "%s%s:%s%s" (ternary "" (printf "%s/" $registry) (empty $registry)) $image.repository ($image.tag | default .Chart.AppVersion) $digest -}}
 {{- end -}}
@@ -77,7 +78,8 @@ app.kubernetes.io/component: {{ .component | quote }}
 {{/* Answers a list of objects with names, as YAML; empty when there are none. */}}
 {{- define "tutti.imagePullSecrets" -}}
 {{- $secrets := list -}}
-{{- range concat (.Values.global.imagePullSecrets | default list) .Values.image.pullSecrets -}}
+{{- $global := .Values.global | default dict -}}
+{{- range concat ($global.imagePullSecrets | default list) .Values.image.pullSecrets -}}
 {{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
 {{- end -}}
 {{- with $secrets | uniq }}{{ toYaml . }}{{ end -}}
