@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { Gauge } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -12,6 +10,8 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 
 export interface CandidacyOptions {
   readonly configuration: LeaderElectionConfiguration;
+  /** As LeaderElector has it. */
+  readonly identity: string;
   /** That of the process; its writes stop at the fence. */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace' | 'watch'>;
   readonly fence: WriteFence;
@@ -21,7 +21,7 @@ export interface CandidacyOptions {
   readonly registry: MetricRegistry;
 }
 
-/** The process stands for election, under a name that no other process has or had: one that is started again waits like any other. */
+/** The process stands for election. */
 export function standForElection(options: CandidacyOptions): LeaderElector {
   const { configuration, registry, ...rest } = options;
   const { resourceName, resourceNamespace } = configuration;
@@ -35,7 +35,6 @@ export function standForElection(options: CandidacyOptions): LeaderElector {
   const elector = new LeaderElector({
     ...rest,
     ...configuration,
-    identity: `${hostname()}_${randomUUID()}`,
     namespace: resourceNamespace,
     name: resourceName,
     onChange: (leads) => status.set({ name: resourceName }, leads ? 1 : 0),

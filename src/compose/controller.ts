@@ -10,6 +10,7 @@ import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
+import { processIdentity } from './process-identity.ts';
 import type { RunningProcess } from './running-process.ts';
 
 export interface ControllerProcessOptions {
@@ -52,7 +53,17 @@ export async function runController(options: ControllerProcessOptions): Promise<
       logger,
     });
     const elector =
-      fence && standForElection({ configuration: leaderElection!, client, fence, clock, random, logger, registry });
+      fence &&
+      standForElection({
+        configuration: leaderElection!,
+        identity: processIdentity(),
+        client,
+        fence,
+        clock,
+        random,
+        logger,
+        registry,
+      });
     const controller = startPodGroupController({
       client,
       clock,

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
@@ -20,6 +19,7 @@ import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { registryWith } from './own-plugins.ts';
+import { processIdentity } from './process-identity.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
 
@@ -66,7 +66,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     userAgent: 'tutti-scheduler',
   });
   const { client } = connection;
-  const identity = `${hostname()}-${process.pid}`;
+  const identity = processIdentity();
   const events = new EventRecorder({
     client,
     clock,
@@ -112,7 +112,16 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     });
     const elector =
       fence &&
-      standForElection({ configuration: configuration.leaderElection, client, fence, clock, random, logger, registry });
+      standForElection({
+        configuration: configuration.leaderElection,
+        identity,
+        client,
+        fence,
+        clock,
+        random,
+        logger,
+        registry,
+      });
     const candidacy = elector && {
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,

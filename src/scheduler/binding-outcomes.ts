@@ -5,7 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
-import { scheduled } from './events.ts';
+import { groupScheduled, scheduled } from './events.ts';
 import type { KeptClaims } from './kept-claims.ts';
 import type { Placement } from './placement/planner.ts';
 import type { EventSink } from './ports.ts';
@@ -65,6 +65,7 @@ export class BindingOutcomes {
     const attempt = { candidate: plan.entity.candidate, profile: plan.profile.schedulerName, seconds };
     if (failures.length === 0) {
       metrics.attempted({ ...attempt, result: 'scheduled', pods: bound });
+      this.#tellScheduled(plan, seconds);
       return;
     }
     if (this.#options.signal.aborted) return;
@@ -91,6 +92,20 @@ export class BindingOutcomes {
       queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: placement.pod });
     }
     this.#tell(plan, failures, status);
+  }
+
+  #tellScheduled({ entity, gang, placements }: BindingPlan, seconds: number): void {
+    const { events, logger } = this.#options;
+    const nodes = new Set(placements.map(({ nodeName }) => nodeName));
+    logger.info('scheduled', {
+      entity: entity.key,
+      attempts: entity.attempts,
+      pods: placements.length,
+      ...(nodes.size === 1 ? { node: placements[0]!.nodeName } : { nodes: nodes.size }),
+      seconds,
+    });
+    const event = gang && groupScheduled(gang, placements.length, nodes.size);
+    if (event !== undefined) events.record(event);
   }
 
   /**
@@ -122,10 +137,14 @@ export class BindingOutcomes {
     const pods = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
     const subject = gang === undefined ? '' : `PodGroup ${gang.key}: `;
     const isError = status.code === 'Error';
-    this.#options.verdicts.report(pods, {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message: `${subject}${status.message}.`,
-      waitsFor: isError ? 'error' : 'permit',
-    });
+    this.#options.verdicts.report(
+      pods,
+      {
+        reason: isError ? 'SchedulerError' : 'Unschedulable',
+        message: `${subject}${status.message}.`,
+        waitsFor: isError ? 'error' : 'permit',
+      },
+      gang,
+    );
   }
 }

@@ -323,14 +323,26 @@ export class SchedulerCore {
         });
         if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
         this.queue.failed(entity, result.failure);
-        this.#verdicts.report(result.pods, result.verdict);
-        this.#logger.debug('unschedulable', {
-          entity: entity.key,
-          message: result.verdict.message,
-          waitsFor: result.verdict.waitsFor,
-        });
+        this.#sayWhy(entity, result);
         return;
     }
+  }
+
+  /** On the pods and in the log, there at level debug when it was said before. */
+  #sayWhy(
+    { key, candidate, attempts }: QueuedEntity,
+    { pods, verdict }: Extract<CycleResult, { kind: 'refused' }>,
+  ): void {
+    const isNews = this.#verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
+    const fields = {
+      entity: key,
+      attempts,
+      reason: verdict.reason,
+      waitsFor: verdict.waitsFor,
+      message: verdict.message,
+    };
+    if (isNews) this.#logger.info('unschedulable', fields);
+    else this.#logger.debug('still unschedulable', fields);
   }
 
   #podSeen(uid: string, pod: Pod | undefined): void {

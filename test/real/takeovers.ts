@@ -28,8 +28,7 @@ export function leaderKilledAndLeaderEnded(plane: RealPlane, { lease, renew, ret
     const limitMs = lease * 1_000 + 1_000;
     stage.partialForMs = limitMs + 1_000;
     const election = electionFlags(setting, { lease, renew, retry });
-    const { first, gang } = await stuckInMidGang(setting, election);
-    const standbys = [await tutti.startStandby({ election }), await tutti.startStandby({ election })];
+    const { first, standbys, gang } = await stuckInMidGang(setting, election, 2);
 
     const killedAt = performance.now();
     await tutti.kill(first);
@@ -68,10 +67,9 @@ export function leaderFrozen(plane: RealPlane, times: ElectionTimes): Promise<vo
     const { stage, tutti } = setting;
     stage.partialForMs = times.lease * 1_000 + 2_000;
     const election = electionFlags(setting, times);
-    const { first, gang, proxy } = await stuckInMidGang(setting, election);
-    const second = await tutti.startStandby({ election });
+    const { first, standbys, gang, proxy } = await stuckInMidGang(setting, election, 1);
     first.signal('SIGSTOP');
-    await second.said(/"message":"scheduling"/);
+    await standbys[0]!.said(/"message":"scheduling"/);
     await expectBound(stage.record, gang);
     await expectBound(stage.record, await createGangs(stage, 5));
     const writes: string[] = [];
@@ -94,20 +92,32 @@ function electionFlags({ stage }: Setting, { lease, renew, retry }: ElectionTime
   ];
 }
 
-/** A leader of whose gang two members are bound, and whose other Bindings get no answer. */
+interface StuckLeader {
+  readonly first: TestProcess;
+  readonly standbys: readonly TestProcess[];
+  /** Two of them are bound. */
+  readonly gang: readonly string[];
+  /** The leader's way to the server. */
+  readonly proxy: ApiProxy;
+}
+
+/** A leader whose Bindings of the second half of a gang get no answer, and standbys. */
 async function stuckInMidGang(
   { stage, tutti, addNodes }: Setting,
   election: readonly string[],
-): Promise<{ readonly first: TestProcess; readonly gang: readonly string[]; readonly proxy: ApiProxy }> {
+  standbyCount: number,
+): Promise<StuckLeader> {
   await addNodes(...['one', 'two', 'three', 'four'].map((name) => ({ name, allocatable: { cpu: '64' } })));
   const proxy = await stage.openProxy();
   const stuck = stopBindings(proxy, { of: size, passes: (binding) => binding <= 2, isAnswered: true });
   const first = await tutti.startScheduler({ through: proxy, election });
+  const standbys: TestProcess[] = [];
+  while (standbys.length < standbyCount) standbys.push(await tutti.startStandby({ election }));
   await stage.createGroup('stuck', { minMember: size });
   const gang = await stage.createPods('stuck', size, { group: 'stuck', cpu: 1 });
   await stuck;
   await expectCountBound(stage.record, gang, 2);
-  return { first, gang, proxy };
+  return { first, standbys, gang, proxy };
 }
 
 /** Gangs that come one after the other, as fast as the server takes them. */
