@@ -39,6 +39,16 @@ have releases of one name. Only names of RBAC objects may have colons. Takes dic
 {{- printf "%s:%s:%s" (include "tutti.fullname" .root) .root.Release.Namespace .suffix -}}
 {{- end -}}
 
+{{/*
+Of an object that may be put into a namespace of others, such as that of the monitoring: there with the release's namespace in it, after a dot, which neither name has.
+Takes dict root, name, namespace (empty: the release's).
+*/}}
+{{- define "tutti.nameElsewhere" -}}
+{{- $own := .root.Release.Namespace -}}
+{{- .name -}}
+{{- if ne (.namespace | default $own) $own -}}.{{- $own -}}{{- end -}}
+{{- end -}}
+
 {{/* Takes dict root, component. */}}
 {{- define "tutti.serviceAccountName" -}}
 {{- $account := (index .root.Values .component).serviceAccount -}}
