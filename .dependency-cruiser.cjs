@@ -44,7 +44,7 @@ const rooms = {
   'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
   serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
   testkit: ['builders/', 'files'],
-  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'files'],
+  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
 };
 
 /** The pattern of what a room holds. */

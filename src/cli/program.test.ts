@@ -27,6 +27,7 @@ async function parse(line: string): Promise<Outcome> {
       scheduler: command('scheduler'),
       controller: command('controller'),
       configCheck: (files, flags) => command('config check')({ files, ...flags }),
+      verify: command('verify'),
     },
     (code) => {
       exitCode = code;

@@ -51,12 +51,24 @@ export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
   readonly workers: number;
 }
 
+/** The flags of `tutti verify`. */
+export interface VerifyFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly gang?: true;
+  readonly namespace: string;
+  readonly schedulerName: string;
+  readonly image: string;
+  readonly timeout: number;
+}
+
 /** What the commands do; each answers the exit code. */
 export interface Commands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
   configCheck(files: readonly string[], flags: ConfigCheckFlags): Promise<number>;
+  verify(flags: VerifyFlags): Promise<number>;
 }
 
 /** Names of the Leases, where nobody gives others. */
@@ -90,6 +102,7 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
       ),
     ),
   );
+  program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
   for (const command of program.commands) {
     withHelp(command, command.name());
     for (const inner of command.commands) withHelp(inner, `${command.name()} ${inner.name()}`);
@@ -196,13 +209,40 @@ function controllerCommand(): Command {
   return withServerOptions(withLeaderElection(command, controllerLease), defaultSecurePorts.controller);
 }
 
-function withServerOptions(command: Command, securePort: number): Command {
-  command
+function verifyCommand(): Command {
+  const command = new Command('verify').description(
+    'Say whether gangs can be scheduled in the cluster of a kubeconfig: it answers, and knows PodGroup as Tutti has it.',
+  );
+  return withKubeconfigOptions(command)
+    .option('--gang', 'start a gang of two small pods as well, and take them away again')
+    .option('-n, --namespace <name>', 'where the gang is', 'default')
+    .option(
+      '--scheduler-name <name>',
+      'who is to schedule it',
+      (text: string) => schedulerName(text, undefined)[0]!,
+      'tutti',
+    )
+    .option('--image <image>', 'of its pods, which need not run', `tutti:${packageVersion()}`)
+    .addOption(
+      new Option('--timeout <duration>', 'how long each of that may take').argParser(duration).default(60_000, '60s'),
+    )
+    .addHelpText(
+      'after',
+      `\nExit codes: ${exitCodes.ok} all is well; ${exitCodes.failed} something is not, and it is said what.`,
+    );
+}
+
+function withKubeconfigOptions(command: Command): Command {
+  return command
     .option(
       '--kubeconfig <path>',
       'kubeconfig file (default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
     )
-    .option('--context <name>', 'context of the kubeconfig (default: its current-context)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current-context)');
+}
+
+function withServerOptions(command: Command, securePort: number): Command {
+  withKubeconfigOptions(command)
     .option('--kube-api-qps <number>', 'calls a second to the API server; 0 for no limit', rate, 50)
     .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100);
   withServingOptions(command, securePort);

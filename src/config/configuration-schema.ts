@@ -148,7 +148,7 @@ const extender = {
 const ownAddress = 'is of v1beta2: give --bind-address and --secure-port instead';
 
 /** The shape of version v1. No field has a default here, so that what a file says can be told from what it does not. */
-const configurationSchema = {
+export const configurationSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
