@@ -42,6 +42,7 @@ const rooms = {
     ...['background/', 'files'],
   ],
   'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
+  serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
   testkit: ['builders/', 'files'],
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
 };

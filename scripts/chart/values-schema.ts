@@ -284,6 +284,6 @@ export function valuesSchema(): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: "Values of Tutti's chart",
-    ...strict(properties, ['commonLabels', 'global', 'enabled']),
+    ...strict(properties, ['global', 'enabled']),
   };
 }

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
 import type { TestPlane } from '../../test/planes/plane.ts';
+import { freePorts } from '../../test/planes/real/ports.ts';
+import { httpsGet } from '../serving/testing/https-get.ts';
+import type { HttpsAnswer } from '../serving/testing/https-get.ts';
 import { freshHome } from './testing/fresh-home.ts';
 import type { TestProcess } from './testing/test-process.ts';
 
@@ -17,8 +20,9 @@ afterAll(async () => {
   await plane.stop();
 });
 
+/** Nothing is served unless a flag says where. */
 function start(command: string, ...flags: readonly string[]): TestProcess {
-  return home.tutti([command, '--kubeconfig', plane.kubeconfigPath, '--metrics-port', '0', ...flags]);
+  return home.tutti([command, '--kubeconfig', plane.kubeconfigPath, '--secure-port', '0', ...flags]);
 }
 
 async function holderOf(lease: string): Promise<string> {
@@ -35,12 +39,12 @@ it.each([
   const first = start(command);
   await first.said(/became leader +lease=kube-system/);
   const holder = await holderOf(lease);
-  const second = start(command);
+  const [port] = await freePorts(1);
+  const second = start(command, '--secure-port', String(port));
   await second.said(new RegExp(`standing by: another process holds the Lease .*holder=${holder}`));
-  const [, url] = await second.said(/health=(http:\S*)\/healthz/);
-  await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
-  const status = await (await fetch(`${url}/metrics`)).text();
-  expect(status).toContain(`leader_election_master_status{name="${lease}"} 0`);
+  const ask = (path: string): Promise<HttpsAnswer> => httpsGet(`https://127.0.0.1:${port}${path}`, { token: 'any' });
+  await expect.poll(async () => (await ask('/readyz')).status).toBe(200);
+  expect((await ask('/metrics')).text).toContain(`leader_election_master_status{name="${lease}"} 0`);
   first.signal('SIGTERM');
   await second.said(/became leader/);
   expect((await first.ended()).exitCode).toBe(0);

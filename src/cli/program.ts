@@ -1,12 +1,14 @@
 import { Command, Option } from 'commander';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
+import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
 import { exitCodes } from './exit-codes.ts';
 import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
 import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { packageVersion } from './package-files.ts';
 import type { ServerOptions } from './run-server.ts';
+import { withServingOptions } from './serving-options.ts';
 
 /** The flags of `tutti up`, as given. */
 export interface UpFlags {
@@ -129,7 +131,7 @@ function upCommand(): Command {
     .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')
     .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
     .option('--node-pods <number>', 'pods that each node takes', wholeNumber(1), 110)
-    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port, 0)
+    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port('for any free port'), 0)
     .addOption(pluginOption())
     .addOption(
       new Option('--timeout <duration>', 'with --exit: end after this time in any case')
@@ -162,7 +164,7 @@ function schedulerCommand(): Command {
       command,
       `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`,
     ),
-    10_251,
+    defaultSecurePorts.scheduler,
   );
 }
 
@@ -204,7 +206,7 @@ function controllerCommand(): Command {
   const command = new Command('controller')
     .description('Run the controller that writes the status of PodGroups in the cluster of a kubeconfig.')
     .option('--workers <number>', 'groups that are reconciled at the same time', wholeNumber(1, 1_000), 4);
-  return withServerOptions(withLeaderElection(command, controllerLease), 10_252);
+  return withServerOptions(withLeaderElection(command, controllerLease), defaultSecurePorts.controller);
 }
 
 function verifyCommand(): Command {
@@ -239,17 +241,11 @@ function withKubeconfigOptions(command: Command): Command {
     .option('--context <name>', 'context of the kubeconfig (default: its current-context)');
 }
 
-function withServerOptions(command: Command, metricsPort: number): Command {
+function withServerOptions(command: Command, securePort: number): Command {
   withKubeconfigOptions(command)
     .option('--kube-api-qps <number>', 'calls a second to the API server; 0 for no limit', rate, 50)
-    .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100)
-    .option('--bind-address <address>', 'address of health and metrics, which are plain HTTP', '127.0.0.1')
-    .option(
-      '--metrics-port <port>',
-      'port of /healthz, /livez, /readyz and /metrics; 0 for any free one',
-      port,
-      metricsPort,
-    );
+    .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100);
+  withServingOptions(command, securePort);
   return withLogOptions(command, 'info');
 }
 

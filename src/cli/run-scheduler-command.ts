@@ -41,7 +41,7 @@ export async function runSchedulerCommand(
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(flags.config !== undefined && { kubeconfigFrom: `clientConnection.kubeconfig of ${flags.config}` }),
   };
-  return runServer('scheduler', options, context, ({ endpoint, host, port, logger }) => {
+  return runServer('scheduler', options, context, ({ endpoint, serving, logger }) => {
     for (const warning of warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
     for (const flag of flags.overruled ?? []) {
       logger.warn('this flag is not taken beside --config, which says it in the file', { flag });
@@ -52,7 +52,7 @@ export async function runSchedulerCommand(
         { lease: 'kube-system/kube-scheduler' },
       );
     }
-    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, host, port, logger, configuration, plugins });
+    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, serving, logger, configuration, plugins });
     return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
 }

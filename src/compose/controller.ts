@@ -5,21 +5,18 @@ import type { LeaderElectionConfiguration } from '../config/scheduler-configurat
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
-import { healthRoutes } from '../serving/health-routes.ts';
-import { metricsRoute } from '../serving/metrics-route.ts';
-import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { processIdentity } from './process-identity.ts';
+import { prepareServing } from './process-serving.ts';
+import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 
 export interface ControllerProcessOptions {
   readonly endpoint?: Endpoint;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Address and port of health and metrics; port 0 takes any free one. */
-  readonly host: string;
-  readonly port: number;
+  readonly serving: ServingChoice;
   readonly qps: number;
   readonly burst: number;
   /** Absent: it is the only controller, and leads. */
@@ -31,7 +28,7 @@ export interface ControllerProcessOptions {
 
 /** The controller process; resolves and rejects as `runScheduler` does, plugins aside. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
-  const { logger, workers, leaderElection } = options;
+  const { logger, workers, qps, burst, leaderElection } = options;
   const clock = systemClock;
   const random = Math.random;
   const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
@@ -42,15 +39,22 @@ export async function runController(options: ControllerProcessOptions): Promise<
     userAgent: 'tutti-controller',
   });
   const { client } = connection;
+  const prepared = await prepareServing({
+    choice: options.serving,
+    name: 'tutti-controller',
+    api: options,
+    clock,
+    logger,
+  });
   const registry = createMetricRegistry({ processMetrics: true });
   try {
     let state: () => true | string = () => 'not started yet';
-    const serving = await startServing({
-      host: options.host,
-      port: options.port,
-      portFlag: '--metrics-port',
-      routes: [...healthRoutes([{ name: 'informers-synced', check: () => state() }]), metricsRoute(registry)],
-      logger,
+    const serving = await prepared.start({
+      registry,
+      live: [],
+      ready: [{ name: 'caches-synced', check: () => state() }],
+      configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers }],
+      debug: [],
     });
     const elector =
       fence &&
@@ -78,12 +82,16 @@ export async function runController(options: ControllerProcessOptions): Promise<
       url: serving.url,
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
-        await Promise.all([serving.close(), controller.stop()]);
+        serving.drain();
+        await controller.stop();
         await elector?.stop();
+        await serving.close();
+        await prepared.close();
         await connection.close();
       },
     };
   } catch (error) {
+    await prepared.close();
     await connection.close();
     throw error;
   }

@@ -5,6 +5,7 @@ import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
+import type { Verdict } from '../api/verdict.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
@@ -246,6 +247,11 @@ export class SchedulerCore {
       this.#conclude(entity, profile, result, returned?.startedAt ?? startedAt);
     }
     return result;
+  }
+
+  /** Why the pod is not scheduled, as this process last said. */
+  verdictOf(uid: string): Verdict | undefined {
+    return this.#verdicts.of(uid);
   }
 
   /** Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was. */

@@ -59,6 +59,11 @@ export class Verdicts {
     return isNews;
   }
 
+  /** The verdict that is, or is about to be, on the pod; undefined where this process has given none. */
+  of(uid: string): Verdict | undefined {
+    return this.#wanted.get(uid)?.verdict;
+  }
+
   /** A pod as the watch shows it: repeats what a lost race kept from it, forgets what no longer concerns it. */
   podSeen(uid: string): void {
     if (!this.#wanted.has(uid)) return;

@@ -215,6 +215,21 @@ describe('whatever the values are', () => {
     }
   }, 180_000);
 
+  test.each(versions)(
+    'null, with which Helm %s takes a value away, is refused by name, or what it means is rendered',
+    async (version) => {
+      for (const path of places(defaults).filter((path) =>
+        path.every((key) => typeof key === 'string' && !/^\d/.test(key)),
+      )) {
+        const values = path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), null) as object;
+        const { exitCode, stdout, stderr } = await templated(values, { version });
+        if (exitCode === 0) objectsIn(stdout);
+        else expect(stderr, path.join('.')).toMatch(new RegExp(`schema[^]*${path.at(-1)}`));
+      }
+    },
+    120_000,
+  );
+
   /** What would be a second field, a second document, a template, an anchor, a comment, a tag, or another type. */
   const nasty = [
     'a\nb: c',

@@ -113,7 +113,11 @@ function effectsOfMonitor(
   const effects: Readonly<Record<string, Effect>> = {
     enabled: { value: false, beside, changes: [new RegExp(`^${kind}/`)] },
     renderMode: { value: 'skipIfMissing', beside, changes: [new RegExp(`^${kind}/`)] },
-    namespace: { value: 'monitoring', beside, changes: [each('metadata\\.namespace$')] },
+    namespace: {
+      value: 'monitoring',
+      beside,
+      changes: [new RegExp(`^${kind}/tutti-(scheduler|controller)(\\.tutti-system)?$`)],
+    },
     additionalLabels: { value: { a: 'b' }, beside, changes: [each('metadata\\.labels\\.a$')] },
     interval: { value: '15s', beside, changes: [endpoint('interval$')] },
     scrapeTimeout: { value: '5s', beside, changes: [endpoint('scrapeTimeout$')] },
@@ -238,7 +242,7 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
   'metrics.prometheusRule.namespace': {
     value: 'monitoring',
     beside: alerting,
-    changes: [rule('metadata\\.namespace$')],
+    changes: [/^PrometheusRule\/tutti(\.tutti-system)?$/],
   },
   'metrics.prometheusRule.additionalLabels': {
     value: { release: 'prometheus' },
@@ -264,7 +268,7 @@ export const valueEffects: Readonly<Record<string, Effect>> = {
   'metrics.dashboard.namespace': {
     value: 'monitoring',
     beside: withDashboard,
-    changes: [dashboard('metadata\\.namespace$')],
+    changes: [/^ConfigMap\/tutti-dashboard(\.tutti-system)?$/],
   },
   'metrics.dashboard.labels': {
     value: { grafana_dashboard: 'yes' },

@@ -89,9 +89,15 @@ describe('the names of a release', () => {
       { release: 'tutti-a', namespace: 'b' },
     ],
   ])('CH6 two releases %s share no object', async (_, first, second) => {
+    const elsewhere = { enabled: true, renderMode: 'alwaysRender', namespace: 'monitoring' };
+    const metrics = {
+      serviceMonitor: elsewhere,
+      prometheusRule: elsewhere,
+      dashboard: { enabled: true, namespace: 'monitoring' },
+    };
     const [one, two] = await Promise.all([
-      rendered({}, first),
-      rendered({ crds: { install: false }, scheduler: { name: 'second' } }, second),
+      rendered({ metrics }, first),
+      rendered({ metrics, crds: { install: false }, scheduler: { name: 'second' } }, second),
     ]);
     expect(shared(one, two)).toEqual([]);
     const selectors = [one, two].map((objects) => {

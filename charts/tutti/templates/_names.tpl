@@ -39,6 +39,16 @@ have releases of one name. Only names of RBAC objects may have colons. Takes dic
 {{- printf "%s:%s:%s" (include "tutti.fullname" .root) .root.Release.Namespace .suffix -}}
 {{- end -}}
 
+{{/*
+Of an object that may be put into a namespace of others, such as that of the monitoring: there with the release's namespace in it, after a dot, which neither name has.
+Takes dict root, name, namespace (empty: the release's).
+*/}}
+{{- define "tutti.nameElsewhere" -}}
+{{- $own := .root.Release.Namespace -}}
+{{- .name -}}
+{{- if ne (.namespace | default $own) $own -}}.{{- $own -}}{{- end -}}
+{{- end -}}
+
 {{/* Takes dict root, component. */}}
 {{- define "tutti.serviceAccountName" -}}
 {{- $account := (index .root.Values .component).serviceAccount -}}
@@ -69,7 +79,8 @@ app.kubernetes.io/component: {{ .component | quote }}
 {{/* The image of all pods. */}}
 {{- define "tutti.image" -}}
 {{- $image := .Values.image -}}
-{{- $registry := .Values.global.imageRegistry | default $image.registry -}}
+{{- $global := .Values.global | default dict -}}
+{{- $registry := $global.imageRegistry | default $image.registry -}}
 {{- $digest := ternary "" (printf "@%s" $image.digest) (empty $image.digest) -}}
 {{- printf "%s%s:%s%s" (ternary "" (printf "%s/" $registry) (empty $registry)) $image.repository ($image.tag | default .Chart.AppVersion) $digest -}}
 {{- end -}}
@@ -77,7 +88,8 @@ app.kubernetes.io/component: {{ .component | quote }}
 {{/* Answers a list of objects with names, as YAML; empty when there are none. */}}
 {{- define "tutti.imagePullSecrets" -}}
 {{- $secrets := list -}}
-{{- range concat (.Values.global.imagePullSecrets | default list) .Values.image.pullSecrets -}}
+{{- $global := .Values.global | default dict -}}
+{{- range concat ($global.imagePullSecrets | default list) .Values.image.pullSecrets -}}
 {{- $secrets = append $secrets (kindIs "string" . | ternary (dict "name" .) .) -}}
 {{- end -}}
 {{- with $secrets | uniq }}{{ toYaml . }}{{ end -}}
