@@ -149,7 +149,8 @@ function readField(text: string, notes: readonly string[]): GoField | undefined 
 function numberText({ number, goType, json, omitted }: GoField): string {
   if (goType.startsWith('*')) return `${number}*${isQuantity(goType)}`;
   // omitempty leaves no struct out.
-  const always = omitted === 'never' || (omitted === 'empty' && findStruct(goType) !== undefined);
+  const isStruct = findStruct(goType) !== undefined || /^(metav1\.)?(Micro)?Time$/.test(goType);
+  const always = omitted === 'never' || (omitted === 'empty' && isStruct);
   return `${number}${always && json !== '' ? '!' : ''}${isQuantity(goType)}`;
 }
 

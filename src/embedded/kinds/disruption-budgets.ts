@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { ensureObject, objectAt } from './access.ts';
 import { builtIn } from './built-in.ts';
 import { ageColumn, nameColumn, textColumn } from './column.ts';
+import { fillConditionTimes } from './condition-times.ts';
 import { invalidValue } from './field-rules.ts';
 import { statusSubresource } from './resource-type.ts';
 import type { ResourceType } from './resource-type.ts';
@@ -34,6 +35,7 @@ export const podDisruptionBudgets: ResourceType = builtIn({
     generation: 'spec',
     applyDefaults: (budget) => {
       ensureObject(budget, 'spec');
+      fillConditionTimes(objectAt(budget, 'status'), ['lastTransitionTime']);
       budget.status = { ...emptyStatus, ...objectAt(budget, 'status') };
     },
     validate: validateBudget,

@@ -42,10 +42,7 @@ export const services: ResourceType = builtIn({
     returnsDeleted: true,
     statusKeepsMetadata: true,
     applyDefaults: applyServiceDefaults,
-    admitCreate: (service, context) => {
-      giveAddress(service, context);
-      service.status = { loadBalancer: {} };
-    },
+    admitCreate: giveAddress,
     prepareUpdate: keepAddress,
     validate: validateService,
     validateUpdate: validateServiceUpdate,
@@ -53,6 +50,7 @@ export const services: ResourceType = builtIn({
 });
 
 function applyServiceDefaults(service: JsonObject): void {
+  ensureObject(ensureObject(service, 'status'), 'loadBalancer');
   const spec = ensureObject(service, 'spec');
   spec.sessionAffinity ??= 'None';
   spec.type ??= 'ClusterIP';

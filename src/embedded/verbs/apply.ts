@@ -1,6 +1,6 @@
 import type { TransportRequest } from '../../client/transport.ts';
 import { deepCopy } from '../deep-equal.ts';
-import { ApiError, badRequest, conflict, modifiedMeanwhile } from '../http/api-error.ts';
+import { ApiError, badRequest, conflict, modifiedMeanwhile, notFound } from '../http/api-error.ts';
 import { decodeApplyBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
@@ -43,6 +43,7 @@ export function applyToObject(
   options: WriteOptions & ApplyOptions & { readonly status: boolean },
 ): PatchResult {
   const { type, namespace, name } = place;
+  if (stored === undefined && options.status) throw notFound(type, name);
   const { value, duplicates } = decodeApplyBody(request);
   const applied = requireObject(value);
   checkApplied(type, applied, name, namespace);
@@ -52,7 +53,7 @@ export function applyToObject(
   const live = stored && presentObject(type, stored.object);
   const { object, managedFields } = apply(live, applied, options.force, writer);
   // The result may share structure with the stored object, which nobody may change.
-  const decoded = decodeObject(type, deepCopy(object), duplicates, options.fieldValidation, 'patch');
+  const decoded = decodeObject(type, deepCopy(object), duplicates, options.fieldValidation, 'apply');
   const ownership = { by: 'apply', managedFields } as const;
   if (stored !== undefined) {
     return {

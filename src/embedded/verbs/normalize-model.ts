@@ -1,12 +1,13 @@
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject } from '../kinds/access.ts';
+import { apiModel } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 
 /**
  * A built-in object, or a part of one, as a server stores it after decoding: without fields that the model does not have and
- * without nulls, which stand for absent fields, and with times in UTC and whole seconds. Its types have been checked. Never
+ * without nulls, and zeros, that stand for absent fields, and with times in UTC and whole seconds. Its types have been checked. Never
  * changes its argument and shares nothing with it that could be changed.
  */
 export function normalizeModel(value: JsonObject, model: string): JsonObject {
@@ -39,15 +40,31 @@ function normalizeFields(value: JsonObject, model: string): JsonObject {
   for (const [name, item] of Object.entries(value)) {
     const type = fields.get(name);
     if (type === undefined || item === null) continue;
-    if (model === 'V1ObjectMeta' && isEmpty(item)) continue;
-    result[name] = normalize(item, type);
+    const normal = normalize(item, type);
+    if (isUnset(normal, type, model, name)) continue;
+    result[name] = normal;
   }
   return result;
 }
 
-/** No labels, no finalizers: the same as none. */
-function isEmpty(item: JsonValue): boolean {
-  return typeof item === 'object' && item !== null && Object.keys(item).length === 0;
+/** A zero where the API cannot tell it from an absent field: no labels, a false that is not a choice. */
+function isUnset(value: JsonValue, type: ValueType, model: string, name: string): boolean {
+  const field = apiModel(model)?.fields.get(name);
+  if (field === undefined || field.isPointer || field.isAlwaysWritten) return false;
+  switch (type.kind) {
+    case 'list':
+    case 'map':
+      return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+    case 'string':
+    case 'byte':
+      return value === '';
+    case 'number':
+      return value === 0;
+    case 'boolean':
+      return value === false;
+    default:
+      return false;
+  }
 }
 
 function wholeSeconds(time: string): string {

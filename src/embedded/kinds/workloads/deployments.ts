@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../access.ts';
 import { builtIn } from '../built-in.ts';
 import { ageColumn, nameColumn, textColumn } from '../column.ts';
+import { fillConditionTimes } from '../condition-times.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import { fieldForbidden, invalidValue, notSupported } from '../field-rules.ts';
 import { statusSubresource } from '../resource-type.ts';
@@ -35,6 +36,7 @@ export const deployments: ResourceType = builtIn({
     generation: 'spec',
     applyDefaults: (object) => {
       applyTemplateDefaults(object);
+      fillConditionTimes(ensureObject(object, 'status'), ['lastUpdateTime', 'lastTransitionTime']);
       const spec = ensureObject(object, 'spec');
       spec.revisionHistoryLimit ??= 10;
       spec.progressDeadlineSeconds ??= 600;
@@ -46,7 +48,6 @@ export const deployments: ResourceType = builtIn({
         rolling.maxSurge ??= '25%';
       }
     },
-    admitCreate: (object) => void (object.status = {}),
     prepareUpdate: raiseGenerationForAnnotations,
     validate: (object) => [...validateTemplate(object), ...validateStrategy(object)],
     validateUpdate: selectorIsFixed,

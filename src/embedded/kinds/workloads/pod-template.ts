@@ -6,7 +6,7 @@ import { ensureObject, objectAt, objectsAt, textAt } from '../access.ts';
 import { textColumn } from '../column.ts';
 import type { Column } from '../column.ts';
 import { invalidValue, notSupported, required } from '../field-rules.ts';
-import { applyPodDefaults } from '../pods/default-pod.ts';
+import { applyPodSpecDefaults } from '../pods/default-pod.ts';
 import { validatePod } from '../pods/validate-pod.ts';
 import { labelSelectorText } from '../selector-text.ts';
 import { validateLabels } from '../validate-metadata.ts';
@@ -18,8 +18,8 @@ export function applyTemplateDefaults(workload: JsonObject): void {
   spec.replicas ??= 1;
   const template = ensureObject(spec, 'template');
   ensureObject(template, 'metadata');
-  applyPodDefaults(template);
   const podSpec = ensureObject(template, 'spec');
+  applyPodSpecDefaults(podSpec);
   // Both names of the field are always written.
   if (podSpec.serviceAccountName !== undefined) podSpec.serviceAccount ??= podSpec.serviceAccountName;
 }

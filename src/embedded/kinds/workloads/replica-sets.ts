@@ -1,6 +1,7 @@
 import { ensureObject, objectAt } from '../access.ts';
 import { builtIn } from '../built-in.ts';
 import { ageColumn, nameColumn, textColumn } from '../column.ts';
+import { fillConditionTimes } from '../condition-times.ts';
 import { statusSubresource } from '../resource-type.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { count, selectorIsFixed } from './deployments.ts';
@@ -29,9 +30,9 @@ export const replicaSets: ResourceType = builtIn({
     generation: 'spec',
     applyDefaults: (object) => {
       applyTemplateDefaults(object);
+      fillConditionTimes(objectAt(object, 'status'), ['lastTransitionTime']);
       ensureObject(object, 'status').replicas ??= 0;
     },
-    admitCreate: (object) => void (object.status = { replicas: 0 }),
     validate: validateTemplate,
     validateUpdate: selectorIsFixed,
   },
