@@ -44,6 +44,7 @@ function normalizeFields(value: JsonObject, model: string): JsonObject {
     if (isUnset(normal, type, model, name)) continue;
     result[name] = normal;
   }
+  for (const [name, zero] of writtenZeros(model)) result[name] ??= zero;
   return result;
 }
 
@@ -70,4 +71,23 @@ function isUnset(value: JsonValue, type: ValueType, model: string, name: string)
 function wholeSeconds(time: string): string {
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time)) return time;
   return toKubernetesTime(Date.parse(time));
+}
+
+/** model -> what `writtenZeros` found */
+const zerosOfModels = new Map<string, readonly (readonly [name: string, zero: JsonValue])[]>();
+
+/** The scalars that the API writes always, even where nobody has given them, with the zeros that it then writes. */
+function writtenZeros(model: string): readonly (readonly [name: string, zero: JsonValue])[] {
+  let zeros = zerosOfModels.get(model);
+  if (zeros === undefined) zerosOfModels.set(model, (zeros = findWrittenZeros(model)));
+  return zeros;
+}
+
+function findWrittenZeros(model: string): readonly (readonly [name: string, zero: JsonValue])[] {
+  return [...(modelFields(model) ?? [])].flatMap(([name, type]): [string, JsonValue][] => {
+    if (apiModel(model)?.fields.get(name)?.isAlwaysWritten !== true) return [];
+    if (type.kind === 'string') return [[name, '']];
+    if (type.kind === 'number') return [[name, 0]];
+    return type.kind === 'boolean' ? [[name, false]] : [];
+  });
 }
