@@ -38,8 +38,8 @@ const rooms = {
   plugins: ['files', 'folders', 'registry.ts'],
   scheduler: ['placement/', 'files', 'api/'],
   embedded: [
-    ...['json.ts', 'deep-equal.ts', 'schema/', 'protobuf/', 'patch/', 'ownership/', 'store/', 'http/', 'kinds/', 'verbs/'],
-    ...['discovery/', 'background/', 'files'],
+    ...['json.ts', 'deep-equal.ts', 'schema/', 'protobuf/', 'patch/', 'ownership/', 'store/', 'http/', 'kinds/'],
+    ...['access/', 'verbs/', 'discovery/', 'background/', 'files'],
   ],
   'embedded/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
   testkit: ['builders/', 'files'],

@@ -34,60 +34,72 @@ function normalize(value: JsonValue, type: ValueType): JsonValue {
 }
 
 function normalizeFields(value: JsonObject, model: string): JsonObject {
-  const fields = modelFields(model);
-  if (fields === undefined) return value;
+  const rules = rulesOf(model);
+  if (rules === undefined) return value;
   const result: JsonObject = {};
   for (const [name, item] of Object.entries(value)) {
-    const type = fields.get(name);
-    if (type === undefined || item === null) continue;
-    const normal = normalize(item, type);
-    if (isUnset(normal, type, model, name)) continue;
+    const field = rules.fields.get(name);
+    if (field === undefined || item === null) continue;
+    const normal = normalize(item, field.type);
+    if (field.zeroIsAbsent && isZero(normal, field.type)) continue;
     result[name] = normal;
   }
-  for (const [name, zero] of writtenZeros(model)) result[name] ??= zero;
+  for (const [name, zero] of rules.writtenZeros) result[name] ??= zero;
   return result;
 }
 
-/** A zero where the API cannot tell it from an absent field: no labels, a false that is not a choice. */
-function isUnset(value: JsonValue, type: ValueType, model: string, name: string): boolean {
-  const field = apiModel(model)?.fields.get(name);
-  if (field === undefined || field.isPointer || field.isAlwaysWritten) return false;
+/** What normalising has to know of a model. */
+interface ModelRules {
+  /** JSON name -> type, and whether the API cannot tell a zero from an absent field: no labels, a false that is not a choice */
+  readonly fields: ReadonlyMap<string, { readonly type: ValueType; readonly zeroIsAbsent: boolean }>;
+  /** The scalars that the API writes always, even where nobody has given them, with the zeros that it then writes. */
+  readonly writtenZeros: readonly (readonly [name: string, zero: JsonValue])[];
+}
+
+/** model -> its rules, once they were asked for */
+const knownRules = new Map<string, ModelRules>();
+
+/** Undefined for what is not a model. */
+function rulesOf(model: string): ModelRules | undefined {
+  const known = knownRules.get(model);
+  if (known !== undefined) return known;
+  const types = modelFields(model);
+  if (types === undefined) return undefined;
+  const fields = new Map<string, { type: ValueType; zeroIsAbsent: boolean }>();
+  const writtenZeros: [string, JsonValue][] = [];
+  for (const [name, type] of types) {
+    const field = apiModel(model)?.fields.get(name);
+    fields.set(name, { type, zeroIsAbsent: field !== undefined && !field.isPointer && !field.isAlwaysWritten });
+    const zero = field?.isAlwaysWritten === true ? zeroOf(type) : undefined;
+    if (zero !== undefined) writtenZeros.push([name, zero]);
+  }
+  const rules = { fields, writtenZeros };
+  knownRules.set(model, rules);
+  return rules;
+}
+
+function zeroOf(type: ValueType): JsonValue | undefined {
   switch (type.kind) {
-    case 'list':
-    case 'map':
-      return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
     case 'string':
     case 'byte':
-      return value === '';
+      return '';
     case 'number':
-      return value === 0;
+      return 0;
     case 'boolean':
-      return value === false;
-    default:
       return false;
+    default:
+      return undefined;
   }
+}
+
+function isZero(value: JsonValue, type: ValueType): boolean {
+  if (type.kind === 'list' || type.kind === 'map') {
+    return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  }
+  return value === zeroOf(type);
 }
 
 function wholeSeconds(time: string): string {
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time)) return time;
   return toKubernetesTime(Date.parse(time));
-}
-
-/** model -> what `writtenZeros` found */
-const zerosOfModels = new Map<string, readonly (readonly [name: string, zero: JsonValue])[]>();
-
-/** The scalars that the API writes always, even where nobody has given them, with the zeros that it then writes. */
-function writtenZeros(model: string): readonly (readonly [name: string, zero: JsonValue])[] {
-  let zeros = zerosOfModels.get(model);
-  if (zeros === undefined) zerosOfModels.set(model, (zeros = findWrittenZeros(model)));
-  return zeros;
-}
-
-function findWrittenZeros(model: string): readonly (readonly [name: string, zero: JsonValue])[] {
-  return [...(modelFields(model) ?? [])].flatMap(([name, type]): [string, JsonValue][] => {
-    if (apiModel(model)?.fields.get(name)?.isAlwaysWritten !== true) return [];
-    if (type.kind === 'string') return [[name, '']];
-    if (type.kind === 'number') return [[name, 0]];
-    return type.kind === 'boolean' ? [[name, false]] : [];
-  });
 }
