@@ -14,6 +14,9 @@ const storedWithDeflate = 8;
 /** Version of kubectl -> version of Helm that comes in the same development dependency. */
 const helmOf = { '1.31': '3.17', '1.35': '4.1' } as const;
 
+export const kubectlVersions = Object.keys(helmOf) as KubectlVersion[];
+export const helmVersions: readonly HelmVersion[] = Object.values(helmOf);
+
 export type KubectlVersion = keyof typeof helmOf;
 export type HelmVersion = (typeof helmOf)[KubectlVersion];
 
@@ -24,7 +27,7 @@ export function kubectlPath(version: KubectlVersion = '1.31'): Promise<string> {
 
 /** The path of a real Helm. */
 export function helmPath(version: HelmVersion): Promise<string> {
-  const layer = (Object.keys(helmOf) as KubectlVersion[]).find((kubectl) => helmOf[kubectl] === version)!;
+  const layer = kubectlVersions.find((kubectl) => helmOf[kubectl] === version)!;
   return unpacked(layer, 'helm', version);
 }
 
