@@ -35,12 +35,13 @@ export interface VerifiedToken {
 export class ServiceAccountTokens {
   readonly #store: Store;
   readonly #nowMs: () => number;
-  readonly #key: Buffer;
+  readonly #random: Random;
+  #key: Buffer | undefined;
 
   constructor(options: { readonly store: Store; readonly nowMs: () => number; readonly random: Random }) {
     this.#store = options.store;
     this.#nowMs = options.nowMs;
-    this.#key = Buffer.from(Array.from({ length: 32 }, () => Math.floor(options.random() * 256)));
+    this.#random = options.random;
   }
 
   sign(subject: TokenSubject, audiences: readonly string[], id: string, expiresMs: number): string {
@@ -107,6 +108,7 @@ export class ServiceAccountTokens {
   }
 
   #signature(text: string): Buffer {
+    this.#key ??= Buffer.from(Array.from({ length: 32 }, () => Math.floor(this.#random() * 256)));
     return createHmac('sha256', this.#key).update(text).digest();
   }
 }

@@ -85,11 +85,37 @@ export function decodeApplyBody(request: TransportRequest): DecodedBody {
   return /^\s*\{/.test(text) ? decodeJson(text) : { value: decodeYaml(text), duplicates: [] };
 }
 
+function parseYaml(text: string): ReturnType<typeof parseDocument> {
+  try {
+    return parseDocument(text);
+  } catch (error) {
+    // The parser calls itself for each level.
+    if (error instanceof RangeError) throw badRequest('the request body is not valid YAML: it is nested too deeply');
+    throw error;
+  }
+}
+
 function decodeYaml(text: string): JsonValue {
-  const document = parseDocument(text);
+  const document = parseYaml(text);
   const problem = document.errors[0];
   if (problem !== undefined) throw badRequest(`the request body is not valid YAML: ${problem.message}`);
-  return document.toJS({ maxAliasCount: 100 }) as JsonValue;
+  try {
+    const value = document.toJS({ maxAliasCount: 100 }) as JsonValue;
+    refuseWhatJsonHasNot(value);
+    return value;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest(`the request body is not valid YAML: ${(error as Error).message}`);
+  }
+}
+
+/** YAML has numbers that are none. */
+function refuseWhatJsonHasNot(value: JsonValue): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw badRequest(`the request body is not valid YAML for an object: ${value} is not a number that JSON has`);
+  }
+  if (typeof value === 'object' && value !== null)
+    for (const child of Object.values(value)) refuseWhatJsonHasNot(child);
 }
 
 /** The body as an object. Throws 400 when it is anything else. */

@@ -12,14 +12,12 @@ export class UnknownFieldError extends Error {
   override readonly name = 'UnknownFieldError';
 }
 
-/** Deeper than any API object, and shallow enough for the stack. */
-const depthLimit = 64;
 /** Far more than any object that clients send has; each may become an object, which is larger than its bytes. */
 const valuesLimit = 200_000;
 
 /**
  * Decodes a protobuf message of a model of the client library ("V1Pod") to what the same object is in JSON. Zeros that
- * only say that a field is not set are left out. Throws ProtobufError, or UnknownFieldError for what the model does not have.
+ * only say that a field is not set are left out. No model that is known holds itself, so messages nest no deeper than the models. Throws ProtobufError, or UnknownFieldError for what the model does not have.
  */
 export function decodeModel(bytes: Uint8Array, model: string): JsonObject {
   return new Decoding().message(bytes, model, model);
@@ -27,7 +25,6 @@ export function decodeModel(bytes: Uint8Array, model: string): JsonObject {
 
 class Decoding {
   #valuesLeft = valuesLimit;
-  #depth = 0;
 
   message(bytes: Uint8Array, model: string, path: string): JsonObject {
     const fields = new Map<string, JsonValue>();
@@ -38,7 +35,6 @@ class Decoding {
   }
 
   #fields(bytes: Uint8Array, wire: WireFields, model: string, into: Map<string, JsonValue>, path: string): void {
-    this.#enter(path);
     const reader = new WireReader(bytes);
     while (!reader.done) {
       const { number, value } = reader.field();
@@ -57,7 +53,6 @@ class Decoding {
       }
       this.#field(field, type, value, into, `${path}.${field.name}`);
     }
-    this.#depth--;
   }
 
   #field(field: ApiField, type: ValueType, value: WireValue, into: Map<string, JsonValue>, path: string): void {
@@ -154,10 +149,6 @@ class Decoding {
 
   #count(): void {
     if (--this.#valuesLeft < 0) throw new ProtobufError(`the message has more than ${valuesLimit} values`);
-  }
-
-  #enter(path: string): void {
-    if (++this.#depth > depthLimit) throw new ProtobufError(`${path} is nested more than ${depthLimit} deep`);
   }
 }
 
