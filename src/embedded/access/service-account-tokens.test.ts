@@ -186,7 +186,7 @@ describe('what a service account may do', () => {
       client.send(
         'PATCH',
         '/api/v1/namespaces/default/configmaps/a?fieldManager=robot',
-        { apiVersion: 'v1', kind: 'ConfigMap' },
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
         { authorization: `Bearer ${token}`, 'content-type': 'application/apply-patch+yaml' },
       );
     expect((await apply()).status).toBe(403);

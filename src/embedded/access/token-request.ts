@@ -40,7 +40,7 @@ export function answerTokenRequest(
   return {
     kind: 'TokenRequest',
     apiVersion: 'authentication.k8s.io/v1',
-    metadata: { name, namespace, creationTimestamp: context.now() },
+    metadata: { name, namespace, uid: id, creationTimestamp: context.now() },
     spec: { ...spec, audiences: named, expirationSeconds: seconds, boundObjectRef: spec.boundObjectRef ?? null },
     status: {
       token: tokens.sign({ namespace, name, uid, bound }, named, id, expiresMs),

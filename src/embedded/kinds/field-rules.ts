@@ -14,13 +14,6 @@ export function dnsLabelProblem(text: string): string | undefined {
   return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name', or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 }
 
-/** What is wrong with the name of a service, a DNS label by an older rule (RFC 1035); undefined when nothing is. */
-export function serviceNameProblem(text: string): string | undefined {
-  if (text.length > 63) return 'must be no more than 63 characters';
-  if (/^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(text)) return undefined;
-  return "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-}
-
 /** What is wrong with a segment of a path, such as the name of a role; undefined when nothing is. */
 export function pathSegmentProblem(text: string): string | undefined {
   if (text === '.' || text === '..') return `may not be '${text}'`;

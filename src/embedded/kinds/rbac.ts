@@ -48,8 +48,7 @@ function validateRule(rule: JsonObject, path: string, namespaced: boolean): Stat
   const causes: StatusCause[] = [];
   const urls = textsAt(rule, 'nonResourceURLs');
   const [groups, resources] = [textsAt(rule, 'apiGroups'), textsAt(rule, 'resources')];
-  if (textsAt(rule, 'verbs').length === 0)
-    causes.push(required(`${path}.verbs`, 'verbs must contain at least one value'));
+  if (textsAt(rule, 'verbs').length === 0) causes.push(required(`${path}.verbs`));
   if (urls.length > 0) {
     const list = rule.nonResourceURLs!;
     if (namespaced) {
@@ -102,16 +101,26 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceTyp
       validateUpdate: (object, previous) =>
         deepEqual(object.roleRef, previous.roleRef)
           ? []
-          : [invalidValue('roleRef', object.roleRef ?? null, 'cannot change roleRef')],
+          : [invalidValue('roleRef', goReference(object), 'field is immutable')],
     },
   });
+}
+
+/** The reference as kube-apiserver prints it. */
+function goReference(object: JsonObject): JsonObject {
+  const reference = objectAt(object, 'roleRef');
+  return {
+    APIGroup: textAt(reference, 'apiGroup'),
+    Kind: textAt(reference, 'kind'),
+    Name: textAt(reference, 'name'),
+  };
 }
 
 function validateBinding(object: JsonObject, namespaced: boolean): StatusCause[] {
   const causes: StatusCause[] = [];
   const reference = objectAt(object, 'roleRef');
   if (reference?.apiGroup !== group) causes.push(notSupported('roleRef.apiGroup', reference?.apiGroup ?? '', [group]));
-  const kinds = namespaced ? ['ClusterRole', 'Role'] : ['ClusterRole'];
+  const kinds = namespaced ? ['Role', 'ClusterRole'] : ['ClusterRole'];
   const kind = textAt(reference, 'kind');
   if (!kinds.includes(kind)) causes.push(notSupported('roleRef.kind', kind, kinds));
   if (textAt(reference, 'name') === '') causes.push(required('roleRef.name'));
@@ -124,7 +133,7 @@ function validateBinding(object: JsonObject, namespaced: boolean): StatusCause[]
         const problem = name === '' ? undefined : dnsSubdomainProblem(name);
         if (problem !== undefined) causes.push(invalidValue(`${path}.name`, name, problem));
         if (textAt(subject, 'apiGroup') !== '') causes.push(notSupported(`${path}.apiGroup`, subject.apiGroup!, ['']));
-        if (textAt(subject, 'namespace') === '') causes.push(required(`${path}.namespace`));
+        if (!namespaced && textAt(subject, 'namespace') === '') causes.push(required(`${path}.namespace`));
         break;
       }
       case 'User':
@@ -132,7 +141,7 @@ function validateBinding(object: JsonObject, namespaced: boolean): StatusCause[]
         if (subject.apiGroup !== group) causes.push(notSupported(`${path}.apiGroup`, subject.apiGroup ?? '', [group]));
         break;
       default:
-        causes.push(notSupported(`${path}.kind`, subject.kind ?? '', ['Group', 'ServiceAccount', 'User']));
+        causes.push(notSupported(`${path}.kind`, subject.kind ?? '', ['ServiceAccount', 'User', 'Group']));
     }
   });
   return causes;

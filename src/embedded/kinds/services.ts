@@ -38,7 +38,7 @@ export const services: ResourceType = builtIn({
     'spec.type': (service) => textAt(objectAt(service, 'spec'), 'type'),
   },
   behaviour: {
-    nameRule: 'serviceName',
+    nameRule: 'label',
     returnsDeleted: true,
     statusKeepsMetadata: true,
     applyDefaults: applyServiceDefaults,

@@ -11,7 +11,6 @@ import {
   pathSegmentProblem,
   qualifiedNameProblem,
   required,
-  serviceNameProblem,
 } from './field-rules.ts';
 
 const annotationsLimitBytes = 256 * 1024;
@@ -20,12 +19,11 @@ const annotationsLimitBytes = 256 * 1024;
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 /** What may stand as the name of an object of a kind. A path segment is anything that a URL can hold between two slashes. */
-export type NameRule = 'subdomain' | 'label' | 'serviceName' | 'pathSegment';
+export type NameRule = 'subdomain' | 'label' | 'pathSegment';
 
 const nameProblems: Readonly<Record<NameRule, (name: string) => string | undefined>> = {
   subdomain: dnsSubdomainProblem,
   label: dnsLabelProblem,
-  serviceName: serviceNameProblem,
   pathSegment: pathSegmentProblem,
 };
 

@@ -11,7 +11,7 @@ function apply(client: ApiClient, at: string, body: unknown, query = 'fieldManag
 }
 
 function settings(data: JsonObject, metadata: JsonObject = {}): JsonObject {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', ...metadata }, data };
 }
 
 const managersOf = ({ body }: Answer): string[] =>
@@ -23,7 +23,11 @@ const managersOf = ({ body }: Answer): string[] =>
 describe('server-side apply', () => {
   it('makes what is not there, of YAML as well', async () => {
     const client = new ApiClient();
-    const answer = await apply(client, path, 'apiVersion: v1\nkind: ConfigMap\ndata: {a: "1"}\n');
+    const answer = await apply(
+      client,
+      path,
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: "1"}\n',
+    );
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ metadata: { name: 'settings', namespace: 'default' }, data: { a: '1' } });
     expect(managersOf(answer)).toEqual(['ann Apply {"f:data":{"f:a":{}}}']);
@@ -99,13 +103,14 @@ describe('server-side apply', () => {
     expect((await apply(client, path, settings({ a: '2' }, { resourceVersion, uid }))).status).toBe(200);
     expect((await apply(client, path, settings({ a: '3' }, { resourceVersion }))).status).toBe(409);
     expect((await apply(client, path, settings({ a: '3' }, { uid: 'other' }))).status).toBe(409);
-    expect((await apply(client, `${configMapsPath}/none`, settings({}, { uid }))).status).toBe(409);
+    expect((await apply(client, `${configMapsPath}/none`, settings({}, { name: 'none', uid }))).status).toBe(409);
   });
 
   it.each<[string, JsonObject | string, RegExp]>([
     ['another kind', { apiVersion: 'v1', kind: 'Secret' }, /want apiVersion "v1", kind "ConfigMap"/],
     ['another version', { apiVersion: 'v2', kind: 'ConfigMap' }, /invalid object type/],
     ['no kind', { apiVersion: 'v1' }, /invalid object type/],
+    ['no name', settings({}, { name: '' }), /name must be provided/],
     ['another name', settings({}, { name: 'other' }), /does not match the name on the URL/],
     ['another namespace', settings({}, { namespace: 'kube-system' }), /namespace/],
     ['managed fields', settings({}, { managedFields: [{ manager: 'me' }] }), /metadata\.managedFields must be nil/],
@@ -151,6 +156,7 @@ describe('server-side apply', () => {
     const pod = (ports: JsonObject[]): JsonObject => ({
       apiVersion: 'v1',
       kind: 'Pod',
+      metadata: { name: 'p' },
       spec: { containers: [{ name: 'c', image: 'i', ports }] },
     });
     const twice = await apply(

@@ -46,7 +46,7 @@ export function applyToObject(
   if (stored === undefined && options.status) throw notFound(type, name);
   const { value, duplicates } = decodeApplyBody(request);
   const applied = requireObject(value);
-  checkApplied(type, applied, name, namespace);
+  checkApplied(type, applied, name, namespace, stored !== undefined);
   checkVersion(type, applied, name, stored);
   const writer = writerOf(context, type, options.fieldManager, options.status);
   refuseProblems(type, applied, name, namespace, writer);
@@ -67,7 +67,13 @@ export function applyToObject(
   };
 }
 
-function checkApplied(type: ResourceType, applied: JsonObject, name: string, namespace: string | undefined): void {
+function checkApplied(
+  type: ResourceType,
+  applied: JsonObject,
+  name: string,
+  namespace: string | undefined,
+  exists: boolean,
+): void {
   const apiVersion = apiVersionOf(type);
   if (textAt(applied, 'kind') !== type.kind || textAt(applied, 'apiVersion') !== apiVersion) {
     throw badRequest(
@@ -82,6 +88,9 @@ function checkApplied(type: ResourceType, applied: JsonObject, name: string, nam
   const own = textAt(metadata, 'name');
   if (own !== '' && own !== name) {
     throw badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
+  }
+  if (own === '' && !exists) {
+    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   }
   metadata.name = name;
   const ownNamespace = textAt(metadata, 'namespace');

@@ -69,7 +69,11 @@ function validateStrategy(object: JsonObject): StatusCause[] {
   const strategy = objectAt(objectAt(object, 'spec'), 'strategy');
   const type = textAt(strategy, 'type');
   const types = ['Recreate', 'RollingUpdate'];
-  if (!types.includes(type)) return [notSupported('spec.strategy', strategy ?? {}, types)];
+  if (!types.includes(type)) {
+    // As kube-apiserver prints it.
+    const shown = { Type: type, RollingUpdate: strategy?.rollingUpdate ?? null };
+    return [notSupported('spec.strategy', shown, types)];
+  }
   if (type === 'Recreate' && strategy?.rollingUpdate !== undefined) {
     const detail = "may not be specified when strategy `type` is 'Recreate'";
     return [fieldForbidden('spec.strategy.rollingUpdate', detail)];
