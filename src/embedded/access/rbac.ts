@@ -1,5 +1,5 @@
 import { compileLabelSelector } from '../../api/label-selector.ts';
-import type { Labels, LabelSelector } from '../../api/label-selector.ts';
+import type { Labels } from '../../api/label-selector.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, objectAt, objectsAt, textAt, textsAt } from '../kinds/access.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../kinds/rbac.ts';
@@ -70,7 +70,7 @@ export class Rbac {
   }
 
   #aggregated(selector: JsonObject): JsonObject[] {
-    const selects = compileLabelSelector(selector as LabelSelector);
+    const selects = compileLabelSelector(selector);
     return this.#store
       .collection(clusterRoles.storage)
       .list()

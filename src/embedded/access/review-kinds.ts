@@ -45,7 +45,7 @@ export const reviewKinds: readonly ReviewKind[] = [
     namespaced: true,
     kind: 'LocalSubjectAccessReview',
     plural: 'localsubjectaccessreviews',
-    answer: (spec, reviewer) => {
+    answer: (spec: JsonObject, reviewer: Reviewer): JsonObject => {
       const namespace = textAt(objectAt(spec, 'resourceAttributes'), 'namespace');
       if (namespace !== reviewer.namespace) {
         throw invalid('LocalSubjectAccessReview', authorization.group, '', [
@@ -65,7 +65,7 @@ export const reviewKinds: readonly ReviewKind[] = [
     ...authorization,
     kind: 'SelfSubjectRulesReview',
     plural: 'selfsubjectrulesreviews',
-    answer: (spec, { user, rbac }) => {
+    answer: (spec: JsonObject, { user, rbac }: Reviewer): JsonObject => {
       const namespace = textAt(spec, 'namespace');
       if (namespace === '') throw badRequest('no namespace on request');
       const rules = rbac.rulesOf(user, namespace);

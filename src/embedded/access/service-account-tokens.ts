@@ -89,7 +89,7 @@ export class ServiceAccountTokens {
     const account = objectAt(own, 'serviceaccount');
     const name = textAt(account, 'name');
     const present = this.#store.collection('serviceaccounts').get(namespace, name);
-    if (present === undefined || present.uid !== textAt(account, 'uid')) {
+    if (present?.uid !== textAt(account, 'uid')) {
       return `serviceaccounts ${JSON.stringify(name)} not found`;
     }
     const extra: Record<string, string[]> = { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] };
@@ -97,8 +97,7 @@ export class ServiceAccountTokens {
       const bound = objectAt(own, kind);
       if (bound === undefined) continue;
       const holder = this.#store.collection(`${kind}s`).get(namespace, textAt(bound, 'name'));
-      if (holder === undefined || holder.uid !== textAt(bound, 'uid'))
-        return 'service account token has been invalidated';
+      if (holder?.uid !== textAt(bound, 'uid')) return 'service account token has been invalidated';
       if (kind === 'secret') continue;
       extra['authentication.kubernetes.io/pod-name'] = [textAt(bound, 'name')];
       extra['authentication.kubernetes.io/pod-uid'] = [textAt(bound, 'uid')];

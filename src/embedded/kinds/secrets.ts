@@ -39,8 +39,8 @@ export const secrets: ResourceType = builtIn({
       // A short way to write data, for writing only.
       const texts = objectAt(secret, 'stringData');
       delete secret.stringData;
-      for (const [key, text] of Object.entries(texts ?? {})) {
-        ensureObject(secret, 'data')[key] = Buffer.from(String(text)).toString('base64');
+      for (const [key, text] of Object.entries((texts ?? {}) as Record<string, string>)) {
+        ensureObject(secret, 'data')[key] = Buffer.from(text).toString('base64');
       }
     },
     prepareUpdate: (secret, previous) => {
@@ -57,7 +57,7 @@ export const secrets: ResourceType = builtIn({
 function validateSecret(secret: JsonObject): StatusCause[] {
   const data = objectAt(secret, 'data') ?? {};
   const causes = invalidDataKeys(data, 'data');
-  const size = Object.values(data).reduce<number>((sum, value) => sum + Buffer.byteLength(String(value), 'base64'), 0);
+  const size = Object.keys(data).reduce((sum, key) => sum + Buffer.byteLength(textAt(data, key), 'base64'), 0);
   if (size > dataLimitBytes) {
     causes.push({
       field: 'data',

@@ -3,9 +3,8 @@ import { objectAt, objectsAt, textAt, textsAt } from './access.ts';
 
 /** A label selector as kubectl writes one: `app=web,tier in (a,b),!old`. `<none>` for one that selects everything. */
 export function labelSelectorText(selector: JsonObject | undefined): string {
-  const equalities = Object.entries(objectAt(selector, 'matchLabels') ?? {}).map(
-    ([key, value]) => `${key}=${String(value)}`,
-  );
+  const labels = objectAt(selector, 'matchLabels');
+  const equalities = Object.keys(labels ?? {}).map((key) => `${key}=${textAt(labels, key)}`);
   const expressions = objectsAt(selector, 'matchExpressions').map((expression) => {
     const key = textAt(expression, 'key');
     const values = `(${textsAt(expression, 'values').sort().join(',')})`;

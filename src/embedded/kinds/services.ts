@@ -144,7 +144,7 @@ function validateService(service: JsonObject): StatusCause[] {
     if (typeof port.targetPort === 'number') causes.push(...validatePortNumber(port.targetPort, `${path}.targetPort`));
     const protocol = textAt(port, 'protocol');
     if (!protocols.includes(protocol)) causes.push(notSupported(`${path}.protocol`, protocol, protocols));
-    const identity = `${String(port.port)}/${protocol}`;
+    const identity = `${Number(port.port)}/${protocol}`;
     if (numbers.has(identity)) causes.push(duplicateValue(path, { port: port.port ?? 0, protocol }));
     numbers.add(identity);
   });
@@ -182,8 +182,8 @@ function externalAddress(service: JsonObject): string {
 
 function portsText(service: JsonObject): string {
   const ports = objectsAt(objectAt(service, 'spec'), 'ports').map((port) => {
-    const node = port.nodePort === undefined ? '' : `:${String(port.nodePort)}`;
-    return `${String(port.port)}${node}/${textAt(port, 'protocol')}`;
+    const node = port.nodePort === undefined ? '' : `:${Number(port.nodePort)}`;
+    return `${Number(port.port)}${node}/${textAt(port, 'protocol')}`;
   });
   return ports.join(',') || '<none>';
 }

@@ -24,14 +24,15 @@ export class FieldSet {
 
   /** In place, for whoever builds the set. The empty path is in no set. */
   insert(path: readonly PathElement[]): void {
-    let set: FieldSet = this;
-    for (const element of path.slice(0, -1)) {
-      let next = set.#children.get(element);
-      if (next === undefined) set.#children.set(element, (next = new FieldSet()));
-      set = next;
+    const [first, ...rest] = path;
+    if (first === undefined) return;
+    if (rest.length === 0) {
+      this.#members.add(first);
+      return;
     }
-    const last = path.at(-1);
-    if (last !== undefined) set.#members.add(last);
+    let below = this.#children.get(first);
+    if (below === undefined) this.#children.set(first, (below = new FieldSet()));
+    below.insert(rest);
   }
 
   /** Whether exactly this path is in the set. */

@@ -1,6 +1,6 @@
 import type { StatusCause } from '../../http/api-error.ts';
 import { compileLabelSelector } from '../../../api/label-selector.ts';
-import type { LabelSelector, Labels } from '../../../api/label-selector.ts';
+import type { Labels } from '../../../api/label-selector.ts';
 import type { JsonObject } from '../../json.ts';
 import { ensureObject, objectAt, objectsAt, textAt } from '../access.ts';
 import { textColumn } from '../column.ts';
@@ -54,7 +54,7 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
 }
 
 function selects(selector: JsonObject, labels: JsonObject | undefined): boolean {
-  return compileLabelSelector(selector as LabelSelector)(labels as Labels | undefined);
+  return compileLabelSelector(selector)(labels as Labels | undefined);
 }
 
 /** What `-o wide` shows of a workload's template. */
