@@ -58,7 +58,7 @@ export class FieldSet {
       const ours = children.get(element);
       children.set(element, ours === undefined ? theirs : ours.union(theirs));
     }
-    return new FieldSet(this.#members.union(other.#members), children);
+    return new FieldSet(new Set([...this.#members, ...other.#members]), children);
   }
 
   intersection(other: FieldSet): FieldSet {
@@ -68,7 +68,7 @@ export class FieldSet {
       const both = theirs === undefined ? undefined : ours.intersection(theirs);
       if (both?.isEmpty === false) children.set(element, both);
     }
-    return new FieldSet(this.#members.intersection(other.#members), children);
+    return new FieldSet(new Set([...this.#members].filter((element) => other.has(element))), children);
   }
 
   /** Without exactly the paths of the other; what lies below them stays. */
@@ -136,7 +136,7 @@ export class FieldSet {
       const rest = theirs === undefined ? ours : below(ours, theirs);
       if (!rest.isEmpty) children.set(element, rest);
     }
-    return new FieldSet(this.#members.difference(other.#members), children);
+    return new FieldSet(new Set([...this.#members].filter((element) => !other.has(element))), children);
   }
 }
 
