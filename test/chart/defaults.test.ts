@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { withoutHelm } from '../../scripts/chart/plain-manifests.ts';
 import { readConfiguration } from '../../src/config/parse-configuration.ts';
 import { chartFolder, helm } from '../planes/helm.ts';
-import type { HelmVersion } from '../planes/helm.ts';
+import type { HelmVersion } from '../planes/kubectl.ts';
 import { deployment, idOf, objectsIn, rendered, schedulerFile, templated } from './rendered-chart.ts';
 import type { ChartObject } from './rendered-chart.ts';
 

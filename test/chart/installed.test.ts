@@ -4,7 +4,7 @@ import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
-import type { HelmVersion } from '../planes/helm.ts';
+import type { HelmVersion } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';

@@ -5,7 +5,7 @@ import type { AnySchema } from 'ajv';
 import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
 import { chartFolder } from '../planes/helm.ts';
-import type { HelmVersion } from '../planes/helm.ts';
+import type { HelmVersion } from '../planes/kubectl.ts';
 import { deployment, idOf, objectsIn, refusal, rendered, schedulerFile, templated } from './rendered-chart.ts';
 
 const versions: readonly HelmVersion[] = ['3.17', '4.1'];

