@@ -21,6 +21,7 @@ export const binaries = {
   containerd: containerd('containerd'),
   'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
   ctr: containerd('ctr'),
+  pause: { module: 'pause', package: 'tutti.test/planes/pause', variables: {} },
   'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
   'scheduler-plugins-controller': schedulerPlugins('controller'),
 } as const satisfies Readonly<Record<string, Binary>>;
