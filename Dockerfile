@@ -14,8 +14,10 @@ WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-# Leaves the package in .cache/package, with its bill of materials.
-RUN npm run package -- /tmp && cp node_modules/node/bin/node /usr/local/bin/node-of-tutti
+# Leaves the package in .cache/package, with its bill of materials, to which Node.js is added.
+RUN npm run package -- /tmp \
+ && node scripts/sbom.ts cyclonedx image >.cache/package/dist/sbom.cdx.json \
+ && cp node_modules/node/bin/node /usr/local/bin/node-of-tutti
 
 FROM ${BASE}
 COPY --from=build /usr/local/bin/node-of-tutti /usr/local/bin/node

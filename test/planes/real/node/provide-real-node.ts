@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
+import { missingPackages } from '../../missing-packages.ts';
 import type { BinaryName } from '../binaries.ts';
 import type { Provision } from '../build.ts';
 import { provideForSuite, sayIfMissing } from '../provide-real-plane.ts';
@@ -28,20 +29,10 @@ export async function provideNodeForSuite<Name extends BinaryName>(
 function missingHere(): string | undefined {
   if (process.platform !== 'linux') return `a node needs Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'a node needs root, for namespaces, cgroups and mounts';
-  const programs: Readonly<Record<string, string>> = {
-    runc: 'runc',
-    ip: 'iproute2',
-    mount: 'mount',
-    unshare: 'util-linux',
-    nsenter: 'util-linux',
-    tar: 'tar',
-  };
-  const packages = Object.entries(programs).flatMap(([program, name]) => (isOnPath(program) ? [] : [name]));
-  if (!existsSync(join(networkPlugins, 'bridge'))) packages.push('containernetworking-plugins');
+  const packages = [
+    ...missingPackages({ runc: 'runc', ip: 'iproute2', mount: 'mount', unshare: 'util-linux', nsenter: 'util-linux' }),
+    ...(existsSync(join(networkPlugins, 'bridge')) ? [] : ['containernetworking-plugins']),
+  ];
   if (packages.length === 0) return undefined;
-  return `a node needs programs that are not here: apt-get install ${[...new Set(packages)].join(' ')}`;
-}
-
-function isOnPath(program: string): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  return `a node needs programs that are not here: apt-get install ${packages.join(' ')}`;
 }
