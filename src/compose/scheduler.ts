@@ -37,8 +37,8 @@ export interface SchedulerProcessOptions {
   readonly logger: Logger;
 }
 
-/** How long Bindings that are under way may take to end when the process is stopped. */
-const drainMs = 1_500;
+/** How long Bindings that are under way may take to end when the process is stopped; less than it may take as a whole, or no Lease would be released. */
+const drainMs = 1_000;
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
@@ -76,7 +76,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   });
   let extending: HttpExtenders | undefined;
   try {
-    extending = await openHttpExtenders({ configurations, client, clock, random, logger });
+    extending = await openHttpExtenders({ configurations, client, clock, random, logger, fence });
     const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
       client,
@@ -104,7 +104,11 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       portFlag: '--metrics-port',
       routes: [
         ...healthRoutes([
-          { name: 'cluster-synced', check: () => scheduler.hasSynced || 'the cluster has not been seen whole yet' },
+          {
+            name: 'cluster-synced',
+            check: () =>
+              scheduler.hasSynced || scheduler.standsByWithoutPicture || 'the cluster has not been seen whole yet',
+          },
         ]),
         metricsRoute(registry),
       ],
@@ -123,6 +127,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         registry,
       });
     const candidacy = elector && {
+      tried: () => elector.tried(),
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
