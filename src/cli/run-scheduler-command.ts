@@ -8,6 +8,7 @@ import { formatConfiguration } from '../config/format-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { defaultConfiguration, defaultLeaderElection, defaultProfile } from '../config/scheduler-configuration.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
@@ -45,6 +46,12 @@ export async function runSchedulerCommand(
     for (const flag of flags.overruled ?? []) {
       logger.warn('this flag is not taken beside --config, which says it in the file', { flag });
     }
+    if (isThatOfTheCluster(configuration)) {
+      logger.warn(
+        "this Lease is that of the cluster's own scheduler, and only one of both works: give it another leaderElection.resourceName",
+        { lease: `${defaultLeaderElection.resourceNamespace}/${defaultLeaderElection.resourceName}` },
+      );
+    }
     const run = (): Promise<RunningProcess> => runScheduler({ endpoint, host, port, logger, configuration, plugins });
     return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
@@ -67,6 +74,17 @@ async function configurationBeforeElection(flags: SchedulerFlags, plugins: reado
   return { configuration: defaultConfiguration({ profiles, clientConnection, leaderElection }) };
 }
 
+/** Whether it stands for the Lease of a scheduler in whose place it does not step. */
+function isThatOfTheCluster({ leaderElection, profiles }: SchedulerConfiguration): boolean {
+  const { leaderElect, resourceName, resourceNamespace } = leaderElection;
+  return (
+    leaderElect &&
+    resourceName === defaultLeaderElection.resourceName &&
+    resourceNamespace === defaultLeaderElection.resourceNamespace &&
+    !profiles.some(({ schedulerName }) => schedulerName === 'default-scheduler')
+  );
+}
+
 async function write(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text);
@@ -75,9 +93,9 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** Schedulers of other pods do not stand in each other's way. */
+/** Schedulers of other pods do not stand in each other's way; those of the same pods do, in whatever order they name them. */
 function leaseFor(schedulerNames: readonly string[] = []): string {
-  return [schedulerLease, ...schedulerNames]
+  return [schedulerLease, ...schedulerNames.toSorted()]
     .join('-')
     .slice(0, longestName)
     .replace(/[-.]+$/, '');

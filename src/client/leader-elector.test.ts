@@ -5,6 +5,7 @@ import { VirtualClock } from '../base/virtual-clock.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { InProcessTransport } from '../embedded/in-process-transport.ts';
 import { statusAnswer } from '../../test/planes/api-proxy.ts';
+import type { Logger } from '../observability/logger.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
 import { KubeClient } from './kube-client.ts';
 import type { CallOptions } from './kube-client.ts';
@@ -76,6 +77,12 @@ async function lease(): Promise<Spec> {
 }
 
 const leads = (): string[] => candidates.filter(({ fence }) => fence.isOpen).map(({ identity }) => identity);
+
+/** A logger that keeps its warnings. */
+function listening(): { readonly said: unknown[]; readonly logger: Logger } {
+  const said: unknown[] = [];
+  return { said, logger: { ...silentLogger, warn: (message, fields) => said.push({ message, ...fields }) } };
+}
 
 /** A server that answers as it is told, and otherwise as it would. */
 function meddled(answer: (request: TransportRequest) => ReturnType<Transport['send']> | undefined): Transport {
@@ -199,8 +206,7 @@ describe('a candidate', () => {
   });
 
   it('says once what keeps it from the Lease, and what to do', async () => {
-    const said: unknown[] = [];
-    const logger = { ...silentLogger, warn: (message: string, fields: object) => said.push({ message, ...fields }) };
+    const { said, logger } = listening();
     let refused = true;
     const refusing = meddled(({ connection, method }) => {
       if (connection !== 'lease' || !refused) return undefined;
@@ -223,8 +229,7 @@ describe('a candidate', () => {
   });
 
   it('says that the namespace is missing', async () => {
-    const said: unknown[] = [];
-    const logger = { ...silentLogger, warn: (_: string, fields: object) => said.push(fields) };
+    const { said, logger } = listening();
     const missing = meddled(({ connection }) =>
       connection === 'lease'
         ? Promise.resolve(statusAnswer(404, 'NotFound', 'namespaces "kube-system" not found'))
@@ -234,6 +239,7 @@ describe('a candidate', () => {
     await pass(10_000);
     expect(said).toEqual([
       {
+        message: 'the Lease could not be read or taken',
         lease: 'kube-system/tutti',
         error: expect.stringMatching(/namespaces "kube-system" not found.*--leader-elect-resource-namespace/) as string,
       },
