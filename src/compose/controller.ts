@@ -75,7 +75,7 @@ export async function runController(options: ControllerProcessOptions): Promise<
       logger,
       registry,
       workers,
-      ...(elector !== undefined && { elected: () => elector.elected() }),
+      ...(elector !== undefined && { candidacy: elector }),
     });
     state = () => controller.state();
     return {

@@ -39,8 +39,8 @@ export interface SchedulerProcessOptions {
   readonly logger: Logger;
 }
 
-/** How long Bindings that are under way may take to end when the process is stopped. */
-const drainMs = 1_500;
+/** How long Bindings that are under way may take to end when the process is stopped; less than it may take as a whole, or no Lease would be released. */
+const drainMs = 1_000;
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
@@ -83,7 +83,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   });
   let extending: HttpExtenders | undefined;
   try {
-    extending = await openHttpExtenders({ configurations, client, clock, random, logger });
+    extending = await openHttpExtenders({ configurations, client, clock, random, logger, fence });
     const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
       client,
@@ -108,7 +108,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     const serving = await prepared.start({
       registry,
       live: [loopCheck(scheduler)],
-      ready: [{ name: 'caches-synced', check: () => scheduler.hasSynced || 'the cluster has not been seen whole yet' }],
+      ready: [
+        {
+          name: 'caches-synced',
+          check: () =>
+            scheduler.hasSynced || scheduler.standsByWithoutPicture || 'the cluster has not been seen whole yet',
+        },
+      ],
       configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
       debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
     });
@@ -125,6 +131,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         registry,
       });
     const candidacy = elector && {
+      tried: () => elector.tried(),
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };

@@ -141,7 +141,8 @@ export class Reflector<T> {
       if (this.#isStopped) return;
       if (signal.aborted) {
         this.#interrupt = new AbortController();
-        this.#policy.listAgain();
+        // A list that was under way may have been what they waited for.
+        if (this.#catchUps.size > 0) this.#policy.listAgain();
         continue;
       }
       const delayMs = this.#policy.delayAfter(end);
@@ -182,8 +183,13 @@ export class Reflector<T> {
 
   #tellCatchUps(): void {
     for (const catchUp of this.#catchUps) {
-      if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) catchUp.done.resolve();
+      if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) this.#endCatchUp(catchUp);
     }
+  }
+
+  #endCatchUp(catchUp: CatchUp): void {
+    this.#catchUps.delete(catchUp);
+    catchUp.done.resolve();
   }
 
   async #round(interrupted: AbortSignal): Promise<RoundEnd> {
@@ -192,7 +198,8 @@ export class Reflector<T> {
       const catchUps = [...this.#catchUps];
       try {
         this.#policy.listed(await this.#list());
-        for (const { done } of catchUps) done.resolve();
+        for (const catchUp of catchUps) this.#endCatchUp(catchUp);
+        this.#tellCatchUps();
       } catch (thrown) {
         return { step: 'list', error: toError(thrown), lastedMs: 0 };
       }
