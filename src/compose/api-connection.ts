@@ -4,9 +4,11 @@ import { CallGate } from '../client/call-gate.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { MeasuredTransport } from '../client/measured-transport.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
 import type { WriteFence } from '../client/write-fence.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
 
 /** How a process reaches its API server. */
 export interface ApiConnectionOptions {
@@ -21,6 +23,8 @@ export interface ApiConnectionOptions {
   readonly burst: number;
   /** Stops the writes of a process that does not lead. Absent: it may always write. */
   readonly fence?: WriteFence;
+  /** For what is known of the requests. */
+  readonly registry: MetricRegistry;
 }
 
 export interface ApiConnection {
@@ -31,7 +35,7 @@ export interface ApiConnection {
 
 /** Rejects with KubeconfigError when there is no usable kubeconfig. Connects to nothing yet. */
 export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
-  const { clock, userAgent, qps, burst, fence } = options;
+  const { clock, userAgent, qps, burst, fence, registry } = options;
   const endpoint =
     options.endpoint ??
     (await loadKubeconfig({
@@ -39,14 +43,15 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
       ...(options.kubeconfig === undefined ? {} : { path: options.kubeconfig }),
       ...(options.context === undefined ? {} : { context: options.context }),
     }));
-  const transport = new HttpTransport({ endpoint });
+  const { server } = endpoint;
+  const transport = new MeasuredTransport({ transport: new HttpTransport({ endpoint }), clock, registry, server });
   const gate = new CallGate({
     limiter: new RateLimiter({ clock, qps, burst }),
     precedence: new BindPrecedence({ clock }),
   });
   return {
     client: new KubeClient({ transport, clock, gate, userAgent, ...(fence !== undefined && { fence }) }),
-    server: endpoint.server,
+    server,
     close: () => transport.close(),
   };
 }

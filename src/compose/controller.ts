@@ -4,14 +4,16 @@ import { WriteFence } from '../client/write-fence.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { LoopStalls } from '../observability/loop-stalls.ts';
 import { healthRoutes } from '../serving/health-routes.ts';
 import { metricsRoute } from '../serving/metrics-route.ts';
 import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { processIdentity } from './process-identity.ts';
+import { processRegistry } from './process-registry.ts';
 import type { RunningProcess } from './running-process.ts';
+import { watchServedSchema } from './watch-served-schema.ts';
 
 export interface ControllerProcessOptions {
   readonly endpoint?: Endpoint;
@@ -35,14 +37,15 @@ export async function runController(options: ControllerProcessOptions): Promise<
   const clock = systemClock;
   const random = Math.random;
   const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
+  const registry = processRegistry();
   const connection = await connectToApi({
     ...options,
+    registry,
     ...(fence !== undefined && { fence }),
     clock,
     userAgent: 'tutti-controller',
   });
   const { client } = connection;
-  const registry = createMetricRegistry({ processMetrics: true });
   try {
     let state: () => true | string = () => 'not started yet';
     const serving = await startServing({
@@ -74,11 +77,14 @@ export async function runController(options: ControllerProcessOptions): Promise<
       ...(elector !== undefined && { elected: () => elector.elected() }),
     });
     state = () => controller.state();
+    const schema = watchServedSchema({ client, clock, logger, registry });
+    const stalls = new LoopStalls({ registry, clock });
     return {
       url: serving.url,
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
-        await Promise.all([serving.close(), controller.stop()]);
+        stalls.stop();
+        await Promise.all([serving.close(), controller.stop(), schema.stop()]);
         await elector?.stop();
         await connection.close();
       },

@@ -5,7 +5,7 @@ import { WriteFence } from '../client/write-fence.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { LoopStalls } from '../observability/loop-stalls.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
@@ -20,8 +20,10 @@ import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { registryWith } from './own-plugins.ts';
 import { processIdentity } from './process-identity.ts';
+import { processRegistry } from './process-registry.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
+import { watchServedSchema } from './watch-served-schema.ts';
 
 export interface SchedulerProcessOptions {
   /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
@@ -57,11 +59,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const random = Math.random;
   const { endpoint, context } = options;
   const fence = configuration.leaderElection.leaderElect ? new WriteFence(clock) : undefined;
+  const registry = processRegistry();
   const connection = await connectToApi({
     ...configuration.clientConnection,
     ...(endpoint !== undefined && { endpoint }),
     ...(context !== undefined && { context }),
     ...(fence !== undefined && { fence }),
+    registry,
     clock,
     userAgent: 'tutti-scheduler',
   });
@@ -77,7 +81,6 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   let extending: HttpExtenders | undefined;
   try {
     extending = await openHttpExtenders({ configurations, client, clock, random, logger });
-    const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
       client,
       ports: {
@@ -126,6 +129,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
+    const schema = watchServedSchema({ client, clock, logger, registry });
+    const stalls = new LoopStalls({ registry, clock });
     // Rejects only when it is stopped before the cluster has been seen, or before it was elected.
     scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));
     return {
@@ -133,7 +138,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
         events.stop();
-        await Promise.all([serving.close(), scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs })]);
+        stalls.stop();
+        await Promise.all([
+          schema.stop(),
+          serving.close(),
+          scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs }),
+        ]);
         await elector?.stop();
         await extending?.close();
         await connection.close();

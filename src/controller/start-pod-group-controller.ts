@@ -5,6 +5,7 @@ import type { Random } from '../base/random.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
+import { registerPictureAge } from '../informer/picture-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
@@ -76,6 +77,7 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     handler: controller.memberHandler,
     indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
   });
+  registerPictureAge(registry, { pods, podgroups: groups });
   groups.start();
   pods.start();
   const { elected } = options;
