@@ -38,12 +38,13 @@ const rooms = {
   plugins: ['files', 'folders', 'registry.ts'],
   scheduler: ['placement/', 'metrics/', 'files', 'api/'],
   embedded: [
-    ...['json.ts', 'deep-equal.ts', 'schema/', 'patch/', 'store/', 'http/', 'kinds/', 'verbs/', 'discovery/'],
-    ...['background/', 'files'],
+    ...['json.ts', 'deep-equal.ts', 'schema/', 'protobuf/', 'patch/', 'ownership/', 'store/', 'http/', 'kinds/'],
+    ...['access/', 'verbs/', 'discovery/', 'background/', 'files'],
   ],
-  'embedded/kinds': ['files', 'pods/', 'custom/', 'built-in-kinds.ts'],
+  'embedded/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
+  serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
   testkit: ['builders/', 'files'],
-  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'files'],
+  cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
 };
 
 /** The pattern of what a room holds. */

@@ -17,6 +17,7 @@ import { localKubeconfig } from '../src/client/local-kubeconfig.ts';
 import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
 import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
 import { listenHttp } from '../src/embedded/listen-http.ts';
+import { freePorts } from '../test/planes/real/ports.ts';
 
 const nodeCount = 1000;
 const podCount = 2000;
@@ -50,12 +51,23 @@ for (let i = 0; i < podCount; i++) {
   });
 }
 
+const [port] = await freePorts(1);
 const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
 await writeFile(kubeconfig, localKubeconfig(listener.url));
 const child = spawn(
   'dist/cli.js', // by its own first line, which bounds the young generation
-  ['scheduler', '--kubeconfig', kubeconfig, '--scheduler-name', 'tutti', '--metrics-port', '0'],
+  [
+    'scheduler',
+    '--kubeconfig',
+    kubeconfig,
+    '--scheduler-name',
+    'tutti',
+    '--secure-port',
+    String(port),
+    '--bind-address',
+    '127.0.0.1',
+  ],
   { stdio: ['ignore', 'inherit', 'inherit'] },
 );
 try {

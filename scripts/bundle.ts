@@ -8,9 +8,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Name in dist/ -> the source it is made from; those that there are. */
 export const entries: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({ cli: 'src/main.ts', index: 'src/index.ts', testing: 'src/testing.ts' }).filter(([, source]) =>
-    existsSync(join(root, source)),
-  ),
+  Object.entries({
+    cli: 'src/main.ts',
+    index: 'src/index.ts',
+    testing: 'src/testing.ts',
+    'serving-thread': 'src/serving/front/front-thread.ts',
+  }).filter(([, source]) => existsSync(join(root, source))),
 );
 
 /** A package of which something is in the bundle. */

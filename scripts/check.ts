@@ -16,6 +16,7 @@ const steps: Readonly<Record<string, string>> = {
   unused: 'knip --no-progress',
   layers: 'node scripts/check-layers.ts',
   crds: 'node scripts/generate-crd.ts --check',
+  chart: 'node scripts/generate-chart.ts --check',
 };
 
 interface Outcome {

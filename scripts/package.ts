@@ -22,5 +22,7 @@ for (const path of [...manifest.files, 'README.md', 'LICENSE']) {
   cpSync(join(root, path), join(stage, path), { recursive: true });
 }
 writeFileSync(join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+const bill = execFileSync(process.execPath, [join(root, 'scripts/sbom.ts'), 'cyclonedx'], { encoding: 'utf8' });
+writeFileSync(join(stage, 'dist/sbom.cdx.json'), bill);
 mkdirSync(destination, { recursive: true });
 execFileSync('npm', ['pack', '--pack-destination', destination], { cwd: stage, stdio: 'inherit' });

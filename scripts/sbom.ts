@@ -5,7 +5,7 @@
 // `npm sbom --omit=dev` also leaves out what runs if a development tool happens to use it too (npm/cli issue 7909), undici
 // and yaml among others.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -27,7 +27,10 @@ const { name, version, license, dependencies } = readJson('package.json') as Rea
 const lockfile = readJson('package-lock.json') as Lockfile;
 const { '': own, ...installed } = lockfile.packages;
 const running = Object.entries(installed).filter(([, { dev = false }]) => !dev);
-const folder = mkdtempSync(join(tmpdir(), 'tutti-sbom-'));
+const temporary = mkdtempSync(join(tmpdir(), 'tutti-sbom-'));
+// npm gives the bill the name of the folder.
+const folder = join(temporary, String(name));
+mkdirSync(folder);
 try {
   const write = (file: string, content: object): void => {
     writeFileSync(join(folder, file), JSON.stringify(content));
@@ -44,5 +47,5 @@ try {
   if (error !== undefined) throw error;
   process.exitCode = status ?? 1;
 } finally {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(temporary, { recursive: true, force: true });
 }

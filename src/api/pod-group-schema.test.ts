@@ -21,13 +21,27 @@ describe('the PodGroup CustomResourceDefinition', () => {
       /\/scheduler-plugins\/pull\/50$/,
     );
     expect(version).toMatchObject({ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } });
-    expect(version.additionalPrinterColumns.map(({ name, jsonPath, type }) => `${name} ${jsonPath} ${type}`)).toEqual([
+    const columns = version.additionalPrinterColumns.map(({ name, jsonPath, type }) => `${name} ${jsonPath} ${type}`);
+    expect(columns.slice(0, 5)).toEqual([
       'Phase .status.phase string',
       'MinMember .spec.minMember integer',
       'Running .status.running integer',
       'Succeeded .status.succeeded integer',
       'Failed .status.failed integer',
-      'Age .metadata.creationTimestamp date',
+    ]);
+    expect(columns).toContain('Age .metadata.creationTimestamp date');
+  });
+
+  it('shows how many are on nodes and why not all, and with -o wide since when and the sentence', () => {
+    const columns = version.additionalPrinterColumns as readonly {
+      readonly name: string;
+      readonly priority?: number;
+    }[];
+    expect(columns.filter(({ priority }) => priority === undefined).map(({ name }) => name)).toEqual([
+      ...['Phase', 'MinMember', 'Running', 'Succeeded', 'Failed', 'Scheduled', 'Reason', 'Age'],
+    ]);
+    expect(columns.filter(({ priority }) => priority === 1).map(({ name }) => name)).toEqual([
+      ...['Members', 'Ready', 'Since', 'Message'],
     ]);
   });
 

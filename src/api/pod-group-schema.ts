@@ -136,13 +136,23 @@ const status: StructuralSchema = {
   },
 };
 
+/** In the condition Scheduled, which says how it stands with the group and why. */
+const scheduled = '.status.conditions[?(@.type=="Scheduled")]';
+
+/** What users of scheduler-plugins know, in their order; then how many of how many are on nodes and why not all; and wide since when, and the whole sentence. */
 const printerColumns = [
   { jsonPath: '.status.phase', name: 'Phase', type: 'string' },
   { jsonPath: '.spec.minMember', name: 'MinMember', type: 'integer' },
   { jsonPath: '.status.running', name: 'Running', type: 'integer' },
   { jsonPath: '.status.succeeded', name: 'Succeeded', type: 'integer' },
   { jsonPath: '.status.failed', name: 'Failed', type: 'integer' },
+  { jsonPath: '.status.scheduled', name: 'Scheduled', type: 'integer' },
+  { jsonPath: `${scheduled}.reason`, name: 'Reason', type: 'string' },
   { jsonPath: '.metadata.creationTimestamp', name: 'Age', type: 'date' },
+  { jsonPath: '.status.members', name: 'Members', type: 'integer', priority: 1 },
+  { jsonPath: '.status.ready', name: 'Ready', type: 'integer', priority: 1 },
+  { jsonPath: `${scheduled}.lastTransitionTime`, name: 'Since', type: 'date', priority: 1 },
+  { jsonPath: `${scheduled}.message`, name: 'Message', type: 'string', priority: 1 },
 ] as const;
 
 /**

@@ -40,7 +40,7 @@ describe('tutti scheduler --config', () => {
         '  plugins: {multiPoint: {disabled: [{name: Coscheduling}]}}',
       );
       const flags = ['--kubeconfig', '/does/not/exist', '--kube-api-qps', '3', '--scheduler-name', 'x', '-v', '4'];
-      const process = tutti('scheduler', '--config', config, ...flags, '--metrics-port', '0', '--log-format', 'json');
+      const process = tutti('scheduler', '--config', config, ...flags, '--secure-port', '0', '--log-format', 'json');
       await process.said(/"schedulerNames":"batch,interactive"/);
       expect(process.stderr).toContain(`${config}:3:1: parallelism has no effect: a cycle runs on one thread`);
       for (const flag of ['--kubeconfig', '--kube-api-qps', '--scheduler-name']) {
@@ -78,7 +78,7 @@ describe('tutti scheduler --config', () => {
         `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`,
         'extenders: [{urlPrefix: "http://127.0.0.1:1", preemptVerb: preempt}]',
       );
-      expect(await outputOf(1, 'scheduler', '--config', config, '--metrics-port', '0')).toMatch(
+      expect(await outputOf(1, 'scheduler', '--config', config, '--secure-port', '0')).toMatch(
         /scheduler\.yaml:4:\d+: extenders\[0\]\.preemptVerb is not supported yet: remove it/,
       );
     } finally {

@@ -16,10 +16,12 @@ export function wholeNumber(least: number, most = 1_000_000): (text: string) => 
   };
 }
 
-/** A TCP port; 0 takes any free one. */
-export function port(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError('It must be a port number from 1 to 65535, or 0 for any free port.');
+/** A TCP port, or 0, which means what `zero` says: `for any free port`. */
+export function port(zero: string): (text: string) => number {
+  return (text) => {
+    if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+    throw new InvalidArgumentError(`It must be a port number from 1 to 65535, or 0 ${zero}.`);
+  };
 }
 
 /** Calls a second; 0 lifts the limit. */

@@ -239,7 +239,7 @@ describe('tutti scheduler --plugin', () => {
       '  }),',
       '};',
     );
-    const flags = ['--kubeconfig', plane.kubeconfigPath, '--metrics-port', '0'];
+    const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0'];
     const process = tutti('scheduler', ...flags, '--plugin', nonsense, '--plugin', bug);
     await process.said(/scheduling .*nodes=1/);
     expect(await fateOf('one')).toBe(

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { defaultSecureServing } from '../serving/secure-serving-options.ts';
 import { createProgram } from './program.ts';
 
 interface Outcome {
@@ -26,6 +27,7 @@ async function parse(line: string): Promise<Outcome> {
       scheduler: command('scheduler'),
       controller: command('controller'),
       configCheck: (files, flags) => command('config check')({ files, ...flags }),
+      verify: command('verify'),
     },
     (code) => {
       exitCode = code;
@@ -58,9 +60,9 @@ describe('flags', () => {
         logFormat: 'text',
       },
     });
-    const server = { kubeApiQps: 50, kubeApiBurst: 100, bindAddress: '127.0.0.1', logLevel: 'info' };
-    expect((await parse('scheduler')).flags).toEqual({ ...server, metricsPort: 10251, logFormat: 'text' });
-    expect((await parse('controller')).flags).toEqual({ ...server, metricsPort: 10252, workers: 4, logFormat: 'text' });
+    const server = { kubeApiQps: 50, kubeApiBurst: 100, logLevel: 'info', ...defaultSecureServing };
+    expect((await parse('scheduler')).flags).toEqual({ ...server, securePort: 10259, logFormat: 'text' });
+    expect((await parse('controller')).flags).toEqual({ ...server, securePort: 10260, workers: 4, logFormat: 'text' });
   });
 
   it('are read', async () => {
@@ -79,6 +81,23 @@ describe('flags', () => {
       schedulerName: ['a', 'b'],
       kubeApiQps: 2.5,
       logLevel: 'debug',
+    });
+  });
+
+  it('about serving are read as kube-scheduler reads them', async () => {
+    const line =
+      'controller --secure-port 0 --bind-address :: --authentication-skip-lookup --authentication-tolerate-lookup-failure=false ' +
+      '--authorization-always-allow-paths=/livez,metrics/* --authorization-webhook-cache-authorized-ttl=0 ' +
+      '--tls-cipher-suites=TLS_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 --tls-min-version VersionTLS13';
+    expect((await parse(line)).flags).toMatchObject({
+      securePort: 0,
+      bindAddress: '::',
+      authenticationSkipLookup: true,
+      authenticationTolerateLookupFailure: false,
+      authorizationAlwaysAllowPaths: ['/livez', '/metrics/*'],
+      authorizationWebhookCacheAuthorizedTtl: 0,
+      tlsCipherSuites: ['TLS_AES_128_GCM_SHA256', 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'],
+      tlsMinVersion: 'VersionTLS13',
     });
   });
 
@@ -122,6 +141,18 @@ describe('flags', () => {
     ['scheduler --scheduler-name A', '--scheduler-name', "'A'", 'spec.schedulerName'],
     ['scheduler --kube-api-qps fast', '--kube-api-qps', "'fast'", '0 for no limit'],
     ['scheduler -v loud', '--v', "'loud'", 'a number as for kube-scheduler, or one of error, warn, info, debug'],
+    [
+      'scheduler --secure-port https',
+      '--secure-port',
+      "'https'",
+      'a port number from 1 to 65535, or 0 to serve nothing',
+    ],
+    ['scheduler --tls-min-version VersionTLS11', '--tls-min-version', "'VersionTLS11'", 'VersionTLS12, VersionTLS13'],
+    ['scheduler --tls-cipher-suites TLS_RC4', '--tls-cipher-suites', 'There is no TLS_RC4', 'TLS_ECDHE_ECDSA_WITH_'],
+    ['scheduler --tls-cert-file=', '--tls-cert-file', "''", 'a path'],
+    ['scheduler --authentication-skip-lookup=maybe', '--authentication-skip-lookup', "'maybe'", 'true or false'],
+    ['scheduler --authorization-always-allow-paths /a*b', '--authorization-always-allow-paths', "'/a*b'", 'a star'],
+    ['controller --authentication-token-webhook-cache-ttl 1', '-webhook-cache-ttl', "'1'", 'a duration such as 90s'],
     ['controller --workers 0', '--workers', "'0'", 'a whole number from 1 to 1000'],
     ['controller --log-format xml', '--log-format', "'xml'", 'text, json'],
   ])('say what is wrong and what would be right: %s', async (line, flag, value, right) => {

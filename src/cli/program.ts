@@ -1,12 +1,14 @@
 import { Command, Option } from 'commander';
 import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
+import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
 import { exitCodes } from './exit-codes.ts';
 import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
 import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { packageVersion } from '../base/package-files.ts';
 import type { ServerOptions } from './run-server.ts';
+import { withServingOptions } from './serving-options.ts';
 
 /** The flags of `tutti up`, as given. */
 export interface UpFlags {
@@ -49,12 +51,24 @@ export interface ControllerFlags extends ServerOptions, LeaderElectionFlags {
   readonly workers: number;
 }
 
+/** The flags of `tutti verify`. */
+export interface VerifyFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly gang?: true;
+  readonly namespace: string;
+  readonly schedulerName: string;
+  readonly image: string;
+  readonly timeout: number;
+}
+
 /** What the commands do; each answers the exit code. */
 export interface Commands {
   up(flags: UpFlags): Promise<number>;
   scheduler(flags: SchedulerFlags): Promise<number>;
   controller(flags: ControllerFlags): Promise<number>;
   configCheck(files: readonly string[], flags: ConfigCheckFlags): Promise<number>;
+  verify(flags: VerifyFlags): Promise<number>;
 }
 
 /** Names of the Leases, where nobody gives others. */
@@ -88,6 +102,7 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
       ),
     ),
   );
+  program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
   for (const command of program.commands) {
     withHelp(command, command.name());
     for (const inner of command.commands) withHelp(inner, `${command.name()} ${inner.name()}`);
@@ -116,7 +131,7 @@ function upCommand(): Command {
     .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')
     .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
     .option('--node-pods <number>', 'pods that each node takes', wholeNumber(1), 110)
-    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port, 0)
+    .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port('for any free port'), 0)
     .addOption(pluginOption())
     .addOption(
       new Option('--timeout <duration>', 'with --exit: end after this time in any case')
@@ -149,7 +164,7 @@ function schedulerCommand(): Command {
       command,
       `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`,
     ),
-    10_251,
+    defaultSecurePorts.scheduler,
   );
 }
 
@@ -191,25 +206,46 @@ function controllerCommand(): Command {
   const command = new Command('controller')
     .description('Run the controller that writes the status of PodGroups in the cluster of a kubeconfig.')
     .option('--workers <number>', 'groups that are reconciled at the same time', wholeNumber(1, 1_000), 4);
-  return withServerOptions(withLeaderElection(command, controllerLease), 10_252);
+  return withServerOptions(withLeaderElection(command, controllerLease), defaultSecurePorts.controller);
 }
 
-function withServerOptions(command: Command, metricsPort: number): Command {
-  command
+function verifyCommand(): Command {
+  const command = new Command('verify').description(
+    'Say whether gangs can be scheduled in the cluster of a kubeconfig: it answers, and knows PodGroup as Tutti has it.',
+  );
+  return withKubeconfigOptions(command)
+    .option('--gang', 'start a gang of two small pods as well, and take them away again')
+    .option('-n, --namespace <name>', 'where the gang is', 'default')
+    .option(
+      '--scheduler-name <name>',
+      'who is to schedule it',
+      (text: string) => schedulerName(text, undefined)[0]!,
+      'tutti',
+    )
+    .option('--image <image>', 'of its pods, which need not run', `tutti:${packageVersion()}`)
+    .addOption(
+      new Option('--timeout <duration>', 'how long each of that may take').argParser(duration).default(60_000, '60s'),
+    )
+    .addHelpText(
+      'after',
+      `\nExit codes: ${exitCodes.ok} all is well; ${exitCodes.failed} something is not, and it is said what.`,
+    );
+}
+
+function withKubeconfigOptions(command: Command): Command {
+  return command
     .option(
       '--kubeconfig <path>',
       'kubeconfig file (default: $KUBECONFIG, then ~/.kube/config, then the service account of the pod)',
     )
-    .option('--context <name>', 'context of the kubeconfig (default: its current-context)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current-context)');
+}
+
+function withServerOptions(command: Command, securePort: number): Command {
+  withKubeconfigOptions(command)
     .option('--kube-api-qps <number>', 'calls a second to the API server; 0 for no limit', rate, 50)
-    .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100)
-    .option('--bind-address <address>', 'address of health and metrics, which are plain HTTP', '127.0.0.1')
-    .option(
-      '--metrics-port <port>',
-      'port of /healthz, /livez, /readyz and /metrics; 0 for any free one',
-      port,
-      metricsPort,
-    );
+    .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100);
+  withServingOptions(command, securePort);
   return withLogOptions(command, 'info');
 }
 

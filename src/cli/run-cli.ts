@@ -10,7 +10,7 @@ import { OutputError } from './output-error.ts';
 import type { OutputStreamName } from './output-error.ts';
 import { packageFile } from '../base/package-files.ts';
 import { createProgram } from './program.ts';
-import type { Commands, ConfigCheckFlags, ControllerFlags, SchedulerFlags, UpFlags } from './program.ts';
+import type { Commands, ConfigCheckFlags, ControllerFlags, SchedulerFlags, UpFlags, VerifyFlags } from './program.ts';
 
 /** Codes of a write that fails because nobody reads any more (`tutti up | head`): a wish to end, not an error to die of. */
 const readerHasGone = new Set(['EPIPE', 'ECONNRESET', 'EIO', 'ERR_STREAM_DESTROYED']);
@@ -87,6 +87,17 @@ function commandsThat(begin: () => CommandContext): Commands {
     async configCheck(files: readonly string[], { verbose, plugin }: ConfigCheckFlags) {
       const [{ runConfigCheck }, plugins] = await Promise.all([import('./run-config-check.ts'), loadedPlugins(plugin)]);
       return runConfigCheck(files, { verbose: verbose === true, plugins }, begin().stdout);
+    },
+    async verify(flags: VerifyFlags) {
+      const { kubeconfig, context, gang, timeout: timeoutMs, namespace, schedulerName, image } = flags;
+      const { runVerify } = await import('./verify/run-verify.ts');
+      const options = {
+        ...(kubeconfig !== undefined && { kubeconfig }),
+        ...(context !== undefined && { context }),
+        ...(gang === true && { gang: { namespace, schedulerName, image } }),
+        timeoutMs,
+      };
+      return runVerify(options, begin());
     },
   };
 }

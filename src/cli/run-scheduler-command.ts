@@ -8,6 +8,7 @@ import { formatConfiguration } from '../config/format-configuration.ts';
 import { loadConfiguration } from '../config/load-configuration.ts';
 import type { ParsedConfiguration } from '../config/parse-configuration.ts';
 import { defaultConfiguration, defaultLeaderElection, defaultProfile } from '../config/scheduler-configuration.ts';
+import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
@@ -40,12 +41,18 @@ export async function runSchedulerCommand(
     ...(kubeconfig !== undefined && { kubeconfig }),
     ...(flags.config !== undefined && { kubeconfigFrom: `clientConnection.kubeconfig of ${flags.config}` }),
   };
-  return runServer('scheduler', options, context, ({ endpoint, host, port, logger }) => {
+  return runServer('scheduler', options, context, ({ endpoint, serving, logger }) => {
     for (const warning of warnings) logger.warn('about the configuration', { remark: formatRemark(warning) });
     for (const flag of flags.overruled ?? []) {
       logger.warn('this flag is not taken beside --config, which says it in the file', { flag });
     }
-    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, host, port, logger, configuration, plugins });
+    if (mayWaitForKubeScheduler(configuration)) {
+      logger.warn(
+        "the Lease is kube-scheduler's own: beside one that runs, this scheduler only stands by; name another one in leaderElection.resourceName",
+        { lease: 'kube-system/kube-scheduler' },
+      );
+    }
+    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, serving, logger, configuration, plugins });
     return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
 }
@@ -81,4 +88,13 @@ function leaseFor(schedulerNames: readonly string[] = []): string {
     .join('-')
     .slice(0, longestName)
     .replace(/[-.]+$/, '');
+}
+
+/** Whether it stands for kube-scheduler's Lease, the default of a file, though it has other pods to schedule. */
+function mayWaitForKubeScheduler({ leaderElection, profiles }: SchedulerConfiguration): boolean {
+  const { leaderElect, resourceNamespace, resourceName } = leaderElection;
+  const isTheirs =
+    resourceNamespace === defaultLeaderElection.resourceNamespace &&
+    resourceName === defaultLeaderElection.resourceName;
+  return leaderElect && isTheirs && profiles.every(({ schedulerName }) => schedulerName !== 'default-scheduler');
 }

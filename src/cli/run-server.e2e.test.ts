@@ -7,6 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../base/system-clock.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
+import { httpsGet } from '../serving/testing/https-get.ts';
+import { freePorts } from '../../test/planes/real/ports.ts';
 import { freshHome } from './testing/fresh-home.ts';
 import type { TestProcess } from './testing/test-process.ts';
 
@@ -33,10 +35,12 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
     const first = await listenHttp(new EmbeddedApiServer({ clock: systemClock, random: Math.random }), 0);
     await first.close();
     const kubeconfig = await kubeconfigFor(first.url);
-    const process = tutti(name, '--kubeconfig', kubeconfig, '--metrics-port', '0', '--log-format', 'json');
+    const [port] = await freePorts(1);
+    const process = tutti(name, '--kubeconfig', kubeconfig, '--secure-port', String(port), '--log-format', 'json');
     await process.said(/"message":"API server cannot be reached; trying again until it can"/);
-    const [, url] = await process.said(/"health":"(http:[^"]*)"/);
-    expect((await fetch(url!)).status).toBe(200);
+    const [, url] = await process.said(/"health":"(https:[^"]*)"/);
+    expect(await httpsGet(url!)).toMatchObject({ status: 200, text: 'ok' });
+    expect(await httpsGet(url!.replace('healthz', 'readyz'))).toMatchObject({ status: 500 });
     const again = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
     const second = await listenHttp(again, first.port);
     try {
@@ -70,7 +74,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
       try {
         const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
         const kubeconfig = await kubeconfigFor(url);
-        const process = tutti(name, '--kubeconfig', kubeconfig, '--metrics-port', '0', '--log-format', 'json');
+        const process = tutti(name, '--kubeconfig', kubeconfig, '--secure-port', '0', '--log-format', 'json');
         const [line] = await process.said(/.*"message":"API server refuses access; trying again until it allows it".*/);
         const { server: where, error } = JSON.parse(line) as Record<string, string>;
         expect(where).toBe(url);

@@ -6,22 +6,22 @@ import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
 import { wait } from '../client/wait.ts';
+import type { ServingChoice } from '../compose/process-serving.ts';
 import type { RunningProcess } from '../compose/running-process.ts';
 import { createLogger } from '../observability/logger.ts';
 import type { LogFormat, Logger, LogLevel } from '../observability/logger.ts';
+import type { SecureServingOptions } from '../serving/secure-serving-options.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
 /** The flags that the long-running processes share. */
-export interface ServerOptions {
+export interface ServerOptions extends SecureServingOptions {
   readonly kubeconfig?: string;
   /** What names it, where that is not the flag. */
   readonly kubeconfigFrom?: string;
   readonly context?: string;
   readonly kubeApiQps: number;
   readonly kubeApiBurst: number;
-  readonly bindAddress: string;
-  readonly metricsPort: number;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
@@ -29,8 +29,7 @@ export interface ServerOptions {
 /** What a process is started with, beside what is its own. */
 export interface ServerParts {
   readonly endpoint: Endpoint;
-  readonly host: string;
-  readonly port: number;
+  readonly serving: ServingChoice;
   readonly qps: number;
   readonly burst: number;
   readonly logger: Logger;
@@ -40,7 +39,8 @@ const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
 const probeTimeoutMs = 5_000;
 
 /**
- * Runs a process until it is interrupted, and answers 0; or until it has lost the leader election, and answers 1. Rejects with KubeconfigError or PortUnavailableError. A server that
+ * Runs a process until it is interrupted, and answers 0; or until it has lost the leader election, and answers 1. Rejects with what
+ * `start` rejects with, or with KubeconfigError. A server that
  * cannot be reached, or refuses access, ends nothing: it is said, with what can be done, and tried again until it can.
  */
 export async function runServer(
@@ -60,8 +60,7 @@ export async function runServer(
   });
   const running = await start({
     endpoint,
-    host: options.bindAddress,
-    port: options.metricsPort,
+    serving: { kind: 'secure', ...options },
     qps: options.kubeApiQps,
     burst: options.kubeApiBurst,
     logger,
@@ -70,8 +69,7 @@ export async function runServer(
     server: endpoint.server,
     kubeconfig: endpoint.source,
     context: endpoint.contextName,
-    metrics: `${running.url}/metrics`,
-    health: `${running.url}/healthz`,
+    ...(running.url !== undefined && { metrics: `${running.url}/metrics`, health: `${running.url}/healthz` }),
   });
   const interrupted = Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
   try {

@@ -113,20 +113,47 @@ describe('a kubeconfig', () => {
   });
 });
 
+describe('what is served with', () => {
+  const key = 'test/fixtures/tls/server.key';
+  it.each([
+    [
+      ['--tls-cert-file', '/no/file', '--tls-private-key-file', key],
+      /^--tls-cert-file \/no\/file cannot be read \(ENOENT/,
+    ],
+    [['--tls-cert-file', key], /^--tls-cert-file is given without --tls-private-key-file: give both, or neither/],
+    [
+      ['--tls-cert-file', 'test/fixtures/tls/client.crt', '--tls-private-key-file', key],
+      /^the key of --tls-private-key-file .*server\.key is not that of the first certificate of --tls-cert-file .*client\.crt/,
+    ],
+    [['--client-ca-file', key], /^--client-ca-file .*server\.key has no certificate in it: give a file in PEM/],
+    [
+      ['--authentication-kubeconfig', '/no/file'],
+      /^kubeconfig \/no\/file does not exist: .* --authentication-kubeconfig$/,
+    ],
+    [
+      ['--authorization-kubeconfig', '/no/file'],
+      /^kubeconfig \/no\/file does not exist: .* --authorization-kubeconfig$/,
+    ],
+  ])('%j is said before anything is started', async (flags, message) => {
+    const kubeconfig = await kubeconfigFile();
+    expect(await refusal(['scheduler', '--kubeconfig', kubeconfig, ...flags])).toMatch(message);
+  });
+});
+
 describe('the address of health and metrics', () => {
   it.each(['scheduler', 'controller'])('of tutti %s is named when another process has it', async (name) => {
     const kubeconfig = await kubeconfigFile();
     await holdingPort(async (port) => {
-      expect(await refusal([name, '--kubeconfig', kubeconfig, '--metrics-port', String(port)])).toBe(
-        `cannot serve on 127.0.0.1, port ${port}: another process has it. Choose another port with --metrics-port (0 for any free one)`,
+      expect(await refusal([name, '--kubeconfig', kubeconfig, '--secure-port', String(port)])).toBe(
+        `cannot serve on 0.0.0.0, port ${port}: another process has it. Choose another port with --secure-port`,
       );
     });
   });
 
   it.each(['192.0.2.1', 'nowhere.invalid'])('is named when it is none of this machine: %s', async (host) => {
-    const flags = ['--kubeconfig', await kubeconfigFile(), '--metrics-port', '0', '--bind-address', host];
+    const flags = ['--kubeconfig', await kubeconfigFile(), '--secure-port', '10259', '--bind-address', host];
     expect(await refusal(['scheduler', ...flags])).toBe(
-      `cannot serve on ${host}, port 0: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
+      `cannot serve on ${host}, port 10259: the address is not one of this machine. Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them`,
     );
   });
 });
@@ -144,7 +171,7 @@ describe.skipIf(!existsSync('/dev/full'))('output that cannot be written', () =>
   );
 
   it('ends a server with 1 when it is the log', async () => {
-    const parameters = ['scheduler', '--kubeconfig', await kubeconfigFile(), '--metrics-port', '0'];
+    const parameters = ['scheduler', '--kubeconfig', await kubeconfigFile(), '--secure-port', '0'];
     expect(await tutti(parameters, { stderrTo: '/dev/full' }).ended()).toMatchObject({ exitCode: 1 });
   });
 });

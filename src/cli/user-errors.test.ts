@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { UserError } from '../base/user-error.ts';
+import { CertificateError } from '../serving/certificates/certificate-error.ts';
+import { AuthenticationLookupError } from '../serving/secure-serving.ts';
 import { AccessRefusedError } from '../client/access-refused-error.ts';
 import { ConnectionError, TimeoutError, UnauthorizedError } from '../client/api-errors.ts';
 import { KubeconfigError } from '../client/kubeconfig-error.ts';
@@ -23,6 +25,8 @@ const refused = { status: 401, reason: 'Unauthorized', request: 'GET /version', 
 
 it.each([
   ['AccessRefusedError', new AccessRefusedError(new UnauthorizedError('no', refused))],
+  ['AuthenticationLookupError', new AuthenticationLookupError('no ConfigMap')],
+  ['CertificateError', new CertificateError('expired')],
   ['ConditionError', new ConditionError('in vain')],
   [
     'ConfigurationError',
@@ -39,7 +43,7 @@ it.each([
   ['PluginFileError', new PluginFileError('a.ts', 'it is not a file')],
   ['PortDeniedError', new PortDeniedError(80, '127.0.0.1', cause)],
   ['PortTakenError', new PortTakenError(80, '127.0.0.1', cause)],
-  ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--metrics-port', cause)],
+  ['PortUnavailableError', new PortUnavailableError('127.0.0.1', 80, '--secure-port', cause)],
   ['ProfileError', new ProfileError('no such plugin')],
   ['TemporaryFolderError', new TemporaryFolderError('the kubeconfig', cause)],
   ['UnsupportedConfigurationError', new UnsupportedConfigurationError('preemptVerb is not supported')],

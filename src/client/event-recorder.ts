@@ -23,12 +23,14 @@ export interface EventToRecord {
   readonly action: string;
   /** For people; cut at 1024 bytes of UTF-8, the API's limit. */
   readonly note: string;
+  /** Who says so: the name of the pod's scheduler. Default: that of the recorder. */
+  readonly reportingController?: string;
 }
 
 export interface EventRecorderOptions {
   readonly client: Pick<KubeClient, 'create' | 'patch'>;
   readonly clock: Clock;
-  /** `tutti-scheduler`: shown as the source. */
+  /** `tutti-scheduler`: shown as the source of Events that name none. */
   readonly reportingController: string;
   /** Tells the instances of one controller apart: the host or pod name. */
   readonly reportingInstance: string;
@@ -230,7 +232,7 @@ export class EventRecorder {
       action: event.action.slice(0, 128),
       note: cutToBytes(event.note, noteLimitBytes),
       regarding: event.regarding,
-      reportingController: this.#options.reportingController,
+      reportingController: event.reportingController ?? this.#options.reportingController,
       reportingInstance: this.#options.reportingInstance.slice(0, 128),
       ...(series.count > 1 ? { series: seriesToWire(series) } : {}),
     };

@@ -17,14 +17,18 @@ export interface ApiConnectionOptions {
   /** Where to; or the kubeconfig file and context, found as kubectl finds them when absent. */
   readonly endpoint?: Endpoint;
   readonly kubeconfig?: string;
+  /** What names that file, where it is not --kubeconfig. */
+  readonly kubeconfigFrom?: string;
   readonly context?: string;
   /** Calls a second in the long run, and at once; as kube-scheduler's --kube-api-qps and --kube-api-burst. */
   readonly qps: number;
   readonly burst: number;
   /** Stops the writes of a process that does not lead. Absent: it may always write. */
   readonly fence?: WriteFence;
-  /** For what is known of the requests. */
-  readonly registry: MetricRegistry;
+  /** Where requests are counted and timed; of one registry there is one connection. Absent: nowhere. */
+  readonly registry?: MetricRegistry;
+  /** As HttpTransport has them. */
+  readonly callConnections?: number;
 }
 
 export interface ApiConnection {
@@ -41,10 +45,15 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
     (await loadKubeconfig({
       clock,
       ...(options.kubeconfig === undefined ? {} : { path: options.kubeconfig }),
+      ...(options.kubeconfigFrom === undefined ? {} : { pathFrom: options.kubeconfigFrom }),
       ...(options.context === undefined ? {} : { context: options.context }),
     }));
   const { server } = endpoint;
-  const transport = new MeasuredTransport({ transport: new HttpTransport({ endpoint }), clock, registry, server });
+  const http = new HttpTransport({
+    endpoint,
+    ...(options.callConnections === undefined ? {} : { callConnections: options.callConnections }),
+  });
+  const transport = registry === undefined ? http : new MeasuredTransport({ transport: http, clock, registry, server });
   const gate = new CallGate({
     limiter: new RateLimiter({ clock, qps, burst }),
     precedence: new BindPrecedence({ clock }),

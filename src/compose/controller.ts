@@ -5,13 +5,12 @@ import type { LeaderElectionConfiguration } from '../config/scheduler-configurat
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
-import { healthRoutes } from '../serving/health-routes.ts';
-import { metricsRoute } from '../serving/metrics-route.ts';
-import { startServing } from '../serving/start-serving.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { processIdentity } from './process-identity.ts';
 import { processRegistry } from './process-registry.ts';
+import { prepareServing } from './process-serving.ts';
+import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { watchServedSchema } from './watch-served-schema.ts';
 
@@ -19,9 +18,7 @@ export interface ControllerProcessOptions {
   readonly endpoint?: Endpoint;
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** Address and port of health and metrics; port 0 takes any free one. */
-  readonly host: string;
-  readonly port: number;
+  readonly serving: ServingChoice;
   readonly qps: number;
   readonly burst: number;
   /** Absent: it is the only controller, and leads. */
@@ -33,7 +30,7 @@ export interface ControllerProcessOptions {
 
 /** The controller process; resolves and rejects as `runScheduler` does, plugins aside. */
 export async function runController(options: ControllerProcessOptions): Promise<RunningProcess> {
-  const { logger, workers, leaderElection } = options;
+  const { logger, workers, qps, burst, leaderElection } = options;
   const clock = systemClock;
   const random = Math.random;
   const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
@@ -46,14 +43,21 @@ export async function runController(options: ControllerProcessOptions): Promise<
     userAgent: 'tutti-controller',
   });
   const { client } = connection;
+  const prepared = await prepareServing({
+    choice: options.serving,
+    name: 'tutti-controller',
+    api: options,
+    clock,
+    logger,
+  });
   try {
     let state: () => true | string = () => 'not started yet';
-    const serving = await startServing({
-      host: options.host,
-      port: options.port,
-      portFlag: '--metrics-port',
-      routes: [...healthRoutes([{ name: 'informers-synced', check: () => state() }]), metricsRoute(registry)],
-      logger,
+    const serving = await prepared.start({
+      registry,
+      live: [],
+      ready: [{ name: 'caches-synced', check: () => state() }],
+      configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers }],
+      debug: [],
     });
     const elector =
       fence &&
@@ -84,12 +88,16 @@ export async function runController(options: ControllerProcessOptions): Promise<
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
         stalls.stop();
-        await Promise.all([serving.close(), controller.stop(), schema.stop()]);
+        serving.drain();
+        await Promise.all([controller.stop(), schema.stop()]);
         await elector?.stop();
+        await serving.close();
+        await prepared.close();
         await connection.close();
       },
     };
   } catch (error) {
+    await prepared.close();
     await connection.close();
     throw error;
   }

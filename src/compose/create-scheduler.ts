@@ -8,6 +8,8 @@ import { createLogger } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
 import { knownPlugin } from '../plugins/own-plugin.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
+import { defaultSecurePorts, defaultSecureServing } from '../serving/secure-serving-options.ts';
+import type { SecureServingOptions } from '../serving/secure-serving-options.ts';
 import { inTermsOfFile } from './in-terms-of-file.ts';
 import { enableOwn } from './own-plugins.ts';
 import { profileFrom } from './profile-options.ts';
@@ -31,9 +33,10 @@ export interface CreateSchedulerOptions {
    * them, and their `args` are those of profiles that give none; otherwise in every profile, after Tutti's.
    */
   readonly plugins?: readonly OwnPlugin[];
-  /** Of health and metrics. Default 127.0.0.1, any free port. */
-  readonly host?: string;
+  /** Of health, metrics and /debug, over plain HTTP, for this machine alone. Default: any free port. */
   readonly port?: number;
+  /** HTTPS in its place, as `tutti scheduler` serves: what is not given is as its flags are by default. */
+  readonly secureServing?: Partial<SecureServingOptions>;
   /** Calls a second in the long run, and at once. Default: as the configuration says, else 50 and 100, as kube-scheduler. */
   readonly qps?: number;
   readonly burst?: number;
@@ -44,11 +47,11 @@ export interface CreateSchedulerOptions {
 /**
  * Starts a scheduler and resolves once its health endpoint answers; it schedules as soon as it has seen the cluster, and leads, where a
  * configuration or its file does not switch leader election off. Without one there is no election. Rejects
- * with ConfigurationError (whatever is wrong with a file, its profiles included), KubeconfigError, PortUnavailableError, ProfileError,
- * UnsupportedConfigurationError or ExtenderConfigurationError.
+ * with ConfigurationError (whatever is wrong with a file, its profiles included), KubeconfigError, CertificateError, PortUnavailableError,
+ * ProfileError, UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function createScheduler(options: CreateSchedulerOptions = {}): Promise<RunningProcess> {
-  const { plugins = [], kubeconfig, qps, burst, context, host = '127.0.0.1', port = 0 } = options;
+  const { plugins = [], kubeconfig, qps, burst, context, secureServing, port = 0 } = options;
   const logger = options.logger ?? createLogger({ level: 'info', format: 'text', destination: process.stderr });
   const { configuration, errorOf } = await configurationOf(options, logger);
   const run = (): Promise<RunningProcess> =>
@@ -64,8 +67,10 @@ export async function createScheduler(options: CreateSchedulerOptions = {}): Pro
       },
       plugins,
       ...(context !== undefined && { context }),
-      host,
-      port,
+      serving:
+        secureServing === undefined
+          ? { kind: 'local', port }
+          : { kind: 'secure', ...defaultSecureServing, securePort: defaultSecurePorts.scheduler, ...secureServing },
       logger,
     });
   return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);

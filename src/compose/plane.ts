@@ -79,7 +79,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     started.push(() => nodes.stop());
     // First, so that the scheduler's first look at the cluster shows all of them.
     await nodes.start();
-    const local = { endpoint, host: '127.0.0.1', port: 0 };
+    const local = { endpoint, serving: { kind: 'local', port: 0 } } as const;
     const controller = await runController({
       ...local,
       ...unlimited,
@@ -100,8 +100,8 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     return {
       url: listener.url,
       kubeconfigPath: kubeconfig.path,
-      schedulerUrl: scheduler.url,
-      controllerUrl: controller.url,
+      schedulerUrl: scheduler.url!,
+      controllerUrl: controller.url!,
       stop,
     };
   } catch (error) {

@@ -2,6 +2,7 @@ import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
 import { WriteFence } from '../client/write-fence.ts';
+import { configurationObject } from '../config/format-configuration.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -13,14 +14,17 @@ import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
 import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
 import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
-import { healthRoutes } from '../serving/health-routes.ts';
-import { metricsRoute } from '../serving/metrics-route.ts';
-import { startServing } from '../serving/start-serving.ts';
+import { cacheRoute } from '../serving/debug/cache-route.ts';
+import { groupsRoute } from '../serving/debug/groups-route.ts';
+import { queueRoute } from '../serving/debug/queue-route.ts';
+import { loopCheck } from '../serving/loop-check.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { registryWith } from './own-plugins.ts';
 import { processIdentity } from './process-identity.ts';
 import { processRegistry } from './process-registry.ts';
+import { prepareServing } from './process-serving.ts';
+import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
 import { watchServedSchema } from './watch-served-schema.ts';
@@ -31,9 +35,7 @@ export interface SchedulerProcessOptions {
   /** Of the kubeconfig. */
   readonly context?: string;
   readonly configuration: SchedulerConfiguration;
-  /** Address and port of health and metrics; port 0 takes any free one. */
-  readonly host: string;
-  readonly port: number;
+  readonly serving: ServingChoice;
   /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
@@ -44,7 +46,8 @@ const drainMs = 1_500;
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
- * to. Rejects with KubeconfigError, PortUnavailableError, ProfileError, UnsupportedConfigurationError or ExtenderConfigurationError.
+ * to. Rejects with KubeconfigError, CertificateError, AuthenticationLookupError, PortUnavailableError, ProfileError,
+ * UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
   const { logger, configuration, plugins: own = [] } = options;
@@ -60,15 +63,19 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const { endpoint, context } = options;
   const fence = configuration.leaderElection.leaderElect ? new WriteFence(clock) : undefined;
   const registry = processRegistry();
-  const connection = await connectToApi({
+  const api = {
     ...configuration.clientConnection,
     ...(endpoint !== undefined && { endpoint }),
     ...(context !== undefined && { context }),
+  };
+  const connection = await connectToApi({
+    ...api,
     ...(fence !== undefined && { fence }),
     registry,
     clock,
     userAgent: 'tutti-scheduler',
   });
+  const prepared = await prepareServing({ choice: options.serving, name: 'tutti-scheduler', api, clock, logger });
   const { client } = connection;
   const identity = processIdentity();
   const events = new EventRecorder({
@@ -101,17 +108,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       identity,
       defer: (callback) => void setImmediate(callback),
     });
-    const serving = await startServing({
-      host: options.host,
-      port: options.port,
-      portFlag: '--metrics-port',
-      routes: [
-        ...healthRoutes([
-          { name: 'cluster-synced', check: () => scheduler.hasSynced || 'the cluster has not been seen whole yet' },
-        ]),
-        metricsRoute(registry),
-      ],
-      logger,
+    const serving = await prepared.start({
+      registry,
+      live: [loopCheck(scheduler)],
+      ready: [{ name: 'caches-synced', check: () => scheduler.hasSynced || 'the cluster has not been seen whole yet' }],
+      configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
+      debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
     });
     const elector =
       fence &&
@@ -137,20 +139,21 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       url: serving.url,
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
+        serving.drain();
+        await scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs });
         events.stop();
         stalls.stop();
-        await Promise.all([
-          schema.stop(),
-          serving.close(),
-          scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs }),
-        ]);
+        await schema.stop();
         await elector?.stop();
+        await serving.close();
+        await prepared.close();
         await extending?.close();
         await connection.close();
       },
     };
   } catch (error) {
     events.stop();
+    await prepared.close();
     await extending?.close();
     await connection.close();
     throw error;

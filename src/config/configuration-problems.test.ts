@@ -87,7 +87,7 @@ describe('a field', () => {
     ],
     [
       'healthzBindAddress: 0.0.0.0:1',
-      '3:1: healthzBindAddress is of v1beta2: give --bind-address and --metrics-port instead',
+      '3:1: healthzBindAddress is of v1beta2: give --bind-address and --secure-port instead',
     ],
     ['algorithmSource: {}', '3:1: algorithmSource is of versions that had policies: state profiles instead'],
   ])('that is not as it should be is named: %j', (text, problem) => {

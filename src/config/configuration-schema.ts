@@ -145,10 +145,10 @@ const extender = {
   },
 } as const;
 
-const ownAddress = 'is of v1beta2: give --bind-address and --metrics-port instead';
+const ownAddress = 'is of v1beta2: give --bind-address and --secure-port instead';
 
 /** The shape of version v1. No field has a default here, so that what a file says can be told from what it does not. */
-const configurationSchema = {
+export const configurationSchema = {
   type: 'object',
   additionalProperties: false,
   properties: {
@@ -200,7 +200,7 @@ const switchedOff = {
     if (address !== '' && !address.endsWith(':0')) {
       report(
         [],
-        'must be empty or have the port 0, as in kube-scheduler: give --bind-address and --metrics-port instead',
+        'must be empty or have the port 0, as in kube-scheduler: give --bind-address and --secure-port instead',
       );
     }
   },

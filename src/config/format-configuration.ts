@@ -13,33 +13,35 @@ const apiVersion = `${configurationGroup}/v1`;
  * The whole configuration as the YAML of a KubeSchedulerConfiguration, nothing left to defaults: read again it is the same.
  */
 export function formatConfiguration(configuration: SchedulerConfiguration): string {
+  // Two fields that are the same are written twice, not as one and an alias of it.
+  return stringify(configurationObject(configuration), { aliasDuplicateObjects: false });
+}
+
+/** The same as the object that the YAML is of. */
+export function configurationObject(configuration: SchedulerConfiguration): object {
   const { clientConnection, leaderElection, podBackoff } = configuration;
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs, ...election } = leaderElection;
-  return stringify(
-    {
-      apiVersion,
-      kind: configurationKind,
-      clientConnection: {
-        ...clientConnection,
-        qps: clientConnection.qps === 0 ? -1 : clientConnection.qps, // 0 stands for the default
-      },
-      leaderElection: {
-        ...election,
-        leaseDuration: formatDuration(leaseDurationMs),
-        renewDeadline: formatDuration(renewDeadlineMs),
-        retryPeriod: formatDuration(retryPeriodMs),
-      },
-      podInitialBackoffSeconds: podBackoff.initialMs / 1_000,
-      podMaxBackoffSeconds: podBackoff.maxMs / 1_000,
-      enableProfiling: configuration.enableProfiling,
-      enableContentionProfiling: configuration.enableContentionProfiling,
-      delayCacheUntilActive: configuration.delayCacheUntilActive,
-      profiles: configuration.profiles.map(formatProfile),
-      extenders: configuration.extenders.map(formatExtender),
+  return {
+    apiVersion,
+    kind: configurationKind,
+    clientConnection: {
+      ...clientConnection,
+      qps: clientConnection.qps === 0 ? -1 : clientConnection.qps, // 0 stands for the default
     },
-    // Two fields that are the same are written twice, not as one and an alias of it.
-    { aliasDuplicateObjects: false },
-  );
+    leaderElection: {
+      ...election,
+      leaseDuration: formatDuration(leaseDurationMs),
+      renewDeadline: formatDuration(renewDeadlineMs),
+      retryPeriod: formatDuration(retryPeriodMs),
+    },
+    podInitialBackoffSeconds: podBackoff.initialMs / 1_000,
+    podMaxBackoffSeconds: podBackoff.maxMs / 1_000,
+    enableProfiling: configuration.enableProfiling,
+    enableContentionProfiling: configuration.enableContentionProfiling,
+    delayCacheUntilActive: configuration.delayCacheUntilActive,
+    profiles: configuration.profiles.map(formatProfile),
+    extenders: configuration.extenders.map(formatExtender),
+  };
 }
 
 function formatProfile({ schedulerName, plugins, points = {} }: ProfileConfiguration): object {

@@ -231,7 +231,7 @@ describe('an older version', () => {
   it('v1beta2 may say that it serves nothing on the insecure port', () => {
     expect(remarksOf(`${old('v1beta2')}healthzBindAddress: ""\nmetricsBindAddress: 0.0.0.0:0`).problems).toEqual([]);
     expect(remarksOf(`${old('v1beta2')}healthzBindAddress: 0.0.0.0:10251`).problems).toEqual([
-      '3:1: healthzBindAddress must be empty or have the port 0, as in kube-scheduler: give --bind-address and --metrics-port instead',
+      '3:1: healthzBindAddress must be empty or have the port 0, as in kube-scheduler: give --bind-address and --secure-port instead',
     ]);
   });
 });

@@ -2,6 +2,9 @@ import { toKubernetesTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { TransportRequest, TransportResponse } from '../client/transport.ts';
+import { builtInRoles } from './access/built-in-roles.ts';
+import { Rbac } from './access/rbac.ts';
+import { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';
@@ -15,6 +18,7 @@ import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
 import { OwnerIndex } from './kinds/owner-index.ts';
 import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
+import { clusterRoleBindings, clusterRoles } from './kinds/rbac.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
 import { route } from './router.ts';
 import { ListSnapshots } from './store/list-snapshots.ts';
@@ -65,7 +69,8 @@ const pagedListsLimit = 100;
 /**
  * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
  * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
- * writes never interleave. What it does not support is an error, never a silent success.
+ * writes never interleave. What it does not support is an error, never a silent success. Who brings the token of a service account has
+ * the rights that roles and bindings give it; who brings none is the administrator.
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
@@ -91,6 +96,8 @@ export class EmbeddedApiServer {
       snapshots: new ListSnapshots({ clock, lifetimeMs: pageLifetimeMs, limit: pagedListsLimit }),
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
+      tokens: new ServiceAccountTokens({ store, nowMs: () => clock.now(), random }),
+      rbac: new Rbac(store),
       nowMs: () => clock.now(),
       now: () => toKubernetesTime(clock.now()),
     };
@@ -196,5 +203,8 @@ export class EmbeddedApiServer {
       };
       createObject(this.#api, priorityClasses, undefined, object, false);
     }
+    const { roles, bindings } = builtInRoles();
+    for (const object of roles) createObject(this.#api, clusterRoles, undefined, object, false);
+    for (const object of bindings) createObject(this.#api, clusterRoleBindings, undefined, object, false);
   }
 }

@@ -1,12 +1,16 @@
 import type { TransportRequest, TransportResponse } from '../client/transport.ts';
 import { badRequest, methodNotAllowed, notFound, notImplemented, unknownPath } from './http/api-error.ts';
-import { decodeBody, requireObject } from './http/decode-body.ts';
+import { bodyMediaType, decodeBody, requireObject } from './http/decode-body.ts';
 import type { ResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
 import type { JsonObject } from './json.ts';
-import { findReviewKind } from './kinds/access-reviews.ts';
-import type { ReviewKind } from './kinds/access-reviews.ts';
+import { findReviewKind } from './access/review-kinds.ts';
+import type { ReviewKind } from './access/review-kinds.ts';
+import { answerTokenRequest } from './access/token-request.ts';
+import type { User } from './access/user.ts';
+import { authorize } from './authorize.ts';
 import { objectAt, textAt } from './kinds/access.ts';
+import { serviceAccounts } from './kinds/plain-kinds.ts';
 import { bindPod } from './kinds/pods/bind-pod.ts';
 import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
@@ -14,15 +18,24 @@ import { hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
 import type { StoredObject } from './store/stored-object.ts';
 import type { ApiContext } from './verbs/api-context.ts';
+import { applyToObject } from './verbs/apply.ts';
 import { createObject } from './verbs/create.ts';
 import { decodeObject } from './verbs/decode-object.ts';
 import { deleteObject } from './verbs/delete.ts';
 import type { Deletion } from './verbs/delete.ts';
 import { parseDeleteOptions, readDeleteOptions } from './verbs/delete-options.ts';
+import { generateUid } from './verbs/generate-name.ts';
 import { listObjects } from './verbs/list.ts';
+import { applyPatch } from './verbs/patch-media-types.ts';
 import { patchObject } from './verbs/patch.ts';
 import { presentOne, presentText } from './verbs/present.ts';
-import { readListOptions, readPresentation, readWriteOptions } from './verbs/request-options.ts';
+import {
+  readApplyOptions,
+  readListOptions,
+  readPresentation,
+  readWriteOptions,
+  refuseForce,
+} from './verbs/request-options.ts';
 import { readSelection, selectObjects } from './verbs/select.ts';
 import { updateObject } from './verbs/update.ts';
 import { watchObjects } from './verbs/watch.ts';
@@ -42,6 +55,7 @@ const containerSubresources = new Set([
 interface ResourceRequest {
   readonly context: ApiContext;
   readonly request: TransportRequest;
+  readonly user: User;
   readonly type: ResourceType;
   readonly target: ResourceTarget;
   readonly query: URLSearchParams;
@@ -52,14 +66,17 @@ interface ResourceRequest {
 export function handleResource(
   context: ApiContext,
   request: TransportRequest,
+  user: User,
   target: ResourceTarget,
   query: URLSearchParams,
   signal: AbortSignal | undefined,
 ): TransportResponse {
   const review = findReviewKind(target.group, target.version, target.plural);
-  if (review !== undefined && target.name === undefined) return answerReview(request, review);
+  if (review !== undefined && target.name === undefined && review.namespaced === (target.namespace !== undefined)) {
+    return answerReview(context, request, user, target.namespace, review);
+  }
   if (target.group === '' && target.plural === 'bindings' && target.name === undefined) {
-    return bind({ context, request, type: pods, target, query, signal }, undefined);
+    return bind({ context, request, user, type: pods, target, query, signal }, undefined);
   }
   const type = context.registry.find(target.group, target.version, target.plural);
   if (type === undefined) {
@@ -67,7 +84,7 @@ export function handleResource(
     throw unknownPath();
   }
   if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
-  const resource: ResourceRequest = { context, request, type, target, query, signal };
+  const resource: ResourceRequest = { context, request, user, type, target, query, signal };
   if (target.name === undefined) return handleCollection(resource);
   if (type.namespaced && target.namespace === undefined) throw unknownPath();
   if (target.subresource !== undefined) return handleSubresource(resource, target.name, target.subresource);
@@ -94,7 +111,7 @@ function handleCollection(resource: ResourceRequest): TransportResponse {
 }
 
 function handleObject(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
-  const { context, request, type, target, query } = resource;
+  const { context, request, user, type, target, query } = resource;
   const find = (): StoredObject => {
     const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
     if (stored === undefined) throw notFound(type, name);
@@ -108,8 +125,19 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
     case 'PUT':
       return update(resource, name, status);
     case 'PATCH': {
-      const options = { ...readWriteOptions(query, 'PatchOptions'), status };
+      const options = { ...readWriteOptions(request, query, 'PatchOptions'), status };
       const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+      if (bodyMediaType(request) === applyPatch) {
+        if (stored === undefined) {
+          // To apply what is not there is to create it.
+          const { group, plural, namespace } = target;
+          authorize(context, user, { type: 'resource', verb: 'create', group, resource: plural, namespace, name });
+        }
+        const place = { type, namespace: target.namespace, name };
+        const applied = applyToObject(context, place, stored, request, { ...options, ...readApplyOptions(query) });
+        return written(type, applied.stored, stored === undefined ? 201 : 200, applied.warnings);
+      }
+      refuseForce(query);
       const patched = patchObject(context, type, stored, name, request, options);
       return written(type, patched.stored, 200, patched.warnings);
     }
@@ -127,6 +155,7 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
   const { request, type } = resource;
   if (subresource === 'status' && hasStatusSubresource(type)) return handleObject(resource, name, true);
   if (subresource === 'status' && type.content.type === 'structural') throw notFound(type, name);
+  if (type === serviceAccounts && subresource === 'token') return issueToken(resource, name);
   if (type !== pods) throw unknownPath();
   if (containerSubresources.has(subresource)) {
     throw notImplemented(
@@ -140,20 +169,22 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
 
 function create(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
-  const options = readWriteOptions(query, 'CreateOptions');
+  const options = readWriteOptions(request, query, 'CreateOptions');
   const { value, duplicates } = decodeBody(request);
   const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
-  return written(type, createObject(context, type, target.namespace, object, options.dryRun), 201, warnings);
+  const ownership = { by: 'update', manager: options.fieldManager } as const;
+  return written(type, createObject(context, type, target.namespace, object, options.dryRun, ownership), 201, warnings);
 }
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
   const { context, request, type, target, query } = resource;
-  const options = readWriteOptions(query, 'UpdateOptions');
+  const options = readWriteOptions(request, query, 'UpdateOptions');
   const { value, duplicates } = decodeBody(request);
   const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+  const ownership = { by: 'update', manager: options.fieldManager } as const;
   if (stored !== undefined) {
-    return written(type, updateObject(context, type, stored, object, { ...options, status }), 200, warnings);
+    return written(type, updateObject(context, type, stored, object, { ...options, status, ownership }), 200, warnings);
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';
@@ -163,7 +194,7 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
       `the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`,
     );
   }
-  return written(type, createObject(context, type, target.namespace, object, options.dryRun), 201, warnings);
+  return written(type, createObject(context, type, target.namespace, object, options.dryRun, ownership), 201, warnings);
 }
 
 function written(
@@ -218,7 +249,7 @@ function bind(resource: ResourceRequest, podName: string | undefined): Transport
   if (request.method !== 'POST') throw methodNotAllowed();
   if (target.namespace === undefined)
     throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
-  const options = readWriteOptions(query, 'CreateOptions');
+  const options = readWriteOptions(request, query, 'CreateOptions');
   const binding = readSubresourceBody(request, 'Binding', 'v1');
   const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
   bindPod(binding, target.namespace, name, options.dryRun, context);
@@ -251,14 +282,35 @@ function readSubresourceBody(request: TransportRequest, kind: string, apiVersion
   return body;
 }
 
-function answerReview(request: TransportRequest, review: ReviewKind): TransportResponse {
+function issueToken(resource: ResourceRequest, name: string): TransportResponse {
+  const { context, request, type, target, query } = resource;
   if (request.method !== 'POST') throw methodNotAllowed();
-  const body = requireObject(decodeBody(request).value);
-  if ((body.kind ?? review.kind) !== review.kind)
-    throw badRequest(`the object provided must be of type ${review.kind}`);
+  readWriteOptions(request, query, 'CreateOptions');
+  const body = readSubresourceBody(request, 'TokenRequest', 'authentication.k8s.io/v1');
+  const account = context.store.collection(type.storage).get(target.namespace ?? '', name);
+  if (account === undefined) throw notFound(type, name);
+  const answer = answerTokenRequest(context, context.tokens, account, body, generateUid(context.random));
+  return jsonResponse(answer, { status: 201 });
+}
+
+function answerReview(
+  context: ApiContext,
+  request: TransportRequest,
+  user: User,
+  namespace: string | undefined,
+  review: ReviewKind,
+): TransportResponse {
+  if (request.method !== 'POST') throw methodNotAllowed();
   const apiVersion = `${review.group}/${review.version}`;
+  const body = readSubresourceBody(request, review.kind, apiVersion);
+  const status = review.answer(objectAt(body, 'spec') ?? {}, {
+    user,
+    namespace,
+    rbac: context.rbac,
+    tokens: context.tokens,
+  });
   return jsonResponse(
-    { ...body, apiVersion, kind: review.kind, metadata: objectAt(body, 'metadata') ?? {}, status: review.status },
+    { ...body, apiVersion, kind: review.kind, metadata: objectAt(body, 'metadata') ?? {}, status },
     { status: 201 },
   );
 }

@@ -9,9 +9,11 @@ import {
 import type { OpenApiDocuments } from './discovery/open-api.ts';
 import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
 import { negotiateDiscovery } from './http/negotiate.ts';
+import { authenticate } from './access/authenticate.ts';
 import { parseResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
 import type { JsonObject } from './json.ts';
+import { attributesOf, authorize } from './authorize.ts';
 import { handleResource } from './resource-requests.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 
@@ -48,15 +50,17 @@ export function route(
   signal: AbortSignal | undefined,
 ): TransportResponse {
   const { path, query } = parseTarget(request.path);
+  const user = authenticate(request, context.api.tokens);
   if (healthPaths.has(path)) return textResponse('ok', 'text/plain; charset=utf-8');
   if (path === '/version') return jsonResponse(serverVersion);
   const segments = decodeSegments(path);
   const [root] = segments;
+  const target = parseResourceTarget(segments);
+  authorize(context.api, user, attributesOf(request, path, query, target));
   if (root === 'openapi') return openApi(context, request, segments.slice(1));
   if (root !== 'api' && root !== 'apis') throw unknownPath();
-  const target = parseResourceTarget(segments);
   if (target === undefined) return discovery(context.api, request, segments);
-  return handleResource(context.api, request, target, query, signal);
+  return handleResource(context.api, request, user, target, query, signal);
 }
 
 function parseTarget(target: string): { path: string; query: URLSearchParams } {

@@ -19,7 +19,12 @@ describe('a member that cannot be bound', () => {
     await core.accept('red-0');
     await core.accept('red-2');
     await core.refuse('red-1', 'node a said no');
-    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-2', 'FailedScheduling red-1']);
+    expect(core.picture.events).toEqual([
+      'Scheduled red-0',
+      'Scheduled red-2',
+      'FailedScheduling red-1',
+      'FailedScheduling red',
+    ]);
     expect(core.picture.cluster.assumedCount).toBe(2);
     expect(core.picture.cluster.node('a')!.free(0)).toBe(1000);
     expect(core.picture.verdicts).toEqual(['red-1 PodGroup default/red: binding rejected: node a said no.']);

@@ -5,7 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
-import { scheduled } from './events.ts';
+import { groupScheduled, scheduled } from './events.ts';
 import type { KeptClaims } from './kept-claims.ts';
 import type { PartialGroups } from './partial-groups.ts';
 import type { Placement } from './placement/planner.ts';
@@ -82,6 +82,7 @@ export class BindingOutcomes {
       if (plan.startsGang && plan.gang?.missing === 0 && readySince !== undefined) {
         metrics.gangs.wholeAfter(clock.now() - readySince);
       }
+      this.#tellScheduled(plan, seconds);
       return;
     }
     if (this.#options.signal.aborted) return;
@@ -113,6 +114,20 @@ export class BindingOutcomes {
     this.#tell(plan, failures, status);
   }
 
+  #tellScheduled({ entity, gang, placements }: BindingPlan, seconds: number): void {
+    const { events, logger } = this.#options;
+    const nodes = new Set(placements.map(({ nodeName }) => nodeName));
+    logger.info('scheduled', {
+      entity: entity.key,
+      attempts: entity.attempts,
+      pods: placements.length,
+      ...(nodes.size === 1 ? { node: placements[0]!.nodeName } : { nodes: nodes.size }),
+      seconds,
+    });
+    const event = gang && groupScheduled(gang, placements.length, nodes.size);
+    if (event !== undefined) events.record(event);
+  }
+
   /**
    * Others of the gang are bound and cannot be moved, so nobody may take the room of those that are not, while the gang
    * backs off. Not for ever: the node itself may be what refuses them.
@@ -142,10 +157,14 @@ export class BindingOutcomes {
     const pods = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
     const subject = gang === undefined ? '' : `PodGroup ${gang.key}: `;
     const isError = status.code === 'Error';
-    this.#options.verdicts.report(pods, {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message: `${subject}${status.message}.`,
-      waitsFor: isError ? 'error' : 'permit',
-    });
+    this.#options.verdicts.report(
+      pods,
+      {
+        reason: isError ? 'SchedulerError' : 'Unschedulable',
+        message: `${subject}${status.message}.`,
+        waitsFor: isError ? 'error' : 'permit',
+      },
+      gang,
+    );
   }
 }

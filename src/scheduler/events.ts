@@ -1,9 +1,11 @@
 import type { MembershipDisagreement } from '../api/pod-group-membership.ts';
+import { podGroupResource } from '../api/pod-group.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
-import type { EventRegarding, EventToRecord } from '../client/event-recorder.ts';
+import type { EventToRecord } from '../client/event-recorder.ts';
+import type { GangView } from '../cluster/gang.ts';
 
-/** Every Event of the scheduler about a pod is made here, one function an Event. */
+/** Every Event of the scheduler is made here, one function an Event. */
 
 export function scheduled(pod: Pod, nodeName: string): EventToRecord {
   const note = `Successfully assigned ${pod.key} to ${nodeName}`;
@@ -11,9 +13,25 @@ export function scheduled(pod: Pod, nodeName: string): EventToRecord {
 }
 
 /** The pod is not scheduled, as its verdict says. */
-export function notScheduled(pod: Pod, { reason, message }: Verdict): EventToRecord {
+export function notScheduled(pod: Pod, verdict: Verdict): EventToRecord {
+  return { ...about(pod), ...refusal(verdict) };
+}
+
+/** The same of the group; undefined while there is no object to say it of. */
+export function groupNotScheduled(gang: GangView, verdict: Verdict): EventToRecord | undefined {
+  const group = aboutGroup(gang);
+  return group && { ...group, ...refusal(verdict) };
+}
+
+/** Members of the group were bound by one plan; undefined while there is no object to say it of. */
+export function groupScheduled(gang: GangView, members: number, nodes: number): EventToRecord | undefined {
+  const group = aboutGroup(gang);
+  const note = `Successfully assigned ${counted(members, 'member')} to ${counted(nodes, 'node')}`;
+  return group && { ...group, type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
+}
+
+function refusal({ reason, message }: Verdict): Pick<EventToRecord, 'type' | 'reason' | 'action' | 'note'> {
   return {
-    ...about(pod),
     type: 'Warning',
     reason: reason === 'WaitingForGang' ? 'WaitingForGang' : 'FailedScheduling',
     action: 'Scheduling',
@@ -40,6 +58,24 @@ export function podGroupDisagreement(pod: Pod, { label, annotation }: Membership
   };
 }
 
-function about({ namespace, name, uid }: Pod): { readonly regarding: EventRegarding } {
-  return { regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid } };
+type Subject = Pick<EventToRecord, 'regarding' | 'reportingController'>;
+
+function about({ namespace, name, uid, schedulerName }: Pod): Subject {
+  return { regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, reportingController: schedulerName };
+}
+
+/** In the name of the scheduler that its members name. */
+function aboutGroup({ spec, members }: GangView): Subject | undefined {
+  if (spec === undefined) return undefined;
+  const { apiVersion, kind } = podGroupResource;
+  const [namespace, name] = spec.key.split('/', 2) as [string, string];
+  const [first] = members.values();
+  return {
+    regarding: { apiVersion, kind, namespace, name, uid: spec.uid },
+    ...(first !== undefined && { reportingController: first.schedulerName }),
+  };
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${count === 1 ? noun : `${noun}s`}`;
 }

@@ -111,7 +111,7 @@ export class NotReadyVerdicts {
   #tell(gang: GangView, { message }: Status): void {
     const ours = [...gang.pending.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
     const waitsFor = onlyGatesAreShut(gang) ? 'gates' : 'members';
-    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor });
+    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor }, gang);
   }
 }
 

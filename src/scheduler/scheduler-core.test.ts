@@ -168,7 +168,7 @@ describe('stop', () => {
     expect(isStopped).toBe(false);
     await core.accept('red-1');
     await stopped;
-    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1']);
+    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
   });
 
   it('ends all attempts, and whatever happens after it asks for none', async () => {
@@ -214,7 +214,7 @@ describe('stop', () => {
 });
 
 describe('the life of a gang', () => {
-  it('ends with Bindings that say who planned it, and an Event for each', async () => {
+  it('ends with Bindings that say who planned it, and an Event for each, the group included', async () => {
     const core = coreFor(2, 4);
     core.members(2, { group: 'red', cpu: 1 });
     expect(await core.attempt()).toBe('planned');
@@ -229,7 +229,7 @@ describe('the life of a gang', () => {
     expect(core.picture.events).toEqual([]);
     await core.accept('red-0');
     await core.accept('red-1');
-    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1']);
+    expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
     expect(core.picture.cluster.assumedCount).toBe(2);
     core.change('red-0', { nodeName: 'a' });
     core.change('red-1', { nodeName: 'a' });
@@ -271,7 +271,12 @@ describe('the life of a gang', () => {
     core.picture.clock.advance(5000);
     expect(await core.attempt()).toBe('refused');
     expect([written, urgent]).toEqual([['y', 'z', 'x'], ['y since 5000']]);
-    expect(core.picture.events).toEqual(['FailedScheduling y', 'FailedScheduling z', 'FailedScheduling x']);
+    expect(core.picture.events).toEqual([
+      'FailedScheduling y',
+      'FailedScheduling red',
+      'FailedScheduling z',
+      'FailedScheduling x',
+    ]);
     expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
     expect(core.picture.cluster.assumedCount).toBe(0);
   });

@@ -5,6 +5,7 @@ import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
+import type { Verdict } from '../api/verdict.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { Candidate } from '../framework/candidate.ts';
@@ -273,6 +274,11 @@ export class SchedulerCore {
     return result;
   }
 
+  /** Why the pod is not scheduled, as this process last said. */
+  verdictOf(uid: string): Verdict | undefined {
+    return this.#verdicts.of(uid);
+  }
+
   /** Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was. */
   trial(candidate: Candidate, options?: TrialOptions): TrialResult {
     return this.#trials.run(this.profiles.of(candidate), candidate, options);
@@ -350,14 +356,26 @@ export class SchedulerCore {
         if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
         this.#census.refused(entity, result.verdict.waitsFor);
         this.queue.failed(entity, result.failure);
-        this.#verdicts.report(result.pods, result.verdict);
-        this.#logger.debug('unschedulable', {
-          entity: entity.key,
-          message: result.verdict.message,
-          waitsFor: result.verdict.waitsFor,
-        });
+        this.#sayWhy(entity, result);
         return;
     }
+  }
+
+  /** On the pods and in the log, there at level debug when it was said before. */
+  #sayWhy(
+    { key, candidate, attempts }: QueuedEntity,
+    { pods, verdict }: Extract<CycleResult, { kind: 'refused' }>,
+  ): void {
+    const isNews = this.#verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
+    const fields = {
+      entity: key,
+      attempts,
+      reason: verdict.reason,
+      waitsFor: verdict.waitsFor,
+      message: verdict.message,
+    };
+    if (isNews) this.#logger.info('unschedulable', fields);
+    else this.#logger.debug('still unschedulable', fields);
   }
 
   #podSeen(uid: string, pod: Pod | undefined): void {

@@ -58,10 +58,13 @@ export class Scheduler {
   readonly #podGroupsAbsent = deferred();
   #looping = false;
   #hasSynced = false;
+  /** When the loop last turned, or had nothing more to do; Clock.monotonic(). */
+  #turnedAt: number;
 
   constructor(options: SchedulerOptions) {
     this.#client = options.client;
     this.#clock = options.clock;
+    this.#turnedAt = options.clock.monotonic();
     this.#random = options.random;
     this.#logger = options.logger;
     this.#defer = options.defer;
@@ -124,6 +127,17 @@ export class Scheduler {
     return this.#core.isRunning;
   }
 
+  /** What it knows, for those who want to look at it. To be read only, and not across a pause. */
+  get picture(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
+    return this.#core;
+  }
+
+  /** For how many milliseconds the loop has owed its next turn; 0 while nothing waits for it. */
+  get overdueMs(): number {
+    const hasWork = this.#looping || this.#core.queue.sizes.active > 0;
+    return this.isReady && hasWork ? this.#clock.monotonic() - this.#turnedAt : 0;
+  }
+
   /** As SchedulerCore.stop; and the watches end. */
   async stop(options?: { readonly drainMs?: number }): Promise<void> {
     const { nodes, pods, podGroups } = this.#reflectors;
@@ -133,11 +147,13 @@ export class Scheduler {
   #wake(): void {
     if (this.#looping || !this.isReady) return;
     this.#looping = true;
+    this.#turnedAt = this.#clock.monotonic();
     this.#defer(() => this.#stretch());
   }
 
   #stretch(): void {
-    const end = this.#clock.monotonic() + stretchMs;
+    this.#turnedAt = this.#clock.monotonic();
+    const end = this.#turnedAt + stretchMs;
     do {
       if (this.#core.attempt() === undefined) {
         this.#looping = false;

@@ -2,8 +2,9 @@ import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Logger } from '../observability/logger.ts';
-import { notScheduled } from './events.ts';
+import { groupNotScheduled, notScheduled } from './events.ts';
 import type { GangMetrics } from './metrics/gang-metrics.ts';
 import type { EventSink, VerdictSink } from './ports.ts';
 
@@ -26,7 +27,7 @@ interface Wanted {
 }
 
 /**
- * Tells users why their pods are not scheduled: the PodScheduled condition, and an Event. One verdict goes to every member;
+ * Tells users why their pods are not scheduled: the PodScheduled condition, and an Event, on the group as well. One verdict goes to every member;
  * the member with the lowest uid is written first, because the PodGroup's status is copied from it. An unchanged verdict is
  * not written again; one that loses a race is repeated when the watch shows the pod anew.
  */
@@ -41,17 +42,29 @@ export class Verdicts {
     this.#options = options;
   }
 
-  report(pods: readonly Pod[], verdict: Verdict): void {
-    const since = this.#options.clock.monotonic();
+  /** `gang`: the group of all these pods, which is told as well. Whether it says anything new. */
+  report(pods: readonly Pod[], verdict: Verdict, gang?: GangView): boolean {
+    const { clock, events } = this.#options;
+    const since = clock.monotonic();
+    let isNews = false;
     const ordered = [...pods].sort((a, b) => (a.uid < b.uid ? -1 : 1));
     ordered.forEach((pod, index) => {
       const known = this.#wanted.get(pod.uid);
       if (known !== undefined && sameVerdict(known.verdict, verdict)) return;
+      isNews = true;
       if (index === 0) this.#options.metrics.verdictReached(verdict);
       this.#wanted.set(pod.uid, { verdict, isFirst: index === 0, since });
-      this.#options.events.record(notScheduled(pod, verdict));
+      events.record(notScheduled(pod, verdict));
+      const ofGroup = index === 0 && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
+      if (ofGroup !== undefined) events.record(ofGroup);
       void this.#write(pod);
     });
+    return isNews;
+  }
+
+  /** The verdict that is, or is about to be, on the pod; undefined where this process has given none. */
+  of(uid: string): Verdict | undefined {
+    return this.#wanted.get(uid)?.verdict;
   }
 
   /** A pod as the watch shows it: repeats what a lost race kept from it, forgets what no longer concerns it. */

@@ -1,41 +1,73 @@
 import { expect, it } from 'vitest';
+import { silentLogger } from '../observability/silent-logger.ts';
+import type { HealthCheck } from './health-check.ts';
 import { healthRoutes } from './health-routes.ts';
-import type { ReadinessCheck } from './readiness-check.ts';
 import type { Answer } from './route.ts';
+import { ShutdownCheck } from './shutdown-check.ts';
 
-function ask(target: string, ...checks: ReadinessCheck[]): Answer | Promise<Answer> | undefined {
-  const [path, query] = target.split('?', 2);
-  return healthRoutes(checks)
-    .find((route) => route.path === path)
-    ?.answer(new URLSearchParams(query));
+interface Checks {
+  readonly live?: readonly HealthCheck[];
+  readonly ready?: readonly HealthCheck[];
 }
 
-it('is alive as soon as it answers, ready only when every check holds', () => {
-  let synced = false;
-  const checks: ReadinessCheck[] = [
-    { name: 'ping', check: () => true },
-    { name: 'caches-synced', check: () => synced || 'pods are still being listed' },
-  ];
-  expect(ask('/livez', ...checks)).toEqual({ status: 200, text: 'ok' });
-  expect(ask('/healthz', ...checks)).toEqual({ status: 200, text: 'ok' });
-  expect(ask('/readyz', ...checks)).toEqual({
-    status: 503,
-    text: '[+]ping ok\n[-]caches-synced failed: pods are still being listed\nreadyz check failed\n',
+function ask(target: string, { live = [], ready = [] }: Checks = {}): Answer | Promise<Answer> {
+  const { pathname, searchParams } = new URL(target, 'http://x');
+  const [, path, part] = pathname.split('/');
+  const route = healthRoutes({ live, ready, logger: silentLogger }).find((found) => found.path === `/${path}`);
+  return route!.answer(searchParams, part);
+}
+
+const holds = (name: string): HealthCheck => ({ name, check: () => true });
+const fails = (name: string): HealthCheck => ({ name, check: () => `${name} is bad` });
+
+it('says ok as long as every check holds, and else which does not, in the words of Kubernetes', () => {
+  const ready = [holds('caches-synced'), fails('disk')];
+  expect(ask('/readyz', { ready: [holds('caches-synced')] })).toEqual({ status: 200, text: 'ok' });
+  expect(ask('/readyz', { ready })).toEqual({
+    status: 500,
+    text: '[+]ping ok\n[+]caches-synced ok\n[-]disk failed: disk is bad\nreadyz check failed\n',
   });
-  synced = true;
-  expect(ask('/readyz', ...checks)).toEqual({ status: 200, text: 'ok' });
-  expect(ask('/readyz?verbose', ...checks)).toEqual({
+  expect(ask('/livez', { ready })).toEqual({ status: 200, text: 'ok' });
+});
+
+it('shows every check with ?verbose', () => {
+  expect(ask('/livez?verbose', { live: [holds('scheduling-loop')] })).toEqual({
     status: 200,
-    text: '[+]ping ok\n[+]caches-synced ok\nreadyz check passed\n',
+    text: '[+]ping ok\n[+]scheduling-loop ok\nlivez check passed\n',
   });
 });
 
-it('takes a check that throws for one that does not hold', () => {
-  const check = (): never => {
-    throw new RangeError('no lease');
-  };
-  expect(ask('/readyz', { name: 'lease', check })).toMatchObject({
-    status: 503,
-    text: expect.stringContaining('[-]lease failed: RangeError: no lease') as string,
+it('leaves out what is excluded, and says so when there is no such check', () => {
+  const ready = [fails('a'), fails('b'), holds('c')];
+  expect(ask('/readyz?exclude=a&exclude=b', { ready })).toEqual({ status: 200, text: 'ok' });
+  expect(ask('/readyz?verbose&exclude=a&exclude=<b>', { ready })).toEqual({
+    status: 500,
+    text:
+      '[+]ping ok\n[+]a excluded: ok\n[-]b failed: b is bad\n[+]c ok\n' +
+      'warn: some health checks cannot be excluded: no matches for "<b>"\nreadyz check failed\n',
   });
+});
+
+it('answers for one check alone', () => {
+  const ready = [fails('a'), holds('b')];
+  expect(ask('/readyz/b', { ready })).toEqual({ status: 200, text: 'ok' });
+  expect(ask('/readyz/a', { ready })).toEqual({ status: 500, text: 'a failed: a is bad\n' });
+  expect(ask('/readyz/d', { ready })).toEqual({ status: 404, text: 'no such check: /readyz has ping, a, b\n' });
+});
+
+it('takes a check that throws for one that fails, and keeps to itself what it threw', () => {
+  const check = (): never => {
+    throw new RangeError('the password is 1234');
+  };
+  expect(ask('/healthz', { live: [{ name: 'lease', check }] })).toEqual({
+    status: 500,
+    text: '[+]ping ok\n[-]lease failed: it could not be checked; the log says why\nhealthz check failed\n',
+  });
+});
+
+it('is not ready any more once the process begins to end', () => {
+  const shutdown = new ShutdownCheck();
+  expect(ask('/readyz', { ready: [shutdown] })).toMatchObject({ status: 200 });
+  shutdown.begin();
+  expect(ask('/readyz', { ready: [shutdown] })).toMatchObject({ status: 500 });
 });

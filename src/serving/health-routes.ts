@@ -1,35 +1,81 @@
-import { describeError } from '../observability/logger.ts';
-import type { ReadinessCheck } from './readiness-check.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { HealthCheck } from './health-check.ts';
 import type { Answer, Route } from './route.ts';
 
+export interface HealthRoutesOptions {
+  /** While one of them fails the process had better be started anew. */
+  readonly live: readonly HealthCheck[];
+  /** While one of them fails nothing should be sent to the process. */
+  readonly ready: readonly HealthCheck[];
+  readonly logger: Logger;
+}
+
+const ping: HealthCheck = { name: 'ping', check: () => true };
+
 /**
- * /healthz and /livez (the process answers), and /readyz: every check holds, else 503 with the reasons; `?verbose` lists all
- * checks in any case.
+ * /livez, /readyz and, for those who still ask it, /healthz, which checks what /livez does; as kube-apiserver and kube-scheduler answer
+ * them. `ok` when every check holds; else 500 and a line for each check. `?verbose` shows the lines in any case, `?exclude=NAME`
+ * (again for more) leaves a check out, and `/livez/NAME` asks one alone.
  */
-export function healthRoutes(checks: readonly ReadinessCheck[]): readonly Route[] {
-  const alive = (): Answer => ({ status: 200, text: 'ok' });
+export function healthRoutes({ live, ready, logger }: HealthRoutesOptions): readonly Route[] {
   return [
-    { path: '/healthz', answer: alive },
-    { path: '/livez', answer: alive },
-    { path: '/readyz', answer: (query) => readiness(checks, query.has('verbose')) },
+    healthRoute('healthz', [ping, ...live], logger),
+    healthRoute('livez', [ping, ...live], logger),
+    healthRoute('readyz', [ping, ...ready], logger),
   ];
 }
 
-function readiness(checks: readonly ReadinessCheck[], verbose: boolean): Answer {
-  const results = checks.map((check) => ({ name: check.name, result: outcome(check) }));
-  const ready = results.every(({ result }) => result === true);
-  if (ready && !verbose) return { status: 200, text: 'ok' };
-  const lines = results.map(({ name, result }) => (result === true ? `[+]${name} ok` : `[-]${name} failed: ${result}`));
+function healthRoute(name: string, checks: readonly HealthCheck[], logger: Logger): Route {
   return {
-    status: ready ? 200 : 503,
-    text: [...lines, ready ? 'readyz check passed' : 'readyz check failed', ''].join('\n'),
+    path: `/${name}`,
+    hasParts: true,
+    answer: (query, part) => {
+      if (part === undefined) return answerAll(name, checks, query, logger);
+      const check = checks.find((candidate) => candidate.name === part);
+      return check === undefined ? unknownCheck(name, checks) : answerOne(check, logger);
+    },
   };
 }
 
-function outcome(check: ReadinessCheck): true | string {
+function answerAll(name: string, checks: readonly HealthCheck[], query: URLSearchParams, logger: Logger): Answer {
+  const excluded = new Set(query.getAll('exclude'));
+  const results = checks.map((check) =>
+    excluded.delete(check.name)
+      ? { name: check.name, result: 'excluded' as const }
+      : { name: check.name, result: outcome(check, logger) },
+  );
+  const isHealthy = results.every(({ result }) => result === 'ok' || result === 'excluded');
+  if (isHealthy && !query.has('verbose')) return { status: 200, text: 'ok' };
+  const lines = results.map(({ name: checked, result }) => {
+    if (result === 'ok') return `[+]${checked} ok`;
+    return result === 'excluded' ? `[+]${checked} excluded: ok` : `[-]${checked} failed: ${result}`;
+  });
+  if (excluded.size > 0) {
+    const names = [...excluded].map((excludedName) => JSON.stringify(excludedName)).join(',');
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${names}`);
+  }
+  return {
+    status: isHealthy ? 200 : 500,
+    text: [...lines, `${name} check ${isHealthy ? 'passed' : 'failed'}`, ''].join('\n'),
+  };
+}
+
+function answerOne(check: HealthCheck, logger: Logger): Answer {
+  const result = outcome(check, logger);
+  return result === 'ok' ? { status: 200, text: 'ok' } : { status: 500, text: `${check.name} failed: ${result}\n` };
+}
+
+function unknownCheck(name: string, checks: readonly HealthCheck[]): Answer {
+  return { status: 404, text: `no such check: /${name} has ${checks.map((check) => check.name).join(', ')}\n` };
+}
+
+/** `ok`, or why not. */
+function outcome(check: HealthCheck, logger: Logger): string {
   try {
-    return check.check();
+    const result = check.check();
+    return result === true ? 'ok' : result;
   } catch (error) {
-    return describeError(error);
+    logger.error('a health check failed itself', { check: check.name, error });
+    return 'it could not be checked; the log says why';
   }
 }

@@ -20,7 +20,7 @@ export class PortUnavailableError extends UserError {
     const remedy =
       problem === notOurs
         ? 'Choose one that is, such as 127.0.0.1, or 0.0.0.0 for all of them'
-        : `Choose another port with ${flag} (0 for any free one)`;
+        : `Choose another port with ${flag}`;
     super(`cannot serve on ${host}, port ${port}: ${problem}. ${remedy}`, { cause });
     this.host = host;
     this.port = port;

@@ -37,7 +37,7 @@ describe('the files of docs/plugins.md, and what the library shows beside them',
 
   it('the plugin runs with tutti scheduler --plugin', async () => {
     const plane = await openEmbeddedPlane();
-    const flags = ['--kubeconfig', plane.kubeconfigPath, '--metrics-port', '0'];
+    const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0'];
     const scheduler = new TestProcess(['scheduler', ...flags, '--plugin', folder.path('same-rack.ts')]);
     try {
       await addExampleNodes(plane, 2);

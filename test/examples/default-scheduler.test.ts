@@ -23,14 +23,7 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     await plane.addNodes(
       [1, 2, 3].map((number) => ({ name: `node-${number}`, allocatable: { cpu: '2', memory: '4Gi' } })),
     );
-    const flags = [
-      '--kubeconfig',
-      plane.kubeconfigPath,
-      '--metrics-port',
-      '0',
-      '--scheduler-name',
-      'default-scheduler',
-    ];
+    const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0', '--scheduler-name', 'default-scheduler'];
     scheduler = new TestProcess(['scheduler', ...flags]);
     await scheduler.said(/scheduling/);
   }, 120_000);

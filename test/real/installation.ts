@@ -5,7 +5,7 @@ import type { ApiProxy } from '../planes/api-proxy.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 
 /** What the two commands have in common here; no limit of calls, so that what is waited for is not the limit. */
-const serverFlags = ['--metrics-port', '0', '--kube-api-qps', '0', '--log-format', 'json'];
+const serverFlags = ['--secure-port', '0', '--kube-api-qps', '0', '--log-format', 'json'];
 
 export interface ProcessOptions {
   readonly through?: ApiProxy;

@@ -105,8 +105,7 @@ export class Stage {
     this.#schedules = true;
     const process = await runScheduler({
       ...this.#address(options.through?.endpoint),
-      host: '127.0.0.1',
-      port: 0,
+      serving: { kind: 'local', port: 0 },
       configuration: defaultConfiguration({
         profiles: [defaultProfile(schedulerName)],
         clientConnection: { qps: 0, burst: 1, kubeconfig: this.plane.kubeconfigPath },
@@ -121,8 +120,7 @@ export class Stage {
   async startController(): Promise<RunningProcess> {
     const process = await runController({
       ...this.#address(),
-      host: '127.0.0.1',
-      port: 0,
+      serving: { kind: 'local', port: 0 },
       qps: 0,
       burst: 1,
       workers: 1,

@@ -41,9 +41,9 @@ export function tutti({ cliPath, version, profileFolder }: TuttiOptions): Conten
           `--scheduler-name=${benchSchedulerName}`,
           `--kube-api-qps=${apiLimits.qps}`,
           `--kube-api-burst=${apiLimits.burst}`,
-          `--metrics-port=${port}`,
+          `--secure-port=${port}`,
         ],
-        readyUrl: `http://127.0.0.1:${port}/readyz`,
+        readyUrl: `https://127.0.0.1:${port}/readyz`,
       };
     },
   };

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.ts';
 import type { ApiGroup, ResourceRegistry } from '../kinds/resource-registry.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { reviewKinds } from '../kinds/access-reviews.ts';
+import { reviewKinds } from '../access/review-kinds.ts';
 
 /** The groups of the registry together with those that only have reviews, which are created and never stored. */
 function allGroups(registry: ResourceRegistry): ApiGroup[] {
@@ -77,7 +77,7 @@ export function legacyResourceList(registry: ResourceRegistry, group: string, ve
     resources.push({
       name: review.plural,
       singularName: review.kind.toLowerCase(),
-      namespaced: false,
+      namespaced: review.namespaced,
       kind: review.kind,
       verbs: ['create'],
     });
@@ -138,7 +138,7 @@ function discoveredReviews(group: string, version: string): JsonObject[] {
     .map((review) => ({
       resource: review.plural,
       responseKind: { group, version, kind: review.kind },
-      scope: 'Cluster',
+      scope: review.namespaced ? 'Namespaced' : 'Cluster',
       singularResource: review.kind.toLowerCase(),
       verbs: ['create'],
     }));

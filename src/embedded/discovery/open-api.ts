@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { patchMediaTypes } from '../verbs/patch.ts';
+import { patchMediaTypes } from '../verbs/patch-media-types.ts';
 import { addModelSchemas, schemaName, schemaReference } from './model-schemas.ts';
 
 /**

@@ -2,13 +2,12 @@ import { Buffer } from 'node:buffer';
 import { parseDocument } from 'yaml';
 import type { TransportRequest } from '../../client/transport.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
+import { ProtobufError, UnknownFieldError, decodeProtobuf } from '../protobuf/index.ts';
 import { ApiError, badRequest, unsupportedMediaType } from './api-error.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 
 /** A request's body is refused beyond this size, as kube-apiserver does. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
-
-const protobufMagic = 'k8s\u0000';
 
 export interface DecodedBody {
   readonly value: JsonValue;
@@ -22,7 +21,7 @@ export function bodyMediaType(request: TransportRequest): string {
   return mediaType === '' ? 'application/json' : mediaType;
 }
 
-/** Reads a JSON or YAML body. Throws 400 for text that is neither, 413 and 415. */
+/** Reads a JSON, YAML or protobuf body. Throws 400 for what is none of them, 413 and 415. */
 export function decodeBody(request: TransportRequest): DecodedBody {
   const mediaType = bodyMediaType(request);
   switch (mediaType) {
@@ -32,10 +31,10 @@ export function decodeBody(request: TransportRequest): DecodedBody {
     case 'text/yaml':
       return { value: decodeYaml(bodyText(request)), duplicates: [] };
     case 'application/vnd.kubernetes.protobuf':
-      throw protobufRefused(request);
+      return { value: readProtobuf(request), duplicates: [] };
     default:
       throw unsupportedMediaType(
-        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
       );
   }
 }
@@ -43,7 +42,18 @@ export function decodeBody(request: TransportRequest): DecodedBody {
 /** The body as text; empty when there is none. Throws 413 when it is too large. */
 export function bodyText(request: TransportRequest): string {
   const { body } = request;
-  if (body === undefined) return '';
+  if (typeof body !== 'string') return bodyBytes(request).toString('utf8');
+  checkLength(body);
+  return body;
+}
+
+function bodyBytes({ body }: TransportRequest): Buffer {
+  if (body === undefined) return Buffer.alloc(0);
+  checkLength(body);
+  return typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}
+
+function checkLength(body: string | Uint8Array): void {
   if (body.length > bodyLimitBytes) {
     throw new ApiError({
       code: 413,
@@ -51,7 +61,6 @@ export function bodyText(request: TransportRequest): string {
       message: `Request entity too large: limit is ${bodyLimitBytes}`,
     });
   }
-  return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }
 
 /** Parses JSON and finds duplicate fields on the way. */
@@ -70,11 +79,43 @@ export function decodeJson(text: string): DecodedBody {
   }
 }
 
+/** Reads what is to be applied: YAML, of which JSON is a part. Throws 400 and 413. */
+export function decodeApplyBody(request: TransportRequest): DecodedBody {
+  const text = bodyText(request);
+  return /^\s*\{/.test(text) ? decodeJson(text) : { value: decodeYaml(text), duplicates: [] };
+}
+
+function parseYaml(text: string): ReturnType<typeof parseDocument> {
+  try {
+    return parseDocument(text);
+  } catch (error) {
+    // The parser calls itself for each level.
+    if (error instanceof RangeError) throw badRequest('the request body is not valid YAML: it is nested too deeply');
+    throw error;
+  }
+}
+
 function decodeYaml(text: string): JsonValue {
-  const document = parseDocument(text);
+  const document = parseYaml(text);
   const problem = document.errors[0];
   if (problem !== undefined) throw badRequest(`the request body is not valid YAML: ${problem.message}`);
-  return document.toJS({ maxAliasCount: 100 }) as JsonValue;
+  try {
+    const value = document.toJS({ maxAliasCount: 100 }) as JsonValue;
+    refuseWhatJsonHasNot(value);
+    return value;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest(`the request body is not valid YAML: ${(error as Error).message}`);
+  }
+}
+
+/** YAML has numbers that are none. */
+function refuseWhatJsonHasNot(value: JsonValue): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw badRequest(`the request body is not valid YAML for an object: ${value} is not a number that JSON has`);
+  }
+  if (typeof value === 'object' && value !== null)
+    for (const child of Object.values(value)) refuseWhatJsonHasNot(child);
 }
 
 /** The body as an object. Throws 400 when it is anything else. */
@@ -85,23 +126,16 @@ export function requireObject(value: JsonValue): JsonObject {
   return value;
 }
 
-function protobufRefused(request: TransportRequest): ApiError {
-  const kind = protobufKind(request);
-  return unsupportedMediaType(
-    `this API server reads JSON and YAML, not protobuf${kind === undefined ? '' : ` (the body is a ${kind})`}: ` +
-      'with kubectl 1.32 or later, write the object with `kubectl create ... --dry-run=client -o yaml` and pipe it into `kubectl apply -f -`',
-  );
-}
-
-/** The kind in the envelope of a protobuf body: magic, then field 1 (type meta) with field 2 (kind). */
-function protobufKind(request: TransportRequest): string | undefined {
-  const { body } = request;
-  if (body === undefined || typeof body === 'string') return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  if (bytes.subarray(0, 4).toString('latin1') !== protobufMagic || bytes[4] !== 0x0a) return undefined;
-  const meta = bytes.subarray(6, 6 + bytes[5]!);
-  for (let at = 0; at + 1 < meta.length; at += 2 + meta[at + 1]!) {
-    if (meta[at] === 0x12) return meta.subarray(at + 2, at + 2 + meta[at + 1]!).toString('utf8');
+/** Throws 400 for what is no such body, and 415 for what is right and not known here, so that nothing is lost in silence. */
+function readProtobuf(request: TransportRequest): JsonObject {
+  try {
+    return decodeProtobuf(bodyBytes(request));
+  } catch (error) {
+    if (error instanceof ProtobufError) throw badRequest(`the request body is not valid protobuf: ${error.message}`);
+    if (!(error instanceof UnknownFieldError)) throw error;
+    throw unsupportedMediaType(
+      `this API server cannot read this protobuf body: ${error.message}; write the object as JSON or YAML, such as with ` +
+        '`kubectl create ... --dry-run=client -o yaml | kubectl apply -f -`',
+    );
   }
-  return undefined;
 }

@@ -5,7 +5,14 @@ import { namespaces } from './namespaces.ts';
 import { nodes } from './nodes.ts';
 import { configMaps, serviceAccounts } from './plain-kinds.ts';
 import { pods } from './pods/pods.ts';
+import { podDisruptionBudgets } from './disruption-budgets.ts';
+import { networkPolicies } from './network-policies.ts';
 import { priorityClasses } from './priority-classes.ts';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './rbac.ts';
+import { secrets } from './secrets.ts';
+import { services } from './services.ts';
+import { deployments } from './workloads/deployments.ts';
+import { replicaSets } from './workloads/replica-sets.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** Every built-in resource; adding a kind is a file and a line here. */
@@ -15,9 +22,19 @@ export const builtInKinds: readonly ResourceType[] = [
   namespaces,
   nodes,
   pods,
+  secrets,
   serviceAccounts,
+  services,
   customResourceDefinitions,
+  deployments,
+  replicaSets,
   leases,
   events,
+  networkPolicies,
+  podDisruptionBudgets,
+  clusterRoleBindings,
+  clusterRoles,
+  roleBindings,
+  roles,
   priorityClasses,
 ];

@@ -14,6 +14,13 @@ export function dnsLabelProblem(text: string): string | undefined {
   return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name', or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 }
 
+/** What is wrong with a segment of a path, such as the name of a role; undefined when nothing is. */
+export function pathSegmentProblem(text: string): string | undefined {
+  if (text === '.' || text === '..') return `may not be '${text}'`;
+  const found = ['/', '%'].find((character) => text.includes(character));
+  return found === undefined ? undefined : `may not contain '${found}'`;
+}
+
 /** What is wrong with a DNS subdomain (RFC 1123); undefined when nothing is. */
 export function dnsSubdomainProblem(text: string): string | undefined {
   if (text.length > 253) return 'must be no more than 253 characters';

@@ -3,8 +3,8 @@ import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import { objectAt } from './access.ts';
 import { ageColumn, nameColumn, textColumn } from './column.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { duplicateValue, fieldForbidden } from './field-rules.ts';
+import { invalidDataKeys, validateImmutableData } from './config-data.ts';
+import { duplicateValue } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
 
 export const serviceAccounts: ResourceType = builtIn({
@@ -15,6 +15,9 @@ export const serviceAccounts: ResourceType = builtIn({
   shortNames: ['sa'],
   namespaced: true,
   model: 'V1ServiceAccount',
+  subresources: [
+    { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },
+  ],
   behaviour: { returnsDeleted: true, updateNeedsVersion: true },
 });
 
@@ -34,19 +37,17 @@ export const configMaps: ResourceType = builtIn({
     ),
     ageColumn,
   ],
-  behaviour: { validate: validateConfigMap, validateUpdate: validateConfigMapUpdate },
+  behaviour: {
+    validate: validateConfigMap,
+    validateUpdate: (map, previous) => validateImmutableData(map, previous, ['data', 'binaryData']),
+  },
 });
 
 function validateConfigMap(map: JsonObject): StatusCause[] {
   const data = objectAt(map, 'data') ?? {};
-  return Object.keys(objectAt(map, 'binaryData') ?? {})
+  const binary = objectAt(map, 'binaryData') ?? {};
+  const doubled = Object.keys(binary)
     .filter((key) => Object.hasOwn(data, key))
     .map((key) => duplicateValue(`data[${key}]`, key));
-}
-
-function validateConfigMapUpdate(map: JsonObject, previous: JsonObject): StatusCause[] {
-  if (previous.immutable !== true) return [];
-  return ['immutable', 'data', 'binaryData']
-    .filter((field) => !deepEqual(map[field], previous[field]))
-    .map((field) => fieldForbidden(field, 'field is immutable when `immutable` is set'));
+  return [...invalidDataKeys(data, 'data'), ...invalidDataKeys(binary, 'binaryData'), ...doubled];
 }

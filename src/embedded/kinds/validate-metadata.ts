@@ -8,6 +8,7 @@ import {
   fieldForbidden,
   invalidValue,
   labelValueProblem,
+  pathSegmentProblem,
   qualifiedNameProblem,
   required,
 } from './field-rules.ts';
@@ -17,12 +18,21 @@ const annotationsLimitBytes = 256 * 1024;
 /** The names of finalizers that need no domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
+/** What may stand as the name of an object of a kind. A path segment is anything that a URL can hold between two slashes. */
+export type NameRule = 'subdomain' | 'label' | 'pathSegment';
+
+const nameProblems: Readonly<Record<NameRule, (name: string) => string | undefined>> = {
+  subdomain: dnsSubdomainProblem,
+  label: dnsLabelProblem,
+  pathSegment: pathSegmentProblem,
+};
+
 /** Checks what every object's metadata must satisfy. The name is there by now. */
-export function validateMetadata(object: JsonObject, nameRule: 'subdomain' | 'label'): StatusCause[] {
+export function validateMetadata(object: JsonObject, nameRule: NameRule): StatusCause[] {
   const metadata = metadataOf(object);
   const causes: StatusCause[] = [];
   const name = metadata.name as string;
-  const nameProblem = (nameRule === 'label' ? dnsLabelProblem : dnsSubdomainProblem)(name);
+  const nameProblem = nameProblems[nameRule](name);
   if (nameProblem !== undefined) causes.push(invalidValue('metadata.name', name, nameProblem));
   causes.push(...validateLabels(metadata.labels, 'metadata.labels'));
   causes.push(...validateAnnotations(metadata.annotations));

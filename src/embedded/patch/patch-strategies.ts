@@ -1,3 +1,4 @@
+import { apiModel } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 
@@ -11,44 +12,6 @@ export interface PatchField {
   readonly mergeKey?: string;
 }
 
-/**
- * Lists that are merged: `Model.field` -> merge key, null for lists of scalars. The values of the `patchStrategy` and
- * `patchMergeKey` tags in k8s.io/api and k8s.io/apimachinery; every list not named here is replaced whole.
- */
-export const mergedLists: ReadonlyMap<string, string | null> = new Map([
-  ['V1Container.env', 'name'],
-  ['V1Container.ports', 'containerPort'],
-  ['V1Container.volumeDevices', 'devicePath'],
-  ['V1Container.volumeMounts', 'mountPath'],
-  ['V1ContainerStatus.allocatedResourcesStatus', 'name'],
-  ['V1ContainerStatus.volumeMounts', 'mountPath'],
-  ['V1EphemeralContainer.env', 'name'],
-  ['V1EphemeralContainer.ports', 'containerPort'],
-  ['V1EphemeralContainer.volumeDevices', 'devicePath'],
-  ['V1EphemeralContainer.volumeMounts', 'mountPath'],
-  ['V1JSONSchemaProps.x-kubernetes-validations', 'rule'],
-  ['V1NamespaceStatus.conditions', 'type'],
-  ['V1NodeSpec.podCIDRs', null],
-  ['V1NodeStatus.addresses', 'type'],
-  ['V1NodeStatus.conditions', 'type'],
-  ['V1ObjectMeta.finalizers', null],
-  ['V1ObjectMeta.ownerReferences', 'uid'],
-  ['V1PodSpec.containers', 'name'],
-  ['V1PodSpec.ephemeralContainers', 'name'],
-  ['V1PodSpec.hostAliases', 'ip'],
-  ['V1PodSpec.imagePullSecrets', 'name'],
-  ['V1PodSpec.initContainers', 'name'],
-  ['V1PodSpec.resourceClaims', 'name'],
-  ['V1PodSpec.schedulingGates', 'name'],
-  ['V1PodSpec.topologySpreadConstraints', 'topologyKey'],
-  ['V1PodSpec.volumes', 'name'],
-  ['V1PodStatus.conditions', 'type'],
-  ['V1PodStatus.hostIPs', 'ip'],
-  ['V1PodStatus.podIPs', 'ip'],
-  ['V1PodStatus.resourceClaimStatuses', 'name'],
-  ['V1ServiceAccount.secrets', 'name'],
-]);
-
 /** How a patch treats the field `name` of a value of type `owner`. */
 export function patchField(owner: ValueType | undefined, name: string): PatchField {
   switch (owner?.kind) {
@@ -56,9 +19,9 @@ export function patchField(owner: ValueType | undefined, name: string): PatchFie
       return { type: owner.element, mergeList: false };
     case 'model': {
       const type = modelFields(owner.name)?.get(name);
-      const mergeKey = mergedLists.get(`${owner.name}.${name}`);
+      const mergeKey = apiModel(owner.name)?.fields.get(name)?.mergeKey;
       if (mergeKey === undefined) return { type, mergeList: false };
-      return mergeKey === null ? { type, mergeList: true } : { type, mergeList: true, mergeKey };
+      return mergeKey === '' ? { type, mergeList: true } : { type, mergeList: true, mergeKey };
     }
     default:
       return { type: undefined, mergeList: false };

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { modelFields } from '../schema/built-in-types.ts';
 import { applyJsonPatch } from './apply-json-patch.ts';
 import { applyMergePatch } from './apply-merge-patch.ts';
 import { applyStrategicMergePatch } from './apply-strategic-merge-patch.ts';
 import { PatchError } from './patch-error.ts';
-import { mergedLists } from './patch-strategies.ts';
 
 const kindOf = (act: () => unknown): string => {
   try {
@@ -20,13 +18,6 @@ const kindOf = (act: () => unknown): string => {
 
 const json = fc.jsonValue() as fc.Arbitrary<JsonValue>;
 const hostile = JSON.parse('{"__proto__": {"polluted": 1}, "constructor": {"a": 1}}') as JsonObject;
-
-test('every list that is merged is a list of the model that it is named after', () => {
-  for (const name of mergedLists.keys()) {
-    const [model = '', ...field] = name.split('.');
-    expect(modelFields(model)?.get(field.join('.'))?.kind, name).toBe('list');
-  }
-});
 
 describe('JSON patch', () => {
   test.each<[string, unknown]>([

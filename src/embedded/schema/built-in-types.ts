@@ -1,4 +1,5 @@
 import * as clientNode from '@kubernetes/client-node';
+import { apiModel } from './api-fields.ts';
 
 /** The shape of a value in a built-in API object, as the client library's models describe it. */
 export type ValueType =
@@ -15,21 +16,6 @@ interface Attribute {
   readonly type: string;
   readonly format: string;
 }
-
-/** Fields of type Quantity, which the models call plain strings: `Model.field`, for lists and maps their elements. */
-const quantityFields: ReadonlySet<string> = new Set([
-  'V1ContainerStatus.allocatedResources',
-  'V1EmptyDirVolumeSource.sizeLimit',
-  'V1NodeStatus.allocatable',
-  'V1NodeStatus.capacity',
-  'V1PodSpec.overhead',
-  'V1PodStatus.allocatedResources',
-  'V1ResourceFieldSelector.divisor',
-  'V1ResourceRequirements.limits',
-  'V1ResourceRequirements.requests',
-  'V1VolumeResourceRequirements.limits',
-  'V1VolumeResourceRequirements.requests',
-]);
 
 /** Model name, such as "V1PodSpec" -> JSON field name -> type of its value. */
 const models: ReadonlyMap<string, ReadonlyMap<string, ValueType>> = readModels();
@@ -57,7 +43,8 @@ function isModel(exported: unknown): exported is { getAttributeTypeMap(): readon
 }
 
 function fieldType(model: string, attribute: Attribute): ValueType {
-  const quantity = quantityFields.has(`${model}.${attribute.baseName}`);
+  // The library's models call a quantity a plain string.
+  const quantity = apiModel(model)?.fields.get(attribute.baseName)?.isQuantity === true;
   return parseType(attribute.type, quantity ? 'quantity' : attribute.format);
 }
 

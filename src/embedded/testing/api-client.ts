@@ -37,7 +37,8 @@ export class ApiClient {
   }
 
   async send(method: Method, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const text =
+      body === undefined || typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
     const response = await this.server.handle({ method, path, headers, ...(text !== undefined && { body: text }) });
     return readAnswer(response);
   }

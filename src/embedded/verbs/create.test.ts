@@ -16,7 +16,7 @@ describe('create', () => {
       resourceVersion: String(client.server.resourceVersion),
     });
     expect(answer.body.metadata).not.toHaveProperty('generation');
-    expect(answer.body.metadata).not.toHaveProperty('managedFields');
+    expect(answer.body.metadata.managedFields).toMatchObject([{ manager: 'unknown', operation: 'Update' }]);
     expect((await client.get(`${configMapsPath}/settings`)).body).toEqual(answer.body);
   });
 
@@ -129,14 +129,14 @@ describe('create', () => {
     expect(answer.body.data).toEqual({ b: 'c' });
   });
 
-  it.each([
-    ['text/plain', 'accepted media types include: application/json'],
-    ['application/vnd.kubernetes.protobuf', 'kubectl create ... --dry-run=client -o yaml'],
-  ])('refuses a body of %s with the way out', async (contentType, remedy) => {
-    const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
-    expect(answer.status).toBe(415);
-    expect(answer.body.message).toContain(remedy);
-  });
+  it.each([['text/plain', 'accepted media types include: application/json']])(
+    'refuses a body of %s with the way out',
+    async (contentType, remedy) => {
+      const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
+      expect(answer.status).toBe(415);
+      expect(answer.body.message).toContain(remedy);
+    },
+  );
 
   it.each([['{"metadata":'], ['[]'], ['null'], ['['.repeat(200_000) + ']'.repeat(200_000)]])(
     'refuses a body that is not an object (case %#)',

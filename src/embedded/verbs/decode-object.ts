@@ -25,7 +25,7 @@ export function decodeObject(
   sent: JsonObject,
   duplicates: readonly string[],
   fieldValidation: FieldValidation,
-  from: 'body' | 'patch' = 'body',
+  from: 'body' | 'patch' | 'apply' = 'body',
 ): DecodedObject {
   const apiVersion = apiVersionOf(type);
   if (type.content.type === 'structural' && sent.kind === undefined) {
@@ -37,14 +37,14 @@ export function decodeObject(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
     );
   }
-  const { content, unknownFields } = decodeContent(type, sent);
+  const { content, unknownFields } = decodeContent(type, sent, from === 'apply' ? 'kept' : 'absent');
   const problems = [
     ...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`),
     ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
   ];
   if (fieldValidation === 'Strict' && problems.length > 0) {
     const why = `strict decoding error: ${problems.join(', ')}`;
-    if (from === 'patch') throw invalidPatch(why);
+    if (from !== 'body') throw invalidPatch(why);
     throw badRequest(`${cannotBeHandled(type)}: ${why}`);
   }
   const object = type.conversion === undefined ? content : type.conversion.toStored(content);
@@ -85,14 +85,14 @@ interface DecodedContent {
   readonly unknownFields: readonly string[];
 }
 
-function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
+function decodeContent(type: ResourceType, sent: JsonObject, nulls: 'absent' | 'kept'): DecodedContent {
   if (type.content.type === 'model') {
     const unknownFields = checkTypes(type, sent, type.content.model);
     return { content: normalizeModel(sent, type.content.model), unknownFields };
   }
   // Metadata has its own type whatever the schema says, and any model tells it.
   const unknownInMetadata = checkTypes(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
-  const pruned = pruneAndDefault(sent, type.content.schema);
+  const pruned = pruneAndDefault(sent, type.content.schema, nulls);
   return {
     content: {
       ...(pruned.value as JsonObject),

@@ -59,13 +59,6 @@ describe('patch', () => {
     expect(refused.body.message).not.toContain('strategic');
   });
 
-  it('refuses server-side apply with the way out', async () => {
-    const client = await withSettings();
-    const answer = await client.send('PATCH', path, '{}', { 'content-type': 'application/apply-patch+yaml' });
-    expect(answer.status).toBe(415);
-    expect(answer.body.message).toContain('client-side apply');
-  });
-
   it('is conditional when it carries a resource version', async () => {
     const client = await withSettings();
     const answer = await client.patch(path, 'merge', { metadata: { resourceVersion: '1' }, data: { a: '5' } });

@@ -10,23 +10,14 @@ import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch }
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { decodeObject } from './decode-object.ts';
+import { jsonPatch, patchMediaTypes, strategicMergePatch } from './patch-media-types.ts';
 import { presentObject } from './present.ts';
 import type { WriteOptions } from './request-options.ts';
 import { updateObject } from './update.ts';
 
-const jsonPatch = 'application/json-patch+json';
-const mergePatch = 'application/merge-patch+json';
-const strategicMergePatch = 'application/strategic-merge-patch+json';
-const applyPatch = 'application/apply-patch+yaml';
-
 export interface PatchResult {
   readonly stored: StoredObject;
   readonly warnings: readonly string[];
-}
-
-/** The media types that PATCH takes for a resource. */
-export function patchMediaTypes(type: ResourceType): readonly string[] {
-  return type.content.type === 'model' ? [jsonPatch, mergePatch, strategicMergePatch] : [jsonPatch, mergePatch];
 }
 
 /** Patches a stored object. Throws 400, 404, 409, 415 or 422. */
@@ -39,11 +30,6 @@ export function patchObject(
   options: WriteOptions & { readonly status: boolean },
 ): PatchResult {
   const mediaType = bodyMediaType(request);
-  if (mediaType === applyPatch) {
-    throw unsupportedMediaType(
-      `server-side apply is not supported by this API server: use client-side apply (kubectl apply without --server-side); accepted media types include: ${patchMediaTypes(type).join(', ')}`,
-    );
-  }
   if (!patchMediaTypes(type).includes(mediaType)) {
     throw unsupportedMediaType(
       `the body of the request was in an unknown format - accepted media types include: ${patchMediaTypes(type).join(', ')}`,
@@ -60,7 +46,9 @@ export function patchObject(
   }
   // The result may share structure with the stored object, which nobody may change.
   const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation, 'patch');
-  return { stored: updateObject(context, type, stored, decoded.object, options), warnings: decoded.warnings };
+  const ownership = { by: 'update', manager: options.fieldManager } as const;
+  const updated = updateObject(context, type, stored, decoded.object, { ...options, ownership });
+  return { stored: updated, warnings: decoded.warnings };
 }
 
 function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject, patch: JsonValue): JsonValue {

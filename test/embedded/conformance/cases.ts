@@ -1,4 +1,5 @@
 import { bindings } from './cases/bindings.ts';
+import { charts } from './cases/charts.ts';
 import { crud } from './cases/crud.ts';
 import { customResources } from './cases/definitions.ts';
 import { deletion } from './cases/deletion.ts';
@@ -26,4 +27,5 @@ export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   'custom-resources': customResources,
   'events-and-leases': eventsAndLeases,
   'nodes-and-priorities': nodesAndPriorities,
+  charts,
 };

@@ -25,6 +25,11 @@ export interface Answer {
 const prefixes: Readonly<Record<string, string>> = {
   podgroups: '/apis/scheduling.x-k8s.io/v1alpha1',
   leases: '/apis/coordination.k8s.io/v1',
+  deployments: '/apis/apps/v1',
+  networkpolicies: '/apis/networking.k8s.io/v1',
+  poddisruptionbudgets: '/apis/policy/v1',
+  rolebindings: '/apis/rbac.authorization.k8s.io/v1',
+  roles: '/apis/rbac.authorization.k8s.io/v1',
 };
 /** How long a watch may be silent before what has come is all. */
 const silenceMs = 4_000;

@@ -13,7 +13,6 @@ const goWording = 'the text is that of the Go decoder; the embedded plane says t
 const honestStatus =
   'a real server calls this its own failure (500, without a reason); the embedded plane says what the client did wrong';
 const storageWording = 'the text shows the key in etcd, which the embedded plane has not';
-const noApply = 'server-side apply is not supported; the answer says what to use instead';
 const noCollectorFinalizers =
   'nobody collects garbage later: Orphan lets go of the dependants at once, Foreground is refused';
 const schemaWording = 'every broken rule is reported, at its place in the version it stands in and in reading order';
@@ -27,12 +26,6 @@ export const limits: readonly Limit[] = [
   { case: 'crud: a value must be of the type of its field', exchange: 0, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 1, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 2, at: 'answer.message', why: goWording },
-  {
-    case: 'crud: a body in a format that the server does not read is refused',
-    exchange: 0,
-    at: 'answer.message',
-    why: 'protobuf bodies are not supported, and not offered',
-  },
   { case: 'locking: a version must be a number', exchange: 0, why: honestStatus },
   {
     case: 'watches: a bookmark ends what there is at the start',
@@ -60,7 +53,6 @@ export const limits: readonly Limit[] = [
     why: warningsWithErrors,
   },
   { case: 'patches: a strategic merge patch with a bad directive is refused', exchange: 0, why: honestStatus },
-  { case: 'patches: an apply patch makes an object', exchange: 0, why: noApply },
   {
     case: 'deletion: what becomes of dependants has a closed list of ways',
     exchange: 0,

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { TransportRequest } from '../../../src/client/transport.ts';
 
 /** What of an answer's body is compared when the request is replayed: enough to tell what the client was told. */
@@ -14,6 +15,7 @@ export interface Exchange {
   readonly path: string;
   readonly contentType?: string;
   readonly accept?: string;
+  /** Text, or base64 where it is protobuf. */
   readonly body?: string;
   status: number;
   /** Absent for watches and for answers that nobody read to their end. */
@@ -25,6 +27,18 @@ export interface Transcript {
   /** Wall-clock milliseconds when the server was made. */
   readonly startMs: number;
   readonly exchanges: readonly Exchange[];
+}
+
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** A request's body as a transcript has it. */
+export function writeBody(body: string | Uint8Array, contentType: string | undefined): string {
+  if (typeof body === 'string') return body;
+  return Buffer.from(body).toString(contentType === protobuf ? 'base64' : 'utf8');
+}
+
+export function readBody({ body = '', contentType }: Exchange): string | Uint8Array {
+  return contentType === protobuf ? Buffer.from(body, 'base64') : body;
 }
 
 export function isWatch(path: string): boolean {

@@ -11,6 +11,8 @@ export interface Outcome {
 }
 
 const patienceMs = 20_000;
+/** What newer versions say beyond older ones, which the tests are written for. */
+const namedNamespace = /^(\S+ ".*" (?:force )?deleted) from \S+ namespace$/gm;
 
 /** The real kubectl with a kubeconfig and a cache of its own, and nothing of the user's. */
 export class Kubectl {
@@ -34,7 +36,7 @@ export class Kubectl {
         { env: this.#environment, maxBuffer: 2 ** 24, timeout: patienceMs },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-          resolve({ code, stdout, stderr });
+          resolve({ code, stdout: stdout.replace(namedNamespace, '$1'), stderr });
         },
       );
       if (stdin !== undefined) child.stdin?.end(typeof stdin === 'string' ? stdin : JSON.stringify(stdin));

@@ -52,7 +52,7 @@ export async function openRecordedPlane(): Promise<RecordedPlane> {
     random: Math.random,
     nodes: ['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } })),
   });
-  const local = { endpoint, host: '127.0.0.1', port: 0, logger: silentLogger };
+  const local = { endpoint, serving: { kind: 'local', port: 0 }, logger: silentLogger } as const;
   const unlimited = { qps: 0, burst: 1 };
   const profiles = ['tutti', 'default-scheduler'].map(defaultProfile);
   const [controller, scheduler] = await Promise.all([

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { kubectlPath } from '../../planes/kubectl.ts';
+import { kubectlPath, kubectlVersions } from '../../planes/kubectl.ts';
+import type { KubectlVersion } from '../../planes/kubectl.ts';
 import { Kubectl } from './kubectl-command.ts';
 import { openRecordedPlane } from './recorded-plane.ts';
 import type { RecordedPlane } from './recorded-plane.ts';
@@ -13,6 +14,7 @@ import { loadPatterns, saveTranscript, savedTranscripts } from './transcript-fil
 export interface Session {
   readonly plane: RecordedPlane;
   readonly kubectl: Kubectl;
+  readonly version: KubectlVersion;
 }
 
 /** The only platform that the tests have a kubectl for. */
@@ -20,18 +22,26 @@ export const hasKubectl = process.platform === 'linux' && process.arch === 'x64'
 const isRecording = process.env.TUTTI_RECORD_TRANSCRIPTS === '1';
 
 /**
- * Tests on a plane of their own, with the real kubectl. At their end, what the API server was asked must be of a kind that
+ * Tests on a plane of their own, with the real kubectl, once for each version of it. At their end, what the API server was asked must be of a kind that
  * the checked-in transcripts have; with TUTTI_RECORD_TRANSCRIPTS=1 they are written instead.
  */
-export function describeSession(name: string, tests: (session: () => Session) => void): void {
+export function describeSession(
+  name: string,
+  tests: (session: () => Session) => void,
+  versions: readonly KubectlVersion[] = kubectlVersions,
+): void {
+  for (const version of versions) describeOne(versions.length === 1 ? name : `${name}-${version}`, version, tests);
+}
+
+function describeOne(name: string, version: KubectlVersion, tests: (session: () => Session) => void): void {
   describe.runIf(hasKubectl)(name, () => {
     let session: Session | undefined;
     let failed = false;
 
     beforeAll(async () => {
       const plane = await openRecordedPlane();
-      const kubectl = new Kubectl(await kubectlPath(), plane.kubeconfigPath, join(plane.folder, 'home'));
-      session = { plane, kubectl };
+      const kubectl = new Kubectl(await kubectlPath(version), plane.kubeconfigPath, join(plane.folder, 'home'));
+      session = { plane, kubectl, version };
     });
 
     afterEach(({ task }) => {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { VirtualClock } from '../../../src/base/virtual-clock.ts';
 import type { TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
-import { answerOf, isWatch } from './exchange.ts';
+import { answerOf, isWatch, writeBody } from './exchange.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -30,7 +30,7 @@ export class Recorder {
       path,
       ...(headers['content-type'] !== undefined && { contentType: headers['content-type'] }),
       ...(headers.accept !== undefined && { accept: headers.accept }),
-      ...(body !== undefined && { body: typeof body === 'string' ? body : Buffer.from(body).toString() }),
+      ...(body !== undefined && { body: writeBody(body, headers['content-type']) }),
       status: 0,
     };
     this.exchanges.push(exchange);

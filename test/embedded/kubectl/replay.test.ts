@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/base/virtual-clock.ts';
 import type { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts';
-import { answerOf, isWatch } from './exchange.ts';
+import { answerOf, isWatch, readBody } from './exchange.ts';
 import type { Exchange, Transcript } from './exchange.ts';
 import { sessionServer } from './recorded-plane.ts';
 import { writePatterns } from './request-pattern.ts';
@@ -62,7 +62,10 @@ async function ask(server: EmbeddedApiServer, exchange: Exchange): Promise<{ sta
     ...(accept !== undefined && { accept }),
   };
   const gone = new AbortController();
-  const response = await server.handle({ method, path, headers, ...(body !== undefined && { body }) }, gone.signal);
+  const response = await server.handle(
+    { method, path, headers, ...(body !== undefined && { body: readBody(exchange) }) },
+    gone.signal,
+  );
   if (isWatch(path) && response.status === 200) {
     gone.abort();
     return { status: response.status, text: '' };

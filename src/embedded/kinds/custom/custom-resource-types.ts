@@ -6,6 +6,7 @@ import type { Column } from '../column.ts';
 import { compileJsonPath } from '../json-path.ts';
 import { allVerbs, metadataFields, statusSubresource } from '../resource-type.ts';
 import type { ContentSchema, ResourceType } from '../resource-type.ts';
+import { structuralType } from '../../ownership/index.ts';
 import { compileStructural } from '../../schema/index.ts';
 import type { StructuralValidator } from '../../schema/index.ts';
 
@@ -48,7 +49,12 @@ function customResourceType(spec: JsonObject, version: JsonObject): ResourceType
 function structuralContent(schema: JsonObject): ContentSchema {
   let validator: StructuralValidator | undefined;
   // Compiled when first needed: most definitions are stored long before their first object.
-  return { type: 'structural', schema, validate: (object) => (validator ??= compileStructural(schema))(object) };
+  return {
+    type: 'structural',
+    schema,
+    owned: structuralType(schema),
+    validate: (object) => (validator ??= compileStructural(schema))(object),
+  };
 }
 
 function storageVersion(spec: JsonObject): string {

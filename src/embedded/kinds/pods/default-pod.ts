@@ -10,25 +10,41 @@ function setDefault(object: JsonObject, field: string, value: JsonObject[string]
 /** Fills in what kube-apiserver fills in where it matters to scheduling or shows in kubectl. In place. */
 export function applyPodDefaults(pod: JsonObject): void {
   const spec = ensureObject(pod, 'spec');
+  applyPodSpecDefaults(spec);
+  setDefault(spec, 'enableServiceLinks', true);
+  for (const container of containersOf(spec)) requestLimits(container);
+  const status = objectAt(pod, 'status');
+  fillConditionTimes(status, ['lastProbeTime', 'lastTransitionTime']);
+  if (typeof status?.podIP === 'string' && status.podIP !== '') setDefault(status, 'podIPs', [{ ip: status.podIP }]);
+}
+
+/** The defaults of a pod's spec that one inside a template has as well. In place. */
+export function applyPodSpecDefaults(spec: JsonObject): void {
   setDefault(spec, 'restartPolicy', 'Always');
   setDefault(spec, 'terminationGracePeriodSeconds', 30);
   setDefault(spec, 'dnsPolicy', 'ClusterFirst');
   setDefault(spec, 'schedulerName', 'default-scheduler');
-  setDefault(spec, 'enableServiceLinks', true);
   ensureObject(spec, 'securityContext');
   if (typeof spec.serviceAccount === 'string' && spec.serviceAccountName === undefined) {
     spec.serviceAccountName = spec.serviceAccount;
   }
-  for (const field of ['containers', 'initContainers']) {
-    for (const container of objectsAt(spec, field)) applyContainerDefaults(container);
-  }
-  const status = objectAt(pod, 'status');
-  fillConditionTimes(status, ['lastProbeTime', 'lastTransitionTime']);
-  if (typeof status?.podIP === 'string' && status.podIP !== '') setDefault(status, 'podIPs', [{ ip: status.podIP }]);
+  for (const container of containersOf(spec)) applyContainerDefaults(container);
   canonicalizeQuantities(spec, 'overhead');
   const podResources = objectAt(spec, 'resources');
   canonicalizeQuantities(podResources, 'limits');
   canonicalizeQuantities(podResources, 'requests');
+}
+
+function containersOf(spec: JsonObject): JsonObject[] {
+  return [...objectsAt(spec, 'containers'), ...objectsAt(spec, 'initContainers')];
+}
+
+function requestLimits(container: JsonObject): void {
+  const resources = ensureObject(container, 'resources');
+  const limits = objectAt(resources, 'limits');
+  if (limits === undefined) return;
+  const requests = ensureObject(resources, 'requests');
+  for (const [name, limit] of Object.entries(limits)) setDefault(requests, name, limit);
 }
 
 function applyContainerDefaults(container: JsonObject): void {
@@ -44,9 +60,4 @@ function applyContainerDefaults(container: JsonObject): void {
   const resources = ensureObject(container, 'resources');
   canonicalizeQuantities(resources, 'limits');
   canonicalizeQuantities(resources, 'requests');
-  const limits = objectAt(resources, 'limits');
-  if (limits !== undefined) {
-    const requests = ensureObject(resources, 'requests');
-    for (const [name, limit] of Object.entries(limits)) setDefault(requests, name, limit);
-  }
 }

@@ -63,6 +63,7 @@ export const pods: ResourceType = builtIn({
   },
   behaviour: {
     returnsDeleted: true,
+    tracksOnceApplied: true,
     statusKeepsMetadata: true,
     applyDefaults: applyPodDefaults,
     admitCreate: admitPod,

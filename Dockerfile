@@ -1,0 +1,33 @@
+# The image of `tutti`: what is published to npm, and the Node.js that the lockfile pins. Both base images are build arguments, for
+# registries of one's own:
+#
+#   docker build --tag tutti:0.1.0 --build-arg RUNTIME_IMAGE=debian:trixie-slim .
+#
+# BUILD_IMAGE needs Node.js 22.19 or later with npm.
+ARG BUILD_IMAGE=node:24-trixie-slim
+# RUNTIME_IMAGE needs glibc and libstdc++, and nothing else: no shell, no Node.js.
+ARG RUNTIME_IMAGE=debian:trixie-slim
+
+FROM ${BUILD_IMAGE} AS build
+WORKDIR /src
+# Alone, so that a change of the sources does not fetch everything again.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --no-audit --no-fund
+COPY . .
+# Leaves the package in .cache/package, with its bill of materials.
+RUN npm run package -- /tmp && cp node_modules/node/bin/node /usr/local/bin/node-of-tutti
+
+FROM ${RUNTIME_IMAGE}
+COPY --from=build /usr/local/bin/node-of-tutti /usr/local/bin/node
+COPY --from=build /src/.cache/package /opt/tutti
+# By number, so that a cluster can see that it is not root. Nothing is written to the file system.
+USER 65532:65532
+WORKDIR /opt/tutti
+EXPOSE 10259 10260
+LABEL org.opencontainers.image.title="tutti" \
+      org.opencontainers.image.description="A gang scheduler for Kubernetes" \
+      org.opencontainers.image.licenses="Apache-2.0"
+ENV NODE_ENV=production
+# Source maps are there, and read with NODE_OPTIONS=--enable-source-maps: that costs memory, so it is not the default.
+ENTRYPOINT ["/usr/local/bin/node", "/opt/tutti/dist/cli.js"]
+CMD ["--help"]

@@ -1,0 +1,365 @@
+/**
+ * Fires generated requests, few of them well-formed, at the HTTPS server of a scheduler that has work to do, and says how long its event
+ * loop was kept from turning: with that work alone, and under fire. Fails when the scheduler ends, logs an error, stops answering or,
+ * under fire, stalls for longer than is allowed.
+ *
+ *     node scripts/fuzz-serving.ts [requests] [seed]
+ */
+import { Buffer } from 'node:buffer';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect as connectTcp } from 'node:net';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
+import { seededRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/system-clock.ts';
+import { KubeClient } from '../src/client/kube-client.ts';
+import { localKubeconfig } from '../src/client/local-kubeconfig.ts';
+import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
+import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
+import { listenHttp } from '../src/embedded/listen-http.ts';
+import { freePorts } from '../test/planes/real/ports.ts';
+import { httpsGet } from '../src/serving/testing/https-get.ts';
+import type { LoopDelays } from './report-loop-delay.ts';
+
+const requests = Number(process.argv[2] ?? 10_000);
+const seed = Number(process.argv[3] ?? 1);
+const mostStallMs = 50;
+const atOnce = 60;
+const nodeCount = 300;
+const gangSize = 10;
+const baselineMs = 20_000;
+
+const random = seededRandom(seed);
+const number = (below: number): number => Math.floor(random() * below);
+const pick = <T>(items: readonly T[]): T => items[number(items.length)]!;
+const bytes = (count: number): Buffer => Buffer.from(Array.from({ length: count }, () => number(256)));
+const text = (count: number): string =>
+  bytes(count)
+    .toString('latin1')
+    .replaceAll(/[\r\n]/g, 'x');
+
+const paths = [
+  '/livez',
+  '/readyz',
+  '/healthz',
+  '/metrics',
+  '/configz',
+  '/debug/queue',
+  '/debug/cache',
+  '/debug/groups',
+];
+const queries = [
+  '',
+  '?verbose',
+  '?exclude=ping',
+  '?limit=500',
+  '?limit=-1',
+  '?namespace=default&name=gang-1',
+  '?offset=9e9',
+];
+
+function target(): string {
+  switch (number(8)) {
+    case 0:
+      return `/${text(number(50)).replaceAll(' ', '')}`;
+    case 1:
+      return `${pick(paths)}/${pick(['..', '%00', '%zz', '%2e%2e/', '//', 'ping', text(5)])}`;
+    case 2:
+      return `${pick(paths)}?${text(number(3_000))}`;
+    case 3:
+      return pick(['*', '', '//', 'http://[::1', 'https://elsewhere/metrics', '/\u0000', '?', '#']);
+    case 4:
+      return `/${'a/'.repeat(number(10_000))}`;
+    default:
+      return pick(paths) + pick(queries);
+  }
+}
+
+function header(): string {
+  switch (number(12)) {
+    case 0:
+      return `Authorization: Bearer ${bytes(number(40)).toString('hex')}`;
+    case 1:
+      return `Authorization: ${text(number(200))}`;
+    case 2:
+      return `X: ${'y'.repeat(number(40_000))}`;
+    case 3:
+      return Array.from({ length: number(3_000) }, (_, index) => `h${index}: 1`).join('\r\n');
+    case 4:
+      return `${text(10)}: ${text(10)}`;
+    case 5:
+      return 'Expect: 100-continue';
+    case 6:
+      return pick(['Connection: Upgrade\r\nUpgrade: h2c', 'Connection: close', 'Connection: keep-alive, upgrade']);
+    case 7:
+      return `Content-Length: ${pick(['-1', '1e9', '18446744073709551616', '4', '99999999', 'x', '4, 5'])}`;
+    case 8:
+      return `Transfer-Encoding: ${pick(['chunked', 'gzip, chunked', 'identity', 'chunked\r\nContent-Length: 5'])}`;
+    case 9:
+      return 'Range: bytes=0-1,2-3\r\nAccept-Encoding: *;q=0';
+    case 10:
+      return ' folded: header\r\n\tand on';
+    default:
+      return 'User-Agent: curl/8';
+  }
+}
+
+function body(): Buffer {
+  switch (number(6)) {
+    case 0:
+      return bytes(number(200));
+    case 1:
+      return Buffer.alloc(number(3_000_000), 'z');
+    case 2:
+      return Buffer.from(`${pick(['5', 'fffffffffffffffff', '-1', 'x'])}\r\n${text(5)}\r\n0\r\n\r\n`, 'latin1');
+    default:
+      return Buffer.alloc(0);
+  }
+}
+
+function request(): Buffer {
+  const method = pick([
+    'GET',
+    'GET',
+    'GET',
+    'GET',
+    'HEAD',
+    'POST',
+    'PUT',
+    'DELETE',
+    'CONNECT',
+    'OPTIONS',
+    'BREW',
+    text(6),
+  ]);
+  const version = pick(['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/9', '']);
+  const headers = Array.from({ length: number(4) }, header);
+  if (number(10) > 0) headers.push('Host: localhost');
+  return Buffer.concat([
+    Buffer.from(`${method} ${target()} ${version}\r\n${headers.join('\r\n')}\r\n\r\n`, 'latin1'),
+    body(),
+  ]);
+}
+
+const plain = (path: string): Buffer => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+
+/** What is done with one connection. Each takes a socket that is open, and may leave it so. */
+const attacks: Readonly<Record<string, (socket: Socket) => void>> = {
+  request: (socket) => socket.write(request()),
+  'well-formed': (socket) => socket.write(plain(pick(paths) + pick(queries))),
+  'one after the other': (socket) => {
+    let left = number(20);
+    socket.write(plain(pick(paths)));
+    socket.on('data', () => left-- > 0 && socket.write(plain(pick(paths))));
+  },
+  pipelined: (socket) =>
+    socket.write(Buffer.concat(Array.from({ length: 2 + number(2_000) }, () => plain(pick(paths))))),
+  'half-closed': (socket) => socket.end(request().subarray(0, number(300))),
+  'cut off': (socket) => {
+    socket.write(request());
+    setTimeout(() => socket.destroy(), number(20));
+  },
+  'slow headers': (socket) => {
+    const head = Buffer.from(`GET /metrics HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(100)}\r\n`);
+    let sent = 0;
+    const timer = setInterval(
+      () => (socket.destroyed ? clearInterval(timer) : socket.write(head.subarray(sent, ++sent))),
+      20,
+    );
+    socket.once('close', () => clearInterval(timer));
+  },
+  'slow reader': (socket) => {
+    socket.pause();
+    socket.write(plain('/metrics'));
+  },
+  'endless body': (socket) => {
+    socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write('1\r\nx\r\n')), 5);
+    socket.once('close', () => clearInterval(timer));
+  },
+  bytes: (socket) => socket.write(bytes(number(5_000))),
+};
+const inTls = Object.keys(attacks);
+const weights = ['request', 'request', 'request', 'request', 'well-formed', 'well-formed', ...inTls];
+
+/** Before TLS. */
+const handshakes: readonly ((socket: Socket) => void)[] = [
+  (socket) => socket.write(bytes(number(2_000))),
+  (socket) => socket.write(plain('/livez')),
+  (socket) => socket.write(Buffer.from([0x16, 3, 1, 0x40, 0, 1, ...bytes(number(300))])),
+  (socket) => socket.write(Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')),
+  (socket) => socket.destroy(),
+  (socket) => socket.resetAndDestroy(),
+  () => undefined, // says nothing
+];
+
+/** Resolves when the server has ended the connection, or a while later. Answers what was done, and the status that was heard. */
+function fire(port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const isInTls = number(5) > 0;
+    const name = isInTls ? pick(weights) : 'no TLS';
+    const options = { host: '127.0.0.1', port, rejectUnauthorized: false };
+    const socket: Socket = isInTls ? connectTls(options) : connectTcp(options);
+    let status = 'no answer';
+    socket.once(isInTls ? 'secureConnect' : 'connect', () => (isInTls ? attacks[name]! : pick(handshakes))(socket));
+    socket.once('data', (data: Buffer) => (status = /^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'other'));
+    socket.once('data', () => setTimeout(() => socket.destroy(), number(100)));
+    socket.on('data', () => undefined);
+    socket.on('error', () => undefined);
+    const patience = ['slow headers', 'slow reader', 'endless body', 'no TLS'].includes(name) ? 500 : 3_000;
+    const timer = setTimeout(() => socket.destroy(), patience);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      resolve(`${name}: ${status}`);
+    });
+  });
+}
+
+/** Gangs come, are bound and go, as long as `until` is not aborted. */
+async function work(client: KubeClient, until: AbortSignal): Promise<number> {
+  const base = '/api/v1/namespaces/default/pods';
+  const groups = '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups';
+  let gangs = 0;
+  for (; !until.aborted; gangs++) {
+    const name = `gang-${gangs}`;
+    const metadata = { name, labels: { 'scheduling.x-k8s.io/pod-group': name } };
+    await client.create(groups, {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name },
+      spec: { minMember: gangSize },
+    });
+    const pods = Array.from({ length: gangSize }, (_, index) => `${name}-${index}`);
+    for (const pod of pods) {
+      await client.create(base, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...metadata, name: pod },
+        spec: {
+          schedulerName: 'tutti',
+          // Every tenth gang does not fit, and stays in the queue.
+          containers: [
+            { name: 'main', image: 'a', resources: { requests: { cpu: gangs % 10 === 0 ? '64' : '100m' } } },
+          ],
+        },
+      });
+    }
+    await sleep(50);
+    if (gangs % 10 !== 0) for (const pod of pods) await client.delete(`${base}/${pod}`);
+  }
+  return gangs;
+}
+
+async function delays(scheduler: ChildProcess): Promise<LoopDelays> {
+  scheduler.send('report');
+  const [report] = (await once(scheduler, 'message')) as [LoopDelays];
+  return report;
+}
+
+function inMs({ longest, p99, longestComputing }: LoopDelays): string {
+  return `longest ${longest.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, longest computing ${longestComputing.toFixed(1)} ms`;
+}
+
+const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(seed) });
+const listener = await listenHttp(server, 0);
+const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
+const folder = await mkdtemp(join(tmpdir(), 'tutti-fuzz-'));
+const problems: string[] = [];
+try {
+  await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
+  const amounts = { cpu: '16', memory: '64Gi', pods: '110' };
+  for (let index = 0; index < nodeCount; index++) {
+    const name = `node-${index}`;
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await client.create('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name },
+      status: { allocatable: amounts, capacity: amounts, conditions },
+    });
+    await client.patch(`/api/v1/nodes/${name}`, 'merge', { spec: { taints: null } });
+  }
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, localKubeconfig(listener.url));
+  const [port] = (await freePorts(1)) as [number];
+  const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+  const scheduler = spawn(
+    process.execPath,
+    [
+      ...['--import', file('report-loop-delay.ts'), file('../src/main.ts'), 'scheduler'],
+      ...['--kubeconfig', kubeconfig, '--kube-api-qps', '0', '--bind-address', '127.0.0.1'],
+      ...['--secure-port', String(port), '--log-format', 'json'],
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
+  );
+  let log = '';
+  scheduler.stderr!.on('data', (data: Buffer) => (log += data.toString()));
+  const ended = once(scheduler, 'exit');
+  const url = `https://127.0.0.1:${port}`;
+  while ((await httpsGet(`${url}/readyz`).catch(() => undefined))?.status !== 200) await sleep(50);
+
+  const working = new AbortController();
+  const worked = work(client, working.signal);
+  await sleep(2_000);
+  await delays(scheduler);
+  await sleep(baselineMs);
+  console.log(`event loop with work alone, ${baselineMs / 1_000} s: ${inMs(await delays(scheduler))}`);
+
+  const startedAt = performance.now();
+  const outcomes = new Map<string, number>();
+  let fired = 0;
+  let slowestProbeMs = 0;
+  const shooting = Array.from({ length: atOnce }, async () => {
+    while (fired < requests && scheduler.exitCode === null) {
+      fired++;
+      const outcome = await fire(port);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+  });
+  const probing = (async () => {
+    while (fired < requests && scheduler.exitCode === null) {
+      const askedAt = performance.now();
+      const { status } = await httpsGet(`${url}/livez`, { timeout: 10_000 }).catch(() => ({ status: 0 }));
+      slowestProbeMs = Math.max(slowestProbeMs, performance.now() - askedAt);
+      if (status !== 200) problems.push(`a probe of /livez under fire was answered ${status || 'not at all'}`);
+      await sleep(500);
+    }
+  })();
+  await Promise.all([...shooting, probing]);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  if (scheduler.exitCode === null) {
+    const underFire = await delays(scheduler);
+    console.log(
+      `event loop under fire, ${fired} requests in ${seconds.toFixed(0)} s, seed ${seed}: ${inMs(underFire)}`,
+    );
+    // On a machine that is shared, the rest is the time of others.
+    const { longestComputing } = underFire;
+    if (longestComputing > mostStallMs) problems.push(`the event loop stalled for ${longestComputing.toFixed(1)} ms`);
+    const { status } = await httpsGet(`${url}/readyz`);
+    if (status !== 200) problems.push(`/readyz is answered ${status} afterwards`);
+  }
+  console.log(`slowest answer of /livez under fire: ${slowestProbeMs.toFixed(0)} ms`);
+  for (const [outcome, count] of [...outcomes].sort()) console.log(`${String(count).padStart(7)}  ${outcome}`);
+  working.abort();
+  console.log(`gangs scheduled meanwhile: ${await worked}`);
+  scheduler.kill('SIGTERM');
+  const [code, signal] = (await ended) as [number | null, string | null];
+  if (code !== 0) problems.push(`the scheduler ended with ${code ?? signal}`);
+  problems.push(...log.split('\n').filter((line) => /"level":"error"|Error|unhandled/.test(line)));
+} finally {
+  server.close();
+  await listener.close();
+  await rm(folder, { recursive: true, force: true });
+}
+for (const problem of problems.slice(0, 20)) console.log(`PROBLEM: ${problem}`);
+console.log(problems.length === 0 ? 'no problems' : `${problems.length} problems`);
+process.exit(problems.length === 0 ? 0 : 1);

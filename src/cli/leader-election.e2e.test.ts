@@ -1,0 +1,75 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
+import type { TestPlane } from '../../test/planes/plane.ts';
+import { freePorts } from '../../test/planes/real/ports.ts';
+import { httpsGet } from '../serving/testing/https-get.ts';
+import type { HttpsAnswer } from '../serving/testing/https-get.ts';
+import { freshHome } from './testing/fresh-home.ts';
+import type { TestProcess } from './testing/test-process.ts';
+
+const home = freshHome('election');
+let plane: TestPlane;
+
+beforeAll(async () => {
+  plane = await openEmbeddedPlane();
+});
+
+afterAll(async () => {
+  await plane.stop();
+});
+
+/** Nothing is served unless a flag says where. */
+function start(command: string, ...flags: readonly string[]): TestProcess {
+  return home.tutti([command, '--kubeconfig', plane.kubeconfigPath, '--secure-port', '0', ...flags]);
+}
+
+async function holderOf(lease: string): Promise<string> {
+  const { spec } = await plane.client.get<{ readonly spec: { readonly holderIdentity: string } }>(
+    `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/${lease}`,
+  );
+  return spec.holderIdentity;
+}
+
+it.each([
+  ['scheduler', 'tutti-scheduler'],
+  ['controller', 'tutti-controller'],
+])('of two processes of tutti %s one leads, and the other as soon as that one ends', async (command, lease) => {
+  const first = start(command);
+  await first.said(/became leader +lease=kube-system/);
+  const holder = await holderOf(lease);
+  const [port] = await freePorts(1);
+  const second = start(command, '--secure-port', String(port));
+  await second.said(new RegExp(`standing by: another process holds the Lease .*holder=${holder}`));
+  const ask = (path: string): Promise<HttpsAnswer> => httpsGet(`https://127.0.0.1:${port}${path}`, { token: 'any' });
+  await expect.poll(async () => (await ask('/readyz')).status).toBe(200);
+  expect((await ask('/metrics')).text).toContain(`leader_election_master_status{name="${lease}"} 0`);
+  first.signal('SIGTERM');
+  await second.said(/became leader/);
+  expect((await first.ended()).exitCode).toBe(0);
+  expect(first.stderr).toContain('released the Lease');
+  expect(await holderOf(lease)).not.toBe(holder);
+  second.signal('SIGTERM');
+  expect((await second.ended()).exitCode).toBe(0);
+  expect(await holderOf(lease)).toBe('');
+});
+
+it('a scheduler of other pods does not wait for that one, and none waits with --leader-elect=false', async () => {
+  const first = start('scheduler');
+  await first.said(/scheduling +schedulerNames=tutti/);
+  await start('scheduler', '--scheduler-name', 'other').said(/scheduling +schedulerNames=other/);
+  await start('scheduler', '--leader-elect=false').said(/scheduling +schedulerNames=tutti/);
+});
+
+it("a scheduler that would stand for kube-scheduler's Lease without being one says so", async () => {
+  const config = join(home.path, 'scheduler.yaml');
+  const head = 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n';
+  const rest = `clientConnection: {kubeconfig: ${plane.kubeconfigPath}}\nprofiles: [{schedulerName: mine}]\n`;
+  await writeFile(config, head + rest);
+  const flags = ['--config', config, '--leader-elect-resource-namespace=default'];
+  const other = start('scheduler', ...flags);
+  await other.said(/became leader +lease=default\/kube-scheduler/);
+  expect(other.stderr).not.toContain("kube-scheduler's own");
+  await start('scheduler', '--config', config).said(/the Lease is kube-scheduler's own: beside one that runs/);
+});

@@ -1,0 +1,150 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../base/system-clock.ts';
+import { podGroupDefinition } from '../api/pod-group-schema.ts';
+import { fixedEndpoint } from '../client/endpoint.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
+import { createPlayground } from '../compose/create-playground.ts';
+import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
+import { listenHttp } from '../embedded/listen-http.ts';
+import { localKubeconfig } from '../client/local-kubeconfig.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
+import { freshHome } from './testing/fresh-home.ts';
+
+const home = freshHome('verify');
+
+async function verify(
+  kubeconfig: string,
+  ...parameters: readonly string[]
+): Promise<{ readonly lines: readonly string[]; readonly exitCode: number | undefined; readonly stderr: string }> {
+  const process = home.tutti(['verify', '--kubeconfig', kubeconfig, ...parameters]);
+  const { exitCode } = await process.ended();
+  return { lines: process.stdout.trimEnd().split('\n'), exitCode, stderr: process.stderr };
+}
+
+async function withPlayground(
+  nodes: number,
+  act: (kubeconfig: string, client: KubeClient) => Promise<void>,
+): Promise<void> {
+  const ground = await createPlayground({ nodes, logger: silentLogger });
+  const transport = new HttpTransport({ endpoint: fixedEndpoint(ground.url) });
+  try {
+    await act(ground.kubeconfigPath, new KubeClient({ transport, clock: systemClock }));
+  } finally {
+    await transport.close();
+    await ground.stop();
+  }
+}
+
+/** Pods and PodGroups, of all namespaces. */
+async function leftIn(client: KubeClient): Promise<number> {
+  const lists = await Promise.all(
+    ['/api/v1/pods', '/apis/scheduling.x-k8s.io/v1alpha1/podgroups'].map((path) => client.list(path)),
+  );
+  return lists.flatMap(({ items }) => items).length;
+}
+
+describe('tutti verify', () => {
+  it('says that all is well, starts a gang, and leaves nothing behind', async () => {
+    await withPlayground(2, async (kubeconfig, client) => {
+      const { lines, exitCode } = await verify(kubeconfig, '--gang');
+      expect(lines).toEqual([
+        expect.stringMatching(/^ok {5}http:\/\/127\.0\.0\.1:\d+ answers: Kubernetes v/),
+        'ok     PodGroup is served, with all that Tutti writes',
+        expect.stringMatching(/^ok {5}a gang of 2 for tutti was bound to node-\d( and node-\d)? within /),
+      ]);
+      expect(exitCode).toBe(0);
+      expect(await leftIn(client)).toBe(0);
+    });
+  });
+
+  it('makes no pods unless it is told to', async () => {
+    await withPlayground(0, async (kubeconfig) => {
+      const { lines, exitCode } = await verify(kubeconfig);
+      expect(lines).toHaveLength(2);
+      expect(exitCode).toBe(0);
+    });
+  });
+
+  it('says why the gang was not bound, and leaves nothing behind', async () => {
+    await withPlayground(0, async (kubeconfig, client) => {
+      const { lines, exitCode } = await verify(kubeconfig, '--gang', '--timeout', '2s');
+      expect(lines.at(-1)).toMatch(
+        /^FAILED a gang of 2 was not bound within 2s: tutti-verify-\w{5}-0: Unschedulable: .*0\/0 nodes are available/,
+      );
+      expect(exitCode).toBe(1);
+      expect(await leftIn(client)).toBe(0);
+    });
+  });
+
+  it('says that nobody of that name schedules', async () => {
+    await withPlayground(1, async (kubeconfig) => {
+      const { lines } = await verify(kubeconfig, '--gang', '--scheduler-name', 'nobody', '--timeout', '1s');
+      expect(lines.at(-1)).toBe(
+        'FAILED a gang of 2 was not bound within 1s: nobody has looked at it: does a scheduler of the name nobody run?',
+      );
+    });
+  });
+
+  it('says what the API server refuses', async () => {
+    await withPlayground(1, async (kubeconfig) => {
+      const { lines, exitCode } = await verify(kubeconfig, '--gang', '--namespace', 'nowhere');
+      expect(lines.at(-1)).toMatch(/^FAILED POST .*namespaces "nowhere" not found$/);
+      expect(exitCode).toBe(1);
+    });
+  });
+
+  it.each<[string, object | undefined, string]>([
+    [
+      'there is no definition of PodGroup',
+      undefined,
+      'FAILED PodGroup is not served: apply crds/, or install the chart',
+    ],
+    [
+      'it is another’s',
+      withoutStatus('observedGeneration', 'members', 'scheduled', 'ready', 'conditions'),
+      "FAILED the definition of PodGroup is not Tutti's and drops status.observedGeneration, status.members, status.scheduled, status.ready, status.conditions: apply crds/ over it",
+    ],
+  ])('waits a while, and says so when %s', async (_, definition, text) => {
+    const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
+    const listener = await listenHttp(server, 0);
+    const transport = new HttpTransport({ endpoint: fixedEndpoint(listener.url) });
+    try {
+      const client = new KubeClient({ transport, clock: systemClock });
+      if (definition !== undefined) {
+        await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+      }
+      const kubeconfig = join(home.path, 'kubeconfig');
+      await writeFile(kubeconfig, localKubeconfig(listener.url));
+      const { lines, exitCode } = await verify(kubeconfig, '--timeout', '100ms');
+      expect(lines.at(-1)).toContain(text);
+      expect(exitCode).toBe(1);
+    } finally {
+      await transport.close();
+      server.close();
+      await listener.close();
+    }
+  });
+
+  it('says that the server cannot be reached', async () => {
+    const kubeconfig = join(home.path, 'kubeconfig');
+    await writeFile(kubeconfig, localKubeconfig('http://127.0.0.1:1'));
+    const { lines, exitCode, stderr } = await verify(kubeconfig);
+    expect(lines).toEqual([expect.stringMatching(/^FAILED .*127\.0\.0\.1:1/)]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe('');
+  });
+});
+
+function withoutStatus(...fields: readonly string[]): object {
+  const definition = structuredClone(podGroupDefinition) as unknown as {
+    spec: {
+      versions: { schema: { openAPIV3Schema: { properties: { status: { properties: Record<string, object> } } } } }[];
+    };
+  };
+  const { properties } = definition.spec.versions[0]!.schema.openAPIV3Schema.properties.status;
+  for (const field of fields) delete properties[field];
+  return definition;
+}

@@ -1,0 +1,93 @@
+import { messageOf } from '../../base/message-of.ts';
+import { UserError } from '../../base/user-error.ts';
+import { explainRefusal } from '../../client/access-refused-error.ts';
+import { ApiError, MalformedAnswerError } from '../../client/api-errors.ts';
+import { wait } from '../../client/wait.ts';
+import { connectToApi } from '../../compose/api-connection.ts';
+import { formatDuration } from '../../base/format-duration.ts';
+import type { CommandContext } from '../command-context.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { tryGang } from './gang-trial.ts';
+import { podGroupProblem } from './pod-group-problem.ts';
+
+export interface VerifyOptions {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Absent: no pods are made. */
+  readonly gang?: {
+    readonly namespace: string;
+    readonly schedulerName: string;
+    readonly image: string;
+  };
+  /** Of each check. */
+  readonly timeoutMs: number;
+}
+
+/** Publishing a new definition takes the API server a moment. */
+const definitionWithinMs = 10_000;
+
+/**
+ * Says, a line a check, whether gangs can be scheduled in a cluster. Answers 0 when all checks pass, else 1; those after one that
+ * fails are not made. Rejects with KubeconfigError.
+ */
+export async function runVerify(options: VerifyOptions, context: CommandContext): Promise<number> {
+  const { clock, random, stdout, interruption } = context;
+  const { signal } = interruption;
+  const { kubeconfig, context: contextName, timeoutMs } = options;
+  const connection = await connectToApi({
+    clock,
+    userAgent: 'tutti-verify',
+    qps: 50,
+    burst: 100,
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(contextName !== undefined && { context: contextName }),
+  });
+  const { client, server } = connection;
+  const checks: readonly (() => Promise<string>)[] = [
+    async () => {
+      const { gitVersion } = await client.get<{ readonly gitVersion: string }>('/version', { signal });
+      return `${server} answers: Kubernetes ${gitVersion}`;
+    },
+    async () => {
+      const until = clock.monotonic() + Math.min(definitionWithinMs, timeoutMs);
+      for (;;) {
+        const problem = await podGroupProblem(client, signal);
+        if (problem === undefined) return 'PodGroup is served, with all that Tutti writes';
+        if (clock.monotonic() >= until) throw new CheckFailure(problem);
+        await wait(clock, 500, signal);
+      }
+    },
+    ...(options.gang === undefined ? [] : [trial(options.gang)]),
+  ];
+  function trial(gang: NonNullable<VerifyOptions['gang']>): () => Promise<string> {
+    return async () => {
+      const result = await tryGang({ ...gang, timeoutMs, client, clock, random, signal });
+      if (!result.bound) throw new CheckFailure(result.problem);
+      const nodes = [...new Set(result.nodes)].join(' and ');
+      return `a gang of ${result.nodes.length} for ${gang.schedulerName} was bound to ${nodes} within ${formatDuration(Math.ceil(result.tookMs))}`;
+    };
+  }
+  try {
+    for (const check of checks) {
+      try {
+        stdout.write(`ok     ${await check()}\n`);
+      } catch (error) {
+        if (signal.aborted) return interruption.exitCode ?? exitCodes.failed;
+        if (!isAboutTheCluster(error)) throw error;
+        stdout.write(`FAILED ${messageOf(explainRefusal(error))}\n`);
+        return exitCodes.failed;
+      }
+    }
+    return exitCodes.ok;
+  } finally {
+    await connection.close();
+  }
+}
+
+function isAboutTheCluster(error: unknown): boolean {
+  return [CheckFailure, ApiError, MalformedAnswerError, UserError].some((kind) => error instanceof kind);
+}
+
+class CheckFailure extends Error {
+  override readonly name = 'CheckFailure';
+}

@@ -1,0 +1,31 @@
+import type { StatusCause } from '../http/api-error.ts';
+import type { JsonObject } from '../json.ts';
+import { objectsAt, textAt, textsAt } from './access.ts';
+import { invalidValue, qualifiedNameCauses, required } from './field-rules.ts';
+import { fieldForbidden } from './field-rules.ts';
+import { validateLabels } from './validate-metadata.ts';
+
+/** Checks a label selector; absent is right. */
+export function validateSelector(selector: JsonObject | undefined, path: string): StatusCause[] {
+  const causes = validateLabels(selector?.matchLabels, `${path}.matchLabels`);
+  objectsAt(selector, 'matchExpressions').forEach((expression, index) => {
+    const place = `${path}.matchExpressions[${index}]`;
+    const values = textsAt(expression, 'values');
+    const operator = textAt(expression, 'operator');
+    if (operator === 'In' || operator === 'NotIn') {
+      if (values.length === 0) {
+        causes.push(required(`${place}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+      }
+    } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+      if (values.length > 0) {
+        causes.push(
+          fieldForbidden(`${place}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+        );
+      }
+    } else {
+      causes.push(invalidValue(`${place}.operator`, operator, 'not a valid selector operator'));
+    }
+    causes.push(...qualifiedNameCauses(`${place}.key`, textAt(expression, 'key')));
+  });
+  return causes;
+}

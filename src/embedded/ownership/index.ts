@@ -1,0 +1,10 @@
+export { appliedProblems } from './check-applied.ts';
+export { managerText, readFieldManagers } from './field-managers.ts';
+export { FieldSet, pathText } from './field-set.ts';
+export { fieldsOf } from './fields-of.ts';
+export { compareObjects } from './compare-objects.ts';
+export { ElementError } from './list-elements.ts';
+export { modelType, structuralType } from './owned-type.ts';
+export type { OwnedType } from './owned-type.ts';
+export { ApplyConflictError, applyObject, trackUpdate } from './track-fields.ts';
+export type { Applied, FieldConflict, Writer } from './track-fields.ts';

@@ -1,0 +1,160 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+import { metricsRoute } from '../metrics-route.ts';
+import type { Route } from '../route.ts';
+import { cacheRoute } from './cache-route.ts';
+import { groupsRoute } from './groups-route.ts';
+import { queueRoute } from './queue-route.ts';
+
+function routesOf({ picture }: Scheduling): (target: string) => Promise<{ status: number; body: unknown }> {
+  const scheduler = { picture: picture.core };
+  const routes: Route[] = [queueRoute(scheduler, picture.clock), cacheRoute(scheduler), groupsRoute(scheduler)];
+  return async (target) => {
+    const { pathname, searchParams } = new URL(target, 'http://x');
+    const { status, text } = await routes.find(({ path }) => path === pathname)!.answer(searchParams);
+    return { status, body: status === 200 ? (JSON.parse(text) as unknown) : text };
+  };
+}
+
+describe('/debug of a small cluster', () => {
+  async function small(): Promise<Scheduling> {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 2, memory: '1Gi' });
+    core.node({ name: 'b', cpu: 2, memory: '1Gi', unschedulable: true });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 2 });
+    core.group({ name: 'blue', minMember: 3 });
+    core.members(1, { group: 'blue', cpu: 1 });
+    core.pod({ name: 'lone', namespace: 'other', cpu: 1, priority: 7 });
+    while ((await core.attempt()) !== undefined);
+    await core.accept('lone');
+    return core;
+  }
+
+  it('shows what waits, where, and why', async () => {
+    const { body } = await routesOf(await small())('/debug/queue');
+    expect(body).toMatchObject({
+      counts: { active: 0, backoff: 0, unschedulable: 1, gated: 1 },
+      entities: [
+        {
+          kind: 'PodGroup',
+          namespace: 'default',
+          name: 'red',
+          store: 'unschedulable',
+          since: expect.stringMatching(/^20.*Z$/) as string,
+          attempts: expect.any(Number) as number,
+          refusedBy: expect.arrayContaining(['NodeResourcesFit']) as string[],
+          message: expect.stringContaining('red cannot start') as string,
+        },
+        { name: 'blue', store: 'gated', message: expect.stringContaining('1 of the 3') as string },
+      ],
+    });
+  });
+
+  it('shows the nodes with what is requested of them', async () => {
+    const ask = routesOf(await small());
+    expect((await ask('/debug/cache')).body).toMatchObject({
+      counts: { nodes: 2, pods: 4, assumedPods: 1 },
+      nodes: [
+        { name: 'a', pods: 1, requested: { cpu: 1000, pods: 1 }, allocatable: { cpu: 2000, memory: 2 ** 30 } },
+        { name: 'b', unschedulable: true, pods: 0, requested: {} },
+      ],
+    });
+    expect((await ask('/debug/cache?name=b')).body).toMatchObject({ nodes: [{ name: 'b' }] });
+    expect((await ask('/debug/cache?name=c')).body).toMatchObject({ nodes: [] });
+  });
+
+  it('shows the groups, and the members of one', async () => {
+    const ask = routesOf(await small());
+    expect((await ask('/debug/groups')).body).toMatchObject({
+      groups: [
+        { name: 'red', minMember: 2, missing: 2, counts: { pending: 2 }, verdict: { reason: 'Unschedulable' } },
+        { name: 'blue', minMember: 3, size: 1 },
+      ],
+    });
+    expect((await ask('/debug/groups?namespace=default&name=red')).body).toMatchObject({
+      name: 'red',
+      members: [
+        { name: 'red-0', state: 'pending' },
+        { name: 'red-1', state: 'pending' },
+      ],
+    });
+    expect(await ask('/debug/groups?namespace=default&name=green')).toMatchObject({ status: 404 });
+  });
+
+  it('pages, chooses, and says what it does not know', async () => {
+    const ask = routesOf(await small());
+    const first = (await ask('/debug/queue?limit=1')).body;
+    expect(first).toMatchObject({ entities: [{ name: 'red' }], nextOffset: 1 });
+    const second = (await ask('/debug/queue?limit=1&offset=1')).body;
+    expect(second).toMatchObject({ entities: [{ name: 'blue' }] });
+    expect(second).not.toHaveProperty('nextOffset');
+    expect((await ask('/debug/queue?name=blue')).body).toMatchObject({ entities: [{ name: 'blue' }] });
+    expect((await ask('/debug/queue?namespace=none')).body).toMatchObject({ entities: [] });
+    for (const bad of [
+      'limit=0',
+      'limit=501',
+      'limit=1e2',
+      'offset=-1',
+      'name=',
+      `name=${'a'.repeat(300)}`,
+      'nmae=a',
+    ]) {
+      expect(await ask(`/debug/queue?${bad}`)).toMatchObject({ status: 400 });
+    }
+  });
+});
+
+describe('with 5,000 nodes and 50,000 pods', { timeout: 120_000 }, () => {
+  let core: Scheduling;
+
+  beforeAll(() => {
+    core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    for (let index = 0; index < 5_000; index++) core.node({ name: `node-${index}`, cpu: 16, memory: '64Gi' });
+    for (let index = 0; index < 30_000; index++)
+      core.pod({ name: `bound-${index}`, cpu: 1, nodeName: `node-${index % 5_000}` });
+    for (let index = 0; index < 10_000; index++) core.pod({ name: `lone-${index}`, cpu: 1 });
+    for (let index = 0; index < 1_000; index++) {
+      core.group({ name: `gang-${index}`, minMember: 10 });
+      core.members(10, { group: `gang-${index}`, cpu: 1 });
+    }
+    core.start();
+  }, 120_000);
+
+  it.each([
+    '/debug/queue?limit=500',
+    '/debug/queue?namespace=none',
+    '/debug/queue?limit=500&offset=9000',
+    '/debug/cache?limit=500&offset=4400',
+    '/debug/groups?limit=500',
+    '/debug/groups?name=gang-999',
+  ])('%s keeps the event loop from turning for less than 50 ms', async (target) => {
+    const ask = routesOf(core);
+    await ask(target); // compiled
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    await turn();
+    const { status } = await ask(target);
+    await turn();
+    delay.disable();
+    expect(status).toBe(200);
+    expect(delay.max / 1e6).toBeLessThan(50);
+  });
+
+  it('ME11 /metrics has no more than 200 kB and takes no more than 20 ms', async () => {
+    const route = metricsRoute(core.picture.registry);
+    const ask = async (): Promise<{ ms: number; bytes: number }> => {
+      const began = performance.now();
+      const { text } = await route.answer(new URLSearchParams());
+      return { ms: performance.now() - began, bytes: text.length };
+    };
+    const answers = [];
+    for (let index = 0; index < 10; index++) answers.push(await ask());
+    expect(Math.max(...answers.map(({ bytes }) => bytes))).toBeLessThan(200_000);
+    // The best of them: what other processes take of the machine is none of its time.
+    expect(Math.min(...answers.map(({ ms }) => ms))).toBeLessThan(20);
+  });
+});

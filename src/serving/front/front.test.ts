@@ -1,0 +1,80 @@
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { silentLogger } from '../../observability/silent-logger.ts';
+import { makeSelfSignedCertificate } from '../certificates/self-signed-certificate.ts';
+import type { Answer } from '../route.ts';
+import type { ServedRequest } from '../served-request.ts';
+import { httpsGet } from '../testing/https-get.ts';
+import { Front } from './front.ts';
+
+let front: Front;
+let clock: VirtualClock;
+let logged: string[];
+let answer: (request: ServedRequest) => Promise<Answer>;
+const posting = vi.spyOn(Worker.prototype, 'postMessage');
+
+beforeEach(async () => {
+  clock = new VirtualClock();
+  logged = [];
+  answer = ({ path }) => Promise.resolve({ status: 200, text: path });
+  const keep = (message: string): void => void logged.push(message);
+  front = await Front.start({
+    host: '127.0.0.1',
+    port: 0,
+    tls: { ...(await makeSelfSignedCertificate(['localhost'], Date.now(), 1)), clientAuthorities: [] },
+    minVersion: 'TLSv1.2',
+    answerWithinMs: 300,
+    portFlag: '--secure-port',
+    answer: (request) => answer(request),
+    clock,
+    logger: { ...silentLogger, info: keep, error: keep },
+  });
+});
+afterEach(() => front.close());
+
+const get = (path: string): ReturnType<typeof httpsGet> => httpsGet(`https://127.0.0.1:${front.port}${path}`);
+
+it('says for a thread that does not answer that it does not', async () => {
+  answer = () => new Promise(() => undefined);
+  expect(await get('/livez')).toMatchObject({ status: 500, text: '[-]event-loop failed: no answer within 0.3 s\n' });
+  answer = () => Promise.resolve({ status: 200, text: 'ok' });
+  expect(await get('/livez')).toMatchObject({ status: 200, text: 'ok' });
+});
+
+it('hands on no more requests a second than it should, and loses none', async () => {
+  let most = 0;
+  let at = 0;
+  answer = () => {
+    const now = Math.floor(performance.now() / 100);
+    most = now === at ? most + 1 : 1;
+    at = now;
+    return Promise.resolve({ status: 200, text: 'ok' });
+  };
+  const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await get('/a')).status));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(most).toBeLessThanOrEqual(50 + 100);
+});
+
+it('starts another thread, at the same port, for one that ends', async () => {
+  await get('/a');
+  const worker = posting.mock.contexts.at(-1) as Worker;
+  const { port } = front;
+  await worker.terminate();
+  await expect(get('/a')).rejects.toThrow();
+  await expect
+    .poll(async () => {
+      clock.advance(1_000);
+      return (await get('/a').catch(() => undefined))?.status;
+    })
+    .toBe(200);
+  expect(front.port).toBe(port);
+  expect(logged).toContain('requests are served again');
+});
+
+it('ends at once when nothing is being answered, and again does no harm', async () => {
+  await get('/a');
+  await front.close();
+  await front.close();
+  await expect(get('/a')).rejects.toThrow();
+});

@@ -1,0 +1,174 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Server as NetServer, Socket } from 'node:net';
+import { httpLimits } from './http-limits.ts';
+import type { Answer } from './route.ts';
+import type { ServedRequest } from './served-request.ts';
+
+/** Of a server of node:http or node:https. */
+export const limitedServerOptions: ServerOptions = {
+  maxHeaderSize: httpLimits.headerBytes,
+  headersTimeout: httpLimits.headersMs,
+  requestTimeout: httpLimits.requestMs,
+  keepAliveTimeout: httpLimits.keepAliveMs,
+  connectionsCheckingInterval: httpLimits.checkEveryMs,
+  noDelay: true,
+};
+
+export interface HttpServiceOptions {
+  /** Made with `limitedServerOptions`; not listening yet. */
+  readonly server: Server & NetServer;
+  /** Never rejects. Everything but method, path, query and authorization is for the caller to add. */
+  readonly answer: (request: ServedRequest, incoming: IncomingMessage) => Promise<Answer>;
+}
+
+/**
+ * Puts the limits on a server, and hands what gets past them on to be answered. Whatever a client sends costs it its connection at worst.
+ */
+export class HttpService {
+  readonly #server: Server & NetServer;
+  readonly #answer: HttpServiceOptions['answer'];
+  /** Also those that have not finished their TLS handshake. */
+  readonly #sockets = new Set<Socket>();
+  /** remote address -> its open connections */
+  readonly #socketsOf = new Map<string, number>();
+  /** Connections that carry a request; TLS sockets, where there is TLS. */
+  readonly #busy = new Set<Socket>();
+  /** Those whose next answer is their last. */
+  readonly #ending = new WeakSet<Socket>();
+  #isDraining = false;
+
+  constructor({ server, answer }: HttpServiceOptions) {
+    this.#server = server;
+    this.#answer = answer;
+    server.maxConnections = httpLimits.connections;
+    server.maxRequestsPerSocket = httpLimits.requestsOfOneConnection;
+    server.on('connection', (socket: Socket) => this.#connected(socket));
+    server.on('request', (incoming, response) => this.#requested(incoming, response));
+    // One more than a connection may carry came on it, although the answer before said that it ends.
+    server.on('dropRequest', (_incoming: IncomingMessage, socket: Socket) => socket.destroy());
+    // Without a listener it would be answered; nobody who means well sends it.
+    server.on('checkExpectation', (incoming: IncomingMessage) => incoming.socket.destroy());
+  }
+
+  /** From now on every answer ends its connection. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Every connection that there is ends with the answer that it waits for, or now. */
+  endConnections(): void {
+    for (const socket of this.#busy) this.#ending.add(socket);
+    this.#server.closeIdleConnections();
+  }
+
+  /** Takes no more connections; what is being answered gets that long to end. */
+  close(graceMs: number): Promise<void> {
+    this.drain();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        for (const socket of this.#sockets) socket.destroy();
+      }, graceMs);
+      this.#server.close(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#server.closeIdleConnections();
+    });
+  }
+
+  #connected(socket: Socket): void {
+    const { remoteAddress: address = '' } = socket;
+    const count = (this.#socketsOf.get(address) ?? 0) + 1;
+    if (count > httpLimits.connectionsOfOneAddress) {
+      socket.destroy();
+      return;
+    }
+    this.#socketsOf.set(address, count);
+    this.#sockets.add(socket);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      const left = this.#socketsOf.get(address)! - 1;
+      if (left > 0) this.#socketsOf.set(address, left);
+      else this.#socketsOf.delete(address);
+    });
+  }
+
+  #requested(incoming: IncomingMessage, response: ServerResponse): void {
+    const { socket } = incoming;
+    // Requests that do not wait for the answer to the one before would all be read at once, however many they are.
+    if (this.#busy.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    if (socket.destroyed) return;
+    this.#busy.add(socket);
+    const deadline = setTimeout(() => socket.destroy(), httpLimits.answerMs);
+    response.once('close', () => {
+      clearTimeout(deadline);
+      this.#busy.delete(socket);
+    });
+    passOver(incoming);
+    // Whatever goes wrong here is the end of this connection, and of nothing else.
+    this.#settle(incoming, response).catch(() => socket.destroy());
+  }
+
+  async #settle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const screened = screen(incoming);
+    this.#respond(incoming, response, isAnswer(screened) ? screened : await this.#answer(screened, incoming));
+  }
+
+  #respond(incoming: IncomingMessage, response: ServerResponse, { status, type, text, headers }: Answer): void {
+    if (response.destroyed) return;
+    const isLast = this.#isDraining || this.#ending.has(incoming.socket) || !incoming.complete || hasBody(incoming);
+    response.writeHead(status, {
+      'content-type': type ?? 'text/plain; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache, private',
+      ...(isLast && { connection: 'close' }),
+      ...headers,
+    });
+    response.end(incoming.method === 'HEAD' ? undefined : text);
+  }
+}
+
+/** Reads a body and forgets it; one that is too large costs the connection. */
+function passOver(incoming: IncomingMessage): void {
+  let bytes = 0;
+  incoming.on('data', (piece: Uint8Array) => {
+    bytes += piece.length;
+    if (bytes > httpLimits.bodyBytes) incoming.socket.destroy();
+  });
+  incoming.on('error', () => undefined);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** What is to be answered, or what is answered because the request is none for us. */
+function screen({ method, url = '', headers, socket }: IncomingMessage): ServedRequest | Answer {
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { status: 405, text: 'this method is not allowed here: use GET\n', headers: { allow: 'GET, HEAD' } };
+  }
+  if (url.length > httpLimits.targetCharacters) {
+    return { status: 414, text: `the path and query are longer than ${httpLimits.targetCharacters} characters\n` };
+  }
+  if (!url.startsWith('/')) return { status: 400, text: 'the target of the request is not a path\n' };
+  if (Number(headers['content-length'] ?? 0) > httpLimits.bodyBytes) {
+    return { status: 413, text: 'the request has a body, which nothing here reads\n' };
+  }
+  const mark = url.indexOf('?');
+  return {
+    method,
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: mark < 0 ? '' : url.slice(mark + 1),
+    address: socket.remoteAddress ?? '',
+    ...(headers.authorization !== undefined && { authorization: headers.authorization }),
+  };
+}
+
+function isAnswer(screened: ServedRequest | Answer): screened is Answer {
+  return 'status' in screened;
+}

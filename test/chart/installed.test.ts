@@ -1,0 +1,329 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+import { NotFoundError } from '../../src/client/api-errors.ts';
+import type { HelmVersion } from '../planes/kubectl.ts';
+import { poll } from '../planes/poll.ts';
+import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { ChartRelease } from './installed-chart.ts';
+import { idOf, objectsIn } from './rendered-chart.ts';
+import type { ChartObject } from './rendered-chart.ts';
+
+const programs = await provideForSuite('the chart', [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kwok',
+]);
+const versions: readonly HelmVersion[] = ['3.17', '4.1'];
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const definition = `${definitions}/podgroups.scheduling.x-k8s.io`;
+
+describe.skipIf(programs.state === 'missing')('the chart on a real API server', () => {
+  let plane: RealPlane;
+  const releases: ChartRelease[] = [];
+
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
+    await plane.addNodes(['n1', 'n2', 'n3'].map((name) => ({ name, allocatable: { cpu: '4', memory: '8Gi' } })));
+    await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
+  }, 120_000);
+
+  afterAll(async () => {
+    await plane?.stop();
+  });
+
+  afterEach(async () => {
+    for (const release of releases.splice(0)) {
+      await release.stop();
+      await release.uninstall('3.17');
+    }
+    await removeDefinition();
+  }, 60_000);
+
+  function release(name: string, namespace: string): ChartRelease {
+    const made = new ChartRelease(plane, name, namespace);
+    releases.push(made);
+    return made;
+  }
+
+  async function removeDefinition(): Promise<void> {
+    await plane.client.delete(definition).catch((error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
+    await poll(() => absent(definition), 20_000, 'the definition is gone');
+  }
+
+  async function absent(path: string): Promise<string | undefined> {
+    return plane.client.get(path).then(
+      () => `${path} is there`,
+      (error: unknown) => (error instanceof NotFoundError ? undefined : String(error)),
+    );
+  }
+
+  /** Of all objects of a release that are in the cluster: what names it -> its resourceVersion. */
+  async function versionsOf(objects: readonly ChartObject[]): Promise<Readonly<Record<string, string>>> {
+    const found = await Promise.all(
+      objects.map(async (object) => {
+        const { metadata, spec } = await plane.client.get<{
+          metadata: { resourceVersion: string; generation?: number };
+          spec?: unknown;
+        }>(pathOf(object));
+        // The status of a Deployment moves on by itself.
+        return [
+          idOf(object),
+          object.kind === 'Deployment' ? `${metadata.generation} ${JSON.stringify(spec)}` : metadata.resourceVersion,
+        ];
+      }),
+    );
+    return Object.fromEntries(found) as Readonly<Record<string, string>>;
+  }
+
+  const noProblem = ({ exitCode, stderr }: { readonly exitCode: number; readonly stderr: string }): void => {
+    expect(stderr.replaceAll(/^(I|W|level=)[^\n]*\n/gm, '')).toBe('');
+    expect(exitCode).toBe(0);
+  };
+
+  async function runGang(name: string, schedulerName: string): Promise<void> {
+    await plane.client.create(podGroupPath('default'), {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name, namespace: 'default' },
+      spec: { minMember: 2 },
+    });
+    for (const index of [0, 1]) {
+      await plane.client.create('/api/v1/namespaces/default/pods', {
+        metadata: { name: `${name}-${index}`, labels: { [podGroupLabel]: name } },
+        spec: { schedulerName, containers: [{ name: 'main', image: 'main' }] },
+      });
+    }
+  }
+
+  async function bound(name: string): Promise<string | undefined> {
+    const { items } = await plane.client.list('/api/v1/namespaces/default/pods', {
+      labelSelector: `${podGroupLabel}=${name}`,
+    });
+    const nodes = (items as { spec: { nodeName?: string } }[]).flatMap(({ spec }) => spec.nodeName ?? []);
+    return nodes.length === 2 ? undefined : `${nodes.length} of ${name} are bound`;
+  }
+
+  async function removeGang(name: string): Promise<void> {
+    for (const index of [0, 1]) await plane.client.delete(`/api/v1/namespaces/default/pods/${name}-${index}`);
+    await plane.client.delete(podGroupPath('default', name));
+  }
+
+  describe.each(versions)('with Helm %s', (version) => {
+    it('CH5 CH18 is installed, runs a gang under exactly its own rights, and leaves definition and groups when it goes', async () => {
+      await removeDefinition();
+      const tutti = release('tutti', `system-${version.replace('.', '-')}`);
+      noProblem(await tutti.install(version, {}, '--wait', '--timeout', '60s'));
+      const scheduler = await tutti.run('scheduler', version);
+      const controller = await tutti.run('controller', version);
+      await scheduler.said(/"message":"scheduling"/);
+      await controller.said(/"message":"API server reached"/);
+      await runGang('red', 'tutti');
+      await poll(() => bound('red'), 20_000, 'the gang is bound');
+      await poll(
+        async () => {
+          const group = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
+          return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status);
+        },
+        20_000,
+        'the controller says that it runs',
+      );
+      expect(await tutti.stop()).toEqual([]);
+      const objects = await tutti.manifests(version);
+      noProblem(await tutti.uninstall(version));
+      const gone = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition');
+      for (const object of gone) await poll(() => absent(pathOf(object)), 20_000, 'it is gone');
+      await plane.client.get(definition);
+      await removeGang('red');
+    }, 120_000);
+
+    it('helm test’s own command passes under helm test’s own rights', async () => {
+      const tutti = release('tutti', `tests-${version.replace('.', '-')}`);
+      await removeDefinition();
+      noProblem(await tutti.install(version));
+      const scheduler = await tutti.run('scheduler', version);
+      await scheduler.said(/"message":"scheduling"/);
+      const hooks = await tutti.hooks(version);
+      for (const object of hooks.filter(({ kind }) => kind !== 'Pod')) {
+        await plane.client.create(pathOf(object).replace(/\/[^/]*$/, ''), object);
+      }
+      const pod = hooks.find(({ kind }) => kind === 'Pod') as unknown as {
+        spec: { serviceAccountName: string; containers: { args: string[] }[] };
+      };
+      const verify = await tutti.start(pod.spec.containers[0]!.args, pod.spec.serviceAccountName);
+      const { exitCode } = await verify.ended();
+      expect(verify.stdout).toMatch(/^ok .*\nok .*\nok {5}a gang of 2 for tutti was bound to n\d/);
+      expect(exitCode).toBe(0);
+      for (const object of hooks.filter(({ kind }) => kind !== 'Pod')) await plane.client.delete(pathOf(object));
+    }, 120_000);
+
+    it('CH24 a second upgrade changes nothing', async () => {
+      await removeDefinition();
+      const tutti = release('tutti', `same-${version.replace('.', '-')}`);
+      noProblem(await tutti.install(version, { scheduler: { replicaCount: 2 } }, '--wait', '--timeout', '60s'));
+      const objects = await tutti.manifests(version);
+      const before = await versionsOf(objects);
+      noProblem(await tutti.upgrade(version, { scheduler: { replicaCount: 2 } }));
+      expect(await versionsOf(objects)).toEqual(before);
+    }, 120_000);
+
+    it('CH8 says what to do when the definition is another’s, and takes it over when told to', async () => {
+      await removeDefinition();
+      await plane.client.create(definitions, podGroupDefinition);
+      const tutti = release('tutti', `foreign-${version.replace('.', '-')}`);
+      const { exitCode, stderr } = await tutti.install(version);
+      expect(exitCode).not.toBe(0);
+      expect(stderr).toContain(
+        'the definition podgroups.scheduling.x-k8s.io is in the cluster already, and is of no release.',
+      );
+      expect(stderr).toContain('--set crds.install=false');
+      expect(stderr).toContain('--set crds.takeOwnership=true --take-ownership');
+      expect(
+        await absent(`/api/v1/namespaces/foreign-${version.replace('.', '-')}/configmaps/tutti-scheduler-config`),
+      ).toBe(undefined);
+      await tutti.uninstall(version);
+      noProblem(await tutti.install(version, { crds: { takeOwnership: true } }, '--take-ownership'));
+      const { metadata } = await plane.client.get<ChartObject>(definition);
+      expect(metadata.annotations).toMatchObject({ 'meta.helm.sh/release-name': 'tutti' });
+      // Its own is no longer another's.
+      noProblem(await tutti.upgrade(version));
+    }, 120_000);
+  });
+
+  it('upgrades from any set of values to any other, by either line of Helm, and back', async () => {
+    await removeDefinition();
+    const tutti = release('tutti', 'upgrades');
+    const allOn = {
+      scheduler: { replicaCount: 2, podAnnotations: { a: 'b' } },
+      networkPolicy: { enabled: true },
+      metrics: { dashboard: { enabled: true }, readers: [{ name: 'prometheus', namespace: 'monitoring' }] },
+      config: { extenders: [{ urlPrefix: 'http://127.0.0.1:9', bindVerb: 'bind' }] },
+    };
+    const little = {
+      controller: { enabled: false },
+      service: { enabled: false },
+      scheduler: { leaderElect: false },
+      tests: { enabled: false },
+    };
+    noProblem(await tutti.install('3.17', allOn));
+    noProblem(await tutti.upgrade('3.17', little));
+    const few = await tutti.manifests('3.17');
+    expect(await absent('/api/v1/namespaces/upgrades/services/tutti-scheduler')).toBe(undefined);
+    await versionsOf(few);
+    noProblem(await tutti.upgrade('4.1', allOn));
+    await versionsOf(await tutti.manifests('4.1'));
+    noProblem(await tutti.rollback('4.1', 2));
+    expect((await tutti.manifests('4.1')).map(idOf).sort()).toEqual(few.map(idOf).sort());
+    noProblem(await tutti.rollback('3.17', 1));
+    await versionsOf(await tutti.manifests('3.17'));
+  }, 120_000);
+
+  it('CH6 three releases, two of one name, bind each its own and nobody else’s', async () => {
+    await removeDefinition();
+    const first = release('tutti', 'one');
+    const second = release('tutti', 'two');
+    const third = release('more', 'two');
+    const beside = { crds: { install: false }, controller: { enabled: false } };
+    noProblem(await first.install('3.17'));
+    noProblem(await second.install('4.1', { ...beside, scheduler: { name: 'second' } }));
+    noProblem(await third.install('3.17', { ...beside, scheduler: { name: 'third' } }));
+    const schedulers = await Promise.all([first.run('scheduler', '3.17'), second.run('scheduler', '4.1')]);
+    for (const scheduler of schedulers) await scheduler.said(/"message":"scheduling"/);
+    for (const name of ['tutti', 'second', 'third']) await runGang(`of-${name}`, name);
+    await poll(() => bound('of-tutti'), 20_000, 'the first is bound');
+    await poll(() => bound('of-second'), 20_000, 'the second is bound');
+    expect(await bound('of-third')).toBe('0 of of-third are bound');
+    await (await third.run('scheduler', '3.17')).said(/"message":"scheduling"/);
+    await poll(() => bound('of-third'), 20_000, 'the third is bound');
+    const refused = await Promise.all([first, second, third].map((each) => each.stop()));
+    expect(refused.flat()).toEqual([]);
+    for (const name of ['tutti', 'second', 'third']) await removeGang(`of-${name}`);
+  }, 120_000);
+
+  it('CH18 runs under the cluster’s own roles and one small one', async () => {
+    await removeDefinition();
+    const tutti = release('tutti', 'stock');
+    noProblem(await tutti.install('3.17', { rbac: { stockRoles: true } }));
+    await (await tutti.run('scheduler', '3.17')).said(/"message":"scheduling"/);
+    await runGang('stock', 'tutti');
+    await poll(() => bound('stock'), 20_000, 'the gang is bound');
+    expect(await tutti.stop()).toEqual([]);
+    await removeGang('stock');
+  }, 120_000);
+
+  it('CH18 what the API server refuses is seen here: without its rights there is something', async () => {
+    await removeDefinition();
+    const tutti = release('tutti', 'unable');
+    noProblem(await tutti.install('3.17', { rbac: { create: false } }));
+    await (await tutti.run('scheduler', '3.17')).said(/forbidden/);
+    expect(await tutti.stop()).not.toEqual([]);
+  }, 120_000);
+
+  it('CH9 a node is drained though a scheduler runs on it, one at a time', async () => {
+    await removeDefinition();
+    const tutti = release('tutti', 'drained');
+    noProblem(await tutti.install('3.17', { scheduler: { replicaCount: 3 } }, '--wait', '--timeout', '60s'));
+    const budget = '/apis/policy/v1/namespaces/drained/poddisruptionbudgets/tutti-scheduler';
+    const allowed = async (): Promise<string | undefined> => {
+      const { status } = await plane.client.get<{ status?: { disruptionsAllowed?: number } }>(budget);
+      return status?.disruptionsAllowed === 1 ? undefined : JSON.stringify(status);
+    };
+    await poll(allowed, 20_000, 'one may be evicted');
+    const pods = await plane.client.list('/api/v1/namespaces/drained/pods', {
+      labelSelector: 'app.kubernetes.io/component=scheduler',
+    });
+    const [one, two] = pods.items as { metadata: { name: string }; spec: { nodeName: string } }[];
+    expect(new Set((pods.items as { spec: { nodeName: string } }[]).map(({ spec }) => spec.nodeName)).size).toBe(3);
+    const evict = (name: string): Promise<unknown> =>
+      plane.client.create(`/api/v1/namespaces/drained/pods/${name}/eviction`, {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name, namespace: 'drained' },
+      });
+    const cordon = (isCordoned: boolean, ...nodes: readonly string[]): Promise<unknown> =>
+      Promise.all(
+        nodes.map((node) =>
+          plane.client.patch(`/api/v1/nodes/${node}`, 'merge', { spec: { unschedulable: isCordoned ? true : null } }),
+        ),
+      );
+    const others = ['n1', 'n2', 'n3'].filter((node) => node !== one!.spec.nodeName);
+    await cordon(true, 'n1', 'n2', 'n3'); // so that nothing takes its place yet
+    await evict(one!.metadata.name);
+    await expect(evict(two!.metadata.name)).rejects.toThrow(/disruption budget/);
+    await cordon(false, ...others);
+    await poll(allowed, 30_000, 'another runs in its place');
+    await cordon(false, one!.spec.nodeName);
+  }, 120_000);
+
+  it('the plain manifests are taken by the API server, word by word', async () => {
+    await removeDefinition();
+    const objects = objectsIn(await readFile('deploy/tutti.yaml', 'utf8'));
+    for (const object of objects) {
+      const path = `${pathOf(object).replace(/\/[^/]*$/, '')}?fieldValidation=Strict`;
+      await plane.client.create(path, object);
+    }
+    for (const object of objects.toReversed()) await plane.client.delete(pathOf(object));
+  }, 60_000);
+});
+
+/** Kind -> the name of its collection. */
+const collections: Readonly<Record<string, string>> = {
+  NetworkPolicy: 'networkpolicies',
+  CustomResourceDefinition: 'customresourcedefinitions',
+};
+
+function pathOf({ apiVersion, kind, metadata }: ChartObject): string {
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const collection = collections[kind] ?? `${kind.toLowerCase()}s`;
+  const namespace = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`;
+  return `${base}${namespace}/${collection}/${encodeURIComponent(metadata.name)}`;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { chartFolder, helm } from '../planes/helm.ts';
+
+/** What Helm says after an installation. Only Helm 4 says it without a cluster. */
+async function notes(values: object = {}, release = 'tutti'): Promise<string> {
+  const { exitCode, stdout, stderr } = await helm(
+    ['install', release, chartFolder, '--namespace', 'gangs', '--dry-run=client'],
+    { values, version: '4.1' },
+  );
+  if (exitCode !== 0) throw new Error(stderr);
+  return stdout.slice(stdout.indexOf('\nNOTES:\n') + 8);
+}
+
+describe('the notes', () => {
+  test('say the next steps in the release’s own names', async () => {
+    const text = await notes({ config: { profiles: [{ schedulerName: 'one' }, { schedulerName: 'two' }] } }, 'a.b');
+    expect(text).toContain('Tutti schedules the pods whose spec.schedulerName is one or two.');
+    expect(text).toContain('kubectl --namespace gangs rollout status deployment/a-b-tutti-scheduler');
+    const manifests = /<<EOF\n([^]*)\n *EOF/.exec(text)?.[1] ?? '';
+    const documents = parseAllDocuments(manifests.replaceAll(/^ {3}/gm, ''));
+    expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
+    expect(documents.map((document) => document.toJSON() as object)).toMatchObject([
+      { kind: 'PodGroup', spec: { minMember: 2 } },
+      { kind: 'Job', spec: { template: { spec: { schedulerName: 'one' } } } },
+    ]);
+  });
+
+  test.each([
+    ['a definition that is not of the release', { crds: { install: false } }, 'apply crds/ of its sources'],
+    ['one scheduler alone', {}, 'scheduler.replicaCount=2'],
+    [
+      'monitors that are left out',
+      { metrics: { prometheusRule: { enabled: true } } },
+      'metrics.prometheusRule is left out: the cluster does not know the kind PrometheusRule.',
+    ],
+    [
+      'taking the place of the default scheduler',
+      { scheduler: { name: 'default-scheduler' }, podSchedulerName: 'other' },
+      'Stop kube-scheduler, or both will.',
+    ],
+  ])('begin with a warning of %s', async (_, values, text) => {
+    const [warnings] = (await notes(values)).split('\n\nTutti schedules');
+    expect(warnings).toContain(text);
+    for (const line of warnings!.split('\n')) expect(line).toMatch(/^\* /);
+  });
+
+  test('warn of nothing when there is nothing', async () => {
+    expect(await notes({ scheduler: { replicaCount: 2 } })).toMatch(/^\s*Tutti schedules/);
+  });
+});

@@ -1,0 +1,192 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readValues } from '../../scripts/chart/values-page.ts';
+import { chartFolder } from '../planes/helm.ts';
+import { deployment, differences, idOf, rendered, schedulerFile, theObject } from './rendered-chart.ts';
+import type { ChartObject } from './rendered-chart.ts';
+import { notRendered, valueEffects } from './value-effects.ts';
+
+function nested(path: string, value: unknown): object {
+  return path.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as object;
+}
+
+function merged(a: unknown, b: unknown): object {
+  const isMap = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (!isMap(a) || !isMap(b)) return b as object;
+  return Object.fromEntries(
+    [...new Set([...Object.keys(a), ...Object.keys(b)])].map((key) => [
+      key,
+      key in a && key in b ? merged(a[key], b[key]) : (b[key] ?? a[key]),
+    ]),
+  );
+}
+
+test('CH2 every value has its effect here', async () => {
+  const sections = readValues(await readFile(join(chartFolder, 'values.yaml'), 'utf8'));
+  const paths = sections.flatMap(({ values }) => values.map(({ path }) => path));
+  expect([...Object.keys(valueEffects), ...notRendered].sort()).toEqual([...paths].sort());
+});
+
+describe('CH2 a value changes what it names, and nothing else', () => {
+  // Many values, few sets beside them.
+  const bases = new Map<string, Promise<readonly ChartObject[]>>();
+  const baseOf = (beside: object): Promise<readonly ChartObject[]> => {
+    const key = JSON.stringify(beside);
+    bases.set(key, bases.get(key) ?? rendered(beside));
+    return bases.get(key)!;
+  };
+
+  test.each(Object.entries(valueEffects))('%s', async (path, { value, changes, beside = {} }) => {
+    const found = differences(await baseOf(beside), await rendered(merged(beside, nested(path, value))));
+    expect(found.filter((place) => !changes.some((change) => change.test(place)))).toEqual([]);
+    for (const change of changes) expect(found.join('\n')).toMatch(new RegExp(change.source, `${change.flags}m`));
+  });
+});
+
+describe('the names of a release', () => {
+  /** Kind -> what its names must be like. */
+  const rules = (kind: string): RegExp =>
+    kind === 'Service' ? /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/ : /^[a-z0-9]([-a-z0-9.:]*[a-z0-9])?$/;
+  const longest = 'a'.repeat(53);
+
+  test.each([
+    ['the longest that Helm takes', longest, {}],
+    ['one with dots', 'gang.v1.example', {}],
+    ['one that begins with a digit', '1gang', {}],
+    ['one that holds the chart’s', 'my-tutti-2', {}],
+    ['a long one of one’s own', 'x', { fullnameOverride: `${'b'.repeat(40)}.${'c'.repeat(100)}` }],
+    ['a dash where it is cut', 'x', { fullnameOverride: `${'b'.repeat(35)}-${'c'.repeat(100)}` }],
+    ['a long name of the chart', 'x', { nameOverride: `n${'d'.repeat(39)}` }],
+  ])('CH4 %s', async (_, release, values) => {
+    const objects = await rendered(values, { release });
+    for (const object of objects) {
+      const { name } = object.metadata;
+      expect(name, object.kind).toMatch(rules(object.kind));
+      if (!name.includes(':') && object.kind !== 'CustomResourceDefinition')
+        expect(name.length).toBeLessThanOrEqual(63);
+      for (const value of Object.values(object.metadata.labels ?? {})) {
+        expect(value).toMatch(/^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/);
+      }
+    }
+  });
+
+  test('CH4 two names that are alike for a long way stay two', async () => {
+    const [one, two] = await Promise.all(
+      ['x', 'y'].map((end) => rendered({ crds: { install: false }, fullnameOverride: `${'a'.repeat(60)}${end}` })),
+    );
+    expect(shared(one!, two!)).toEqual([]);
+  });
+
+  test.each([
+    ['in one namespace', { release: 'tutti', namespace: 'a' }, { release: 'gang', namespace: 'a' }],
+    ['of one name in two namespaces', { release: 'tutti', namespace: 'a' }, { release: 'tutti', namespace: 'b' }],
+    [
+      'whose names and namespaces run together',
+      { release: 'tutti', namespace: 'a-b' },
+      { release: 'tutti-a', namespace: 'b' },
+    ],
+  ])('CH6 two releases %s share no object', async (_, first, second) => {
+    const elsewhere = { enabled: true, renderMode: 'alwaysRender', namespace: 'monitoring' };
+    const metrics = {
+      serviceMonitor: elsewhere,
+      prometheusRule: elsewhere,
+      dashboard: { enabled: true, namespace: 'monitoring' },
+    };
+    const [one, two] = await Promise.all([
+      rendered({ metrics }, first),
+      rendered({ metrics, crds: { install: false }, scheduler: { name: 'second' } }, second),
+    ]);
+    expect(shared(one, two)).toEqual([]);
+    const selectors = [one, two].map((objects) => {
+      const made = deployment(objects);
+      return `${made.metadata.namespace} ${JSON.stringify(made.spec.selector.matchLabels)}`;
+    });
+    expect(selectors[0]).not.toBe(selectors[1]);
+  });
+
+  function shared(one: readonly ChartObject[], two: readonly ChartObject[]): readonly string[] {
+    const key = (object: ChartObject): string => `${object.metadata.namespace ?? ''} ${idOf(object)}`;
+    const known = new Set(one.map(key));
+    return two.map(key).filter((id) => known.has(id));
+  }
+});
+
+describe('the scheduler’s pods are made anew', () => {
+  const checksum = async (values: object): Promise<string> =>
+    deployment(await rendered(values)).spec.template.metadata.annotations!['checksum/config']!;
+  let before: string;
+  beforeAll(async () => {
+    before = await checksum({});
+  });
+
+  test.each([
+    ['config', { config: { podInitialBackoffSeconds: 2 } }],
+    ['scheduler.name', { scheduler: { name: 'gang' } }],
+    ['plugins', { plugins: { disabled: ['NodePorts'] } }],
+    ['scheduler.leaderElect', { scheduler: { leaderElect: false } }],
+  ])('CH19 when %s changes', async (_, values) => {
+    expect(await checksum(values)).not.toBe(before);
+  });
+
+  test('CH19 and not for the configuration’s sake when anything else does', async () => {
+    const others = {
+      commonLabels: { a: 'b' },
+      image: { tag: 'x' },
+      scheduler: { replicaCount: 3, podLabels: { c: 'd' } },
+      controller: { workers: 9 },
+      logging: { level: 'debug' },
+    };
+    expect(await checksum(others)).toBe(before);
+  });
+});
+
+describe('the scheduler’s file', () => {
+  test('holds numbers, text and truth as they were given', async () => {
+    const args = {
+      permitWaitingTimeSeconds: 1000000,
+      a: '1.10',
+      b: 'yes',
+      c: 'true',
+      d: true,
+      e: '0x10',
+      f: '1e3',
+      g: '',
+    };
+    const file = schedulerFile(await rendered({ pluginConfig: [{ name: 'Own', args }] }));
+    expect(parse(file)).toMatchObject({ profiles: [{ pluginConfig: [{ name: 'Own', args }] }] });
+  });
+
+  test('CH6 says the Lease’s own name and namespace, and the Role is about that one', async () => {
+    const leaderElection = { resourceName: 'one', resourceNamespace: 'elsewhere', leaseDuration: '30s' };
+    const objects = await rendered({ config: { leaderElection } });
+    expect(schedulerFile(objects)).toContain('leaseDuration: 30s');
+    const role = theObject<{ rules: object[] }>(objects, 'Role/tutti:tutti-system:scheduler-lease');
+    expect(role.metadata.namespace).toBe('elsewhere');
+    expect(role.rules[1]).toMatchObject({ resourceNames: ['one'] });
+    const binding = theObject<{ subjects: object[] }>(objects, 'RoleBinding/tutti:tutti-system:scheduler-lease');
+    expect(binding.metadata.namespace).toBe('elsewhere');
+    expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', name: 'tutti-scheduler', namespace: 'tutti-system' }]);
+  });
+
+  test('has the profile of scheduler-plugins’ values', async () => {
+    const file = schedulerFile(
+      await rendered({
+        scheduler: { name: 'scheduler-plugins-scheduler' },
+        plugins: { enabled: ['Coscheduling'], disabled: ['PrioritySort'] },
+        pluginConfig: [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 10 } }],
+      }),
+    );
+    expect(parse(file)).toMatchObject({
+      profiles: [
+        {
+          schedulerName: 'scheduler-plugins-scheduler',
+          plugins: { multiPoint: { enabled: [{ name: 'Coscheduling' }], disabled: [{ name: 'PrioritySort' }] } },
+          pluginConfig: [{ name: 'Coscheduling', args: { permitWaitingTimeSeconds: 10 } }],
+        },
+      ],
+    });
+  });
+});

@@ -1,0 +1,138 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { TestProcess } from '../../src/cli/testing/test-process.ts';
+import { httpsGet } from '../../src/serving/testing/https-get.ts';
+import { kubectlPath } from '../planes/kubectl.ts';
+import { poll } from '../planes/poll.ts';
+import { freePorts } from '../planes/real/ports.ts';
+import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { consoleCommandsIn, outputsOf, withoutTimes } from './console-blocks.ts';
+
+const programs = await provideForSuite('docs/endpoints.md', ['etcd', 'kube-apiserver']);
+const page = await readFile('docs/endpoints.md', 'utf8');
+const documentedPort = '10259';
+const tls = 'test/fixtures/tls';
+
+/** What differs from run to run: times, how often was tried, and which of two nodes that are alike was taken. */
+function masked(text: string): string {
+  return withoutTimes(text)
+    .replaceAll(/"attempts": \d+/g, '"attempts": (number)')
+    .replaceAll(/"node": "node-[12]"/g, '"node": "(node)"');
+}
+
+describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API server', { timeout: 60_000 }, () => {
+  let plane: RealPlane;
+  let scheduler: TestProcess;
+  let port: number;
+  let url: string;
+
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    plane = await openRealPlane({ paths: programs.paths });
+    await plane.addNodes(['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } })));
+    for (const [, yaml, name] of page.matchAll(/^```yaml\n(# (\S+\.yaml)\n.*?)^```$/gms)) {
+      await writeFile(join(plane.folder, name!), yaml!);
+    }
+    [port] = (await freePorts(1)) as [number];
+    url = `https://127.0.0.1:${port}`;
+    scheduler = new TestProcess([
+      ...['scheduler', '--kubeconfig', plane.kubeconfigPath, '--secure-port', String(port)],
+      ...['--bind-address', '127.0.0.1', '--client-ca-file', join(tls, 'ca.crt')],
+    ]);
+    await scheduler.said(/scheduling/);
+    await createGang('train', 2, '500m');
+    await createGang('huge', 3, '1500m');
+    await poll(
+      async () => {
+        const { text } = await httpsGet(`${url}/debug/groups`, { token: await administratorsToken() });
+        return text.includes('"bound": 2') && text.includes('Unschedulable') ? undefined : text;
+      },
+      20_000,
+      'one gang is bound and the other is not',
+    );
+  }, 120_000);
+
+  afterAll(async () => {
+    await scheduler?.kill();
+    await plane?.stop();
+  });
+
+  async function createGang(name: string, size: number, cpu: string): Promise<void> {
+    await plane.client.create(podGroupPath('default'), {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name },
+      spec: { minMember: size },
+    });
+    for (let index = 0; index < size; index++) {
+      await plane.client.create('/api/v1/namespaces/default/pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: `${name}-${index}`, labels: { 'scheduling.x-k8s.io/pod-group': name } },
+        spec: {
+          schedulerName: 'tutti',
+          containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu } } }],
+        },
+      });
+    }
+  }
+
+  /** Of the plane's kubeconfig, who is in system:masters. */
+  async function administratorsToken(): Promise<string> {
+    return /token: (\S+)/.exec(await readFile(plane.kubeconfigPath, 'utf8'))![1]!;
+  }
+
+  it('shows what its commands print', async () => {
+    const commands = consoleCommandsIn(page).map(({ command, output }) => ({
+      command: command.replaceAll(documentedPort, String(port)),
+      output,
+    }));
+    const environment = {
+      KUBECONFIG: plane.kubeconfigPath,
+      PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
+    };
+    const printed = await outputsOf(commands, environment, plane.folder);
+    const told = commands.map(({ command, output }) => `$ ${command}\n${masked(output)}`);
+    expect(commands.map(({ command }, index) => `$ ${command}\n${masked(printed[index] ?? '')}`)).toEqual(told);
+    expect(commands.length).toBeGreaterThan(10);
+  });
+
+  it('ME10 a scrape without a token, or with a wrong one, gets 401 or 403, one without the right 403, one with it 200', async () => {
+    const scrape = async (token?: string): Promise<number> =>
+      (await httpsGet(`${url}/metrics`, token === undefined ? {} : { token })).status;
+    const tokenOf = async (namespace: string, name: string): Promise<string> => {
+      const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
+      const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+      return (await plane.client.create<{ readonly status: { readonly token: string } }>(path, review)).status.token;
+    };
+    expect(await scrape()).toBe(403);
+    expect(await scrape('made-up')).toBe(401);
+    await plane.client.create('/api/v1/namespaces/default/serviceaccounts', {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'nobody' },
+    });
+    expect(await scrape(await tokenOf('default', 'nobody'))).toBe(403);
+    expect(await scrape(await tokenOf('monitoring', 'prometheus'))).toBe(200);
+    expect(await scrape(await administratorsToken())).toBe(200);
+  });
+
+  it('a client certificate says who somebody is, and one that is none of a client is refused', async () => {
+    const [cert, key] = await Promise.all(['client.crt', 'client.key'].map((name) => readFile(join(tls, name))));
+    // Its organization is system:masters.
+    expect(await httpsGet(`${url}/debug/queue`, { cert, key })).toMatchObject({ status: 200 });
+    const [otherCert, otherKey] = await Promise.all(
+      ['server.crt', 'server.key'].map((name) => readFile(join(tls, name))),
+    );
+    // Signed by the same authority, for servers.
+    const none = { cert: otherCert, key: otherKey };
+    expect(await httpsGet(`${url}/debug/queue`, none)).toMatchObject({ status: 401 });
+    const token = await administratorsToken();
+    expect(await httpsGet(`${url}/debug/queue`, { ...none, token })).toMatchObject({ status: 200 });
+  });
+});
