@@ -6,7 +6,7 @@ import { configurationObject } from '../config/format-configuration.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { LoopStalls } from '../observability/loop-stalls.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
@@ -22,10 +22,12 @@ import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { registryWith } from './own-plugins.ts';
 import { processIdentity } from './process-identity.ts';
+import { processRegistry } from './process-registry.ts';
 import { prepareServing } from './process-serving.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
+import { watchServedSchema } from './watch-served-schema.ts';
 
 export interface SchedulerProcessOptions {
   /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
@@ -60,6 +62,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const random = Math.random;
   const { endpoint, context } = options;
   const fence = configuration.leaderElection.leaderElect ? new WriteFence(clock) : undefined;
+  const registry = processRegistry();
   const api = {
     ...configuration.clientConnection,
     ...(endpoint !== undefined && { endpoint }),
@@ -68,6 +71,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const connection = await connectToApi({
     ...api,
     ...(fence !== undefined && { fence }),
+    registry,
     clock,
     userAgent: 'tutti-scheduler',
   });
@@ -84,7 +88,6 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   let extending: HttpExtenders | undefined;
   try {
     extending = await openHttpExtenders({ configurations, client, clock, random, logger, fence });
-    const registry = createMetricRegistry({ processMetrics: true });
     const scheduler = new Scheduler({
       client,
       ports: {
@@ -135,6 +138,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
+    const schema = watchServedSchema({ client, clock, logger, registry });
+    const stalls = new LoopStalls({ registry, clock });
     // Rejects only when it is stopped before the cluster has been seen, or before it was elected.
     scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));
     return {
@@ -144,6 +149,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         serving.drain();
         await scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs });
         events.stop();
+        stalls.stop();
+        await schema.stop();
         await elector?.stop();
         await serving.close();
         await prepared.close();

@@ -11,6 +11,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
+import { registerPictureAge } from '../informer/picture-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -92,6 +93,8 @@ export class Scheduler {
         (problem) => this.#onPodGroupProblem(problem),
       ),
     };
+    const { nodes, pods, podGroups } = this.#reflectors;
+    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups });
   }
 
   /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
