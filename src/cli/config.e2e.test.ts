@@ -88,6 +88,27 @@ describe('tutti scheduler --config', () => {
   });
 });
 
+describe("a Lease that is the cluster's own scheduler's", () => {
+  it.each([
+    ['profiles: [{schedulerName: batch}]', true],
+    ['profiles: [{schedulerName: batch}, {schedulerName: default-scheduler}]', false],
+    ['profiles: [{schedulerName: batch}]\nleaderElection: {resourceName: batch}', false],
+  ])('is warned of: %j: %s', async (text, isWarned) => {
+    const plane = await openEmbeddedPlane();
+    try {
+      const connection = `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`;
+      const config = await file('lease.yaml', connection, text);
+      const process = tutti('scheduler', '--config', config, '--metrics-port', '0');
+      await process.said(/became leader/);
+      process.signal('SIGTERM');
+      expect((await process.ended()).exitCode).toBe(0);
+      expect(process.stderr.includes("this Lease is that of the cluster's own scheduler")).toBe(isWarned);
+    } finally {
+      await plane.stop();
+    }
+  });
+});
+
 describe('tutti scheduler --write-config-to', () => {
   it('writes what a file, or the flags, come to, and it can be used', async () => {
     const config = await file('scheduler.yaml', 'podMaxBackoffSeconds: 60', 'leaderElection: {leaderElect: false}');

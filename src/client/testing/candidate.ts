@@ -99,7 +99,7 @@ class UnreliableTransport implements Transport {
       signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
       answer.then(
         (response) => this.#clock.whenRunning(() => resolve(response)),
-        (error: unknown) => this.#clock.whenRunning(() => reject(error as Error)),
+        (error: Error) => this.#clock.whenRunning(() => reject(error)),
       );
     });
   }
