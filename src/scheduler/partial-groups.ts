@@ -20,7 +20,7 @@ interface Spell {
 export class PartialGroups {
   readonly #cluster: Pick<Cluster, 'gang' | 'gangs'>;
   readonly #profiles: Pick<Profiles, 'decidesGangs'>;
-  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   /** group key -> its spell */
   readonly #spells = new Map<string, Spell>();
   /** Keys of groups that are being repaired. */
@@ -32,16 +32,24 @@ export class PartialGroups {
   constructor(options: {
     readonly cluster: Pick<Cluster, 'gang' | 'gangs'>;
     readonly profiles: Pick<Profiles, 'decidesGangs'>;
-    readonly clock: Pick<Clock, 'monotonic'>;
+    readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   }) {
     this.#cluster = options.cluster;
     this.#profiles = options.profiles;
     this.#clock = options.clock;
   }
 
-  /** From here on `look` is told of every change. */
+  /**
+   * From here on `look` is told of every change. What another process has left in part counts from when its first member was
+   * bound, as the API says: nobody has kept account of it meanwhile.
+   */
   begin(): void {
-    for (const { key } of this.#cluster.gangs()) this.look(key);
+    const now = this.#clock.now();
+    for (const gang of this.#cluster.gangs()) {
+      if (!isOnNodesInPart(gang) || !this.#isOurs(gang)) continue;
+      const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
+      this.#spells.set(gang.key, { since: this.#clock.monotonic() - lastingMs });
+    }
   }
 
   /** The group or a member of it has changed. */
@@ -108,6 +116,15 @@ export class PartialGroups {
 function isOnNodesInPart(gang: GangView): boolean {
   const bound = gang.count('bound');
   return gang.spec !== undefined && !gang.started && bound > 0 && bound < gang.spec.minMember;
+}
+
+/** Milliseconds since the epoch; `otherwise` where no member says. */
+function firstBoundAt(gang: GangView, otherwise: number): number {
+  let first = otherwise;
+  for (const pod of gang.members.values()) {
+    if (gang.stateOf(pod.uid) === 'bound') first = Math.min(first, pod.podScheduled?.since ?? otherwise);
+  }
+  return first;
 }
 
 /** Undefined while some are on nodes, or are being bound, and the group has not started. */
