@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { podGroupPath } from '../../src/api/pod-group.ts';
@@ -20,10 +21,13 @@ const unlimited = { qps: 0, burst: 1 };
 const groupLabel = 'scheduling.x-k8s.io/pod-group';
 
 let plane: TestPlane;
+/** kubectl keeps there what it knows of the server. */
+let home: string;
 const processes: RunningProcess[] = [];
 
 beforeAll(async () => {
   plane = await openEmbeddedPlane();
+  home = await mkdtemp(join(tmpdir(), 'tutti-troubleshooting-'));
   for (const name of ['node-1', 'node-2']) {
     const amounts = { cpu: '1', memory: '4Gi', pods: '10' };
     await plane.client.create('/api/v1/nodes', {
@@ -50,7 +54,7 @@ beforeAll(async () => {
   await poll(
     async () => {
       const { items } = await plane.client.list('/apis/events.k8s.io/v1/events');
-      const told = items.filter((event) => /"kind":"PodGroup"/.test(JSON.stringify(event)));
+      const told = items.filter((event) => JSON.stringify(event).includes('"kind":"PodGroup"'));
       return told.length === 2 ? undefined : `${told.length} groups have been told`;
     },
     20_000,
@@ -61,6 +65,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(processes.map((each) => each.stop()));
   await plane.stop();
+  await rm(home, { recursive: true });
 });
 
 async function createGang(name: string, minMember: number, members: number): Promise<void> {
@@ -92,10 +97,11 @@ function masked(text: string): string {
 it('docs/troubleshooting.md shows what kubectl prints of a gang that is stuck', async () => {
   const commands = consoleCommandsIn(page);
   const environment = {
+    HOME: home,
     KUBECONFIG: plane.kubeconfigPath,
     PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
   };
-  const printed = await outputsOf(commands, environment, '.');
+  const printed = await outputsOf(commands, environment, home);
   const told = commands.map(({ command, output }) => `$ ${command}\n${masked(output)}`);
   expect(commands.map(({ command }, index) => `$ ${command}\n${masked(printed[index] ?? '')}`)).toEqual(told);
   expect(commands).toHaveLength(5);
