@@ -36,7 +36,7 @@ const test = '\\.test\\.ts$|/testing/';
 const rooms = {
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],
-  scheduler: ['placement/', 'files', 'api/'],
+  scheduler: ['placement/', 'metrics/', 'files', 'api/'],
   embedded: [
     ...['json.ts', 'deep-equal.ts', 'schema/', 'protobuf/', 'patch/', 'ownership/', 'store/', 'http/', 'kinds/'],
     ...['access/', 'verbs/', 'discovery/', 'background/', 'files'],

@@ -17,6 +17,7 @@ const steps: Readonly<Record<string, string>> = {
   layers: 'node scripts/check-layers.ts',
   crds: 'node scripts/generate-crd.ts --check',
   chart: 'node scripts/generate-chart.ts --check',
+  metrics: 'node scripts/generate-metrics-page.ts --check',
 };
 
 interface Outcome {

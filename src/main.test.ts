@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { packageVersion } from './cli/package-files.ts';
+import { packageVersion } from './base/package-files.ts';
 import { TestProcess } from './cli/testing/test-process.ts';
 
 /** Runs `tutti --version` as if the process were of this version of Node. */

@@ -64,6 +64,8 @@ export interface PodScheduledCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  /** Of a member of a group that is on a node: since when, in milliseconds since the epoch. */
+  readonly since?: number;
 }
 
 /** The scheduler's projection of a pod: what it reads, nothing else. */
@@ -148,8 +150,15 @@ export interface RawPod {
       readonly status: string;
       readonly reason?: string;
       readonly message?: string;
+      readonly lastTransitionTime?: string;
     }[];
   };
+}
+
+/** Only the time of a pod that is on a node is read, so only that is kept. */
+function sinceOf(condition: { readonly status: string; readonly lastTransitionTime?: string }): { since?: number } {
+  const since = condition.status === 'True' ? Date.parse(condition.lastTransitionTime ?? '') : NaN;
+  return Number.isNaN(since) ? {} : { since };
 }
 
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
@@ -196,6 +205,7 @@ export class PodProjector {
         status: scheduled.status,
         reason: scheduled.reason ?? '',
         message: scheduled.message ?? '',
+        ...(group !== undefined && sinceOf(scheduled)),
       },
       plannedGroupUid: metadata.annotations?.[planAnnotations.groupUid],
       template: this.#template(raw),

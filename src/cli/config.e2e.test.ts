@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
 import { freshHome } from './testing/fresh-home.ts';
 import type { TestProcess } from './testing/test-process.ts';
@@ -87,6 +88,27 @@ describe('tutti scheduler --config', () => {
   });
 });
 
+describe("a Lease that is the cluster's own scheduler's", () => {
+  it.each([
+    ['profiles: [{schedulerName: batch}]', true],
+    ['profiles: [{schedulerName: batch}, {schedulerName: default-scheduler}]', false],
+    ['profiles: [{schedulerName: batch}]\nleaderElection: {resourceName: batch}', false],
+  ])('is warned of: %j: %s', async (text, isWarned) => {
+    const plane = await openEmbeddedPlane();
+    try {
+      const connection = `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`;
+      const config = await file('lease.yaml', connection, text);
+      const process = tutti('scheduler', '--config', config, '--metrics-port', '0');
+      await process.said(/became leader/);
+      process.signal('SIGTERM');
+      expect((await process.ended()).exitCode).toBe(0);
+      expect(process.stderr.includes("this Lease is that of the cluster's own scheduler")).toBe(isWarned);
+    } finally {
+      await plane.stop();
+    }
+  });
+});
+
 describe('tutti scheduler --write-config-to', () => {
   it('writes what a file, or the flags, come to, and it can be used', async () => {
     const config = await file('scheduler.yaml', 'podMaxBackoffSeconds: 60', 'leaderElection: {leaderElect: false}');
@@ -96,6 +118,24 @@ describe('tutti scheduler --write-config-to', () => {
     expect(await outputOf(0, 'config', 'check', written)).toBe(`${written}: can be used\n`);
     await outputOf(0, 'scheduler', '--scheduler-name', 'mine', '--kube-api-qps', '0', '--write-config-to', written);
     expect(await readFile(written, 'utf8')).toMatch(/qps: -1[^]*schedulerName: mine/);
+  });
+
+  it('writes whom it stands for election with, which the flags say before the file', async () => {
+    const written = join(home.path, 'election.yaml');
+    const electionOf = async (...parameters: readonly string[]): Promise<object> => {
+      expect(await outputOf(0, 'scheduler', ...parameters, '--write-config-to', written)).toBe('');
+      return (parse(await readFile(written, 'utf8')) as { leaderElection: object }).leaderElection;
+    };
+    const both = { resourceName: 'tutti-scheduler-a-b', resourceNamespace: 'kube-system', leaderElect: true };
+    expect(await electionOf('--scheduler-name', 'b', '--scheduler-name', 'a')).toMatchObject(both);
+    expect(await electionOf('--scheduler-name', 'a', '--scheduler-name', 'b')).toMatchObject(both);
+    const config = await file('election-file.yaml', 'leaderElection: {renewDeadline: 5s, resourceName: mine}');
+    const flags = ['--leader-elect', 'false', '--leader-elect-renew-deadline=7s'];
+    expect(await electionOf('--config', config, ...flags)).toMatchObject({
+      leaderElect: false,
+      renewDeadline: '7s',
+      resourceName: 'mine',
+    });
   });
 
   it('says why it cannot', async () => {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { isNamespaceName, isObjectName } from '../api/object-name.ts';
 import { logLevels } from '../observability/logger.ts';
 import type { LogLevel } from '../observability/logger.ts';
 import { parseQuantity, quantityToMilli, QuantityError } from '../api/quantity.ts';
@@ -64,10 +65,16 @@ export function truth(text: string): boolean {
   throw new InvalidArgumentError('It must be true or false.');
 }
 
-/** The name of an object or a namespace. */
+/** The name of an object. */
 export function objectName(text: string): string {
-  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text) && text.length <= 253) return text;
+  if (isObjectName(text)) return text;
   throw new InvalidArgumentError('It must be a name as Kubernetes has them: lower-case letters, digits, "-" and ".".');
+}
+
+/** The name of a namespace. */
+export function namespaceName(text: string): string {
+  if (isNamespaceName(text)) return text;
+  throw new InvalidArgumentError('It must be the name of a namespace: at most 63 lower-case letters, digits and "-".');
 }
 
 /** kube-scheduler's verbosity, a number, as the log level that shows as much; or the name of a level. */

@@ -4,7 +4,7 @@ import { formatDuration } from '../base/format-duration.ts';
 import { UserError } from '../base/user-error.ts';
 import { retryJitter } from '../config/read-leader-election.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
-import { duration, objectName, truth } from './flag-values.ts';
+import { duration, namespaceName, objectName, truth } from './flag-values.ts';
 
 /** The flags --leader-elect*, as far as they were given. Durations in milliseconds. */
 export interface LeaderElectionFlags {
@@ -57,7 +57,7 @@ export function withLeaderElection(command: Command, lease: string): Command {
     )
     .addOption(
       new Option('--leader-elect-resource-namespace <name>', 'namespace of the Lease (default: kube-system)').argParser(
-        objectName,
+        namespaceName,
       ),
     );
 }

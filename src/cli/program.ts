@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.ts';
 import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
 import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
-import { packageVersion } from './package-files.ts';
+import { packageVersion } from '../base/package-files.ts';
 import type { ServerOptions } from './run-server.ts';
 import { withServingOptions } from './serving-options.ts';
 

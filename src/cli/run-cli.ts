@@ -8,7 +8,7 @@ import { exitCodes } from './exit-codes.ts';
 import { Interruption } from './interruption.ts';
 import { OutputError } from './output-error.ts';
 import type { OutputStreamName } from './output-error.ts';
-import { packageFile } from './package-files.ts';
+import { packageFile } from '../base/package-files.ts';
 import { createProgram } from './program.ts';
 import type { Commands, ConfigCheckFlags, ControllerFlags, SchedulerFlags, UpFlags, VerifyFlags } from './program.ts';
 

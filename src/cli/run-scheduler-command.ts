@@ -82,9 +82,9 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** Schedulers of other pods do not stand in each other's way. */
+/** Schedulers of other pods do not stand in each other's way; those of the same pods do, in whatever order they name them. */
 function leaseFor(schedulerNames: readonly string[] = []): string {
-  return [schedulerLease, ...schedulerNames]
+  return [schedulerLease, ...schedulerNames.toSorted()]
     .join('-')
     .slice(0, longestName)
     .replace(/[-.]+$/, '');

@@ -17,7 +17,7 @@ import { ExtenderConfigurationError } from '../scheduler/api/extender-configurat
 import { ManifestError } from './manifests/manifest.ts';
 import { OutputError } from './output-error.ts';
 import { OutputFileError } from './output-file-error.ts';
-import { InstallationError } from './package-files.ts';
+import { InstallationError } from '../base/package-files.ts';
 import { PluginFileError } from './plugin-file-error.ts';
 
 const cause = new Error('said by the system');

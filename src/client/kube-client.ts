@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { AbortListeners } from './abort-listeners.ts';
-import { ApiError, MalformedAnswerError, NotLeadingError, TimeoutError } from './api-errors.ts';
+import { ApiError, MalformedAnswerError, NotLeadingError, ServerError, TimeoutError } from './api-errors.ts';
 import type { CallGate } from './call-gate.ts';
 import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
@@ -193,30 +193,12 @@ export class KubeClient {
       const fence = request.method === 'GET' ? undefined : this.#fence;
       const sent = options.discardAnswer === true ? { ...request, discardsBody: true } : request;
       if (fence === undefined) return await this.#send(sent, options);
-      return await this.#sendFenced(sent, options, lane, fence);
+      return await fence.pass(
+        (mayBeSent, cut) => this.#send({ ...sent, mayBeSent }, options, cut),
+        (error) => lane === 'bind' && !isPlainAnswer(error),
+      );
     } finally {
       this.#gate?.leave(lane);
-    }
-  }
-
-  /** As `#send`, while the fence is open; rejects with NotLeadingError when it is not, or ends meanwhile. */
-  async #sendFenced(
-    request: TransportRequest,
-    options: CallOptions,
-    lane: Lane,
-    fence: WriteFence,
-  ): Promise<ApiAnswer> {
-    let isSent = false;
-    const mayBeSent = (): void => {
-      fence.check();
-      isSent = true;
-    };
-    fence.check();
-    try {
-      return await this.#send({ ...request, mayBeSent }, options, fence.signal);
-    } catch (error) {
-      if (isSent && lane === 'bind' && options.signal?.aborted === true) fence.leaveBindInDoubt();
-      throw error;
     }
   }
 
@@ -265,6 +247,11 @@ export class KubeClient {
   #withContent(type: string): HeaderFields {
     return { ...this.#headers, 'content-type': type };
   }
+}
+
+/** The server has said what became of the call; an error of its own may say little about that. */
+function isPlainAnswer(error: unknown): boolean {
+  return error instanceof ApiError && !(error instanceof ServerError);
 }
 
 interface WireList {

@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { InProcessTransport } from '../embedded/in-process-transport.ts';
 import { statusAnswer } from '../../test/planes/api-proxy.ts';
+import type { Logger } from '../observability/logger.ts';
+import { silentLogger } from '../observability/silent-logger.ts';
 import { KubeClient } from './kube-client.ts';
-import { Candidate } from './testing/candidate.ts';
+import type { CallOptions } from './kube-client.ts';
+import { LeaderElector } from './leader-elector.ts';
+import { Candidate, usualTimes } from './testing/candidate.ts';
 import type { CandidateOptions } from './testing/candidate.ts';
 import type { Transport, TransportRequest } from './transport.ts';
+import { WriteFence } from './write-fence.ts';
 
 const path = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/tutti';
 
@@ -71,6 +77,12 @@ async function lease(): Promise<Spec> {
 }
 
 const leads = (): string[] => candidates.filter(({ fence }) => fence.isOpen).map(({ identity }) => identity);
+
+/** A logger that keeps its warnings. */
+function listening(): { readonly said: unknown[]; readonly logger: Logger } {
+  const said: unknown[] = [];
+  return { said, logger: { ...silentLogger, warn: (message, fields) => said.push({ message, ...fields }) } };
+}
 
 /** A server that answers as it is told, and otherwise as it would. */
 function meddled(answer: (request: TransportRequest) => ReturnType<Transport['send']> | undefined): Transport {
@@ -193,6 +205,112 @@ describe('a candidate', () => {
     expect(a.elector.isLeading).toBe(true);
   });
 
+  it('says once what keeps it from the Lease, and what to do', async () => {
+    const { said, logger } = listening();
+    let refused = true;
+    const refusing = meddled(({ connection, method }) => {
+      if (connection !== 'lease' || !refused) return undefined;
+      return method === 'GET'
+        ? Promise.resolve(statusAnswer(403, 'Forbidden', 'leases "tutti" is forbidden'))
+        : undefined;
+    });
+    await start('a', { server: refusing, logger });
+    await pass(20_000);
+    expect(said).toEqual([
+      {
+        message: 'the Lease could not be read or taken',
+        lease: 'kube-system/tutti',
+        error: expect.stringMatching(/leases "tutti" is forbidden.*give the user a role that allows it/) as string,
+      },
+    ]);
+    refused = false;
+    await pass(3_000);
+    expect(leads()).toEqual(['a']);
+  });
+
+  it('says that the namespace is missing', async () => {
+    const { said, logger } = listening();
+    const missing = meddled(({ connection }) =>
+      connection === 'lease'
+        ? Promise.resolve(statusAnswer(404, 'NotFound', 'namespaces "kube-system" not found'))
+        : undefined,
+    );
+    await start('a', { server: missing, logger });
+    await pass(10_000);
+    expect(said).toEqual([
+      {
+        message: 'the Lease could not be read or taken',
+        lease: 'kube-system/tutti',
+        error: expect.stringMatching(/namespaces "kube-system" not found.*--leader-elect-resource-namespace/) as string,
+      },
+    ]);
+  });
+
+  it('tells how its first attempt ended', async () => {
+    const a = candidate('a');
+    const b = candidate('b');
+    const c = candidate('c');
+    a.elector.start();
+    expect(await a.elector.tried()).toBe(true);
+    expect(a.elector.isLeading).toBe(true);
+    b.elector.start();
+    expect(await b.elector.tried()).toBe(false);
+    await c.elector.stop();
+    expect(await c.elector.tried()).toBe(false);
+  });
+
+  it.each([
+    ['nobody', undefined],
+    ['another', { holderIdentity: 'x', leaseDurationSeconds: 15 }],
+  ])(
+    'of a Lease that %s holds can be stopped at any moment, needs no time for that and leaves nothing held',
+    async (_, spec) => {
+      const collection = path.slice(0, path.lastIndexOf('/'));
+      const late: number[] = [];
+      for (let moment = 0; moment < 60; moment++) {
+        if (spec !== undefined) await admin.delete(path).catch(() => undefined);
+        if (spec !== undefined) await admin.create(collection, { metadata: { name: 'tutti' }, spec });
+        const one = candidate(`candidate-${moment}`);
+        one.elector.start();
+        for (let turns = 0; turns < moment; turns++) await Promise.resolve();
+        let isStopped = false;
+        void one.elector.stop().then(() => (isStopped = true));
+        await settle();
+        if (!isStopped) late.push(moment);
+        expect(one.fence.isOpen).toBe(false);
+        const left = await lease().catch(() => undefined);
+        expect(left?.holderIdentity ?? '').toBe(spec?.holderIdentity ?? '');
+        await pass(3_000);
+      }
+      expect(late).toEqual([]);
+    },
+  );
+
+  it('whose process stood still just when it was elected does not keep the Lease', async () => {
+    let time = 0;
+    const slow: Clock = {
+      now: () => clock.now(),
+      monotonic: () => (time += 4_000), // so long it takes from one step to the next
+      setTimer: (delayMs, callback) => clock.setTimer(delayMs, callback),
+    };
+    const elector = new LeaderElector({
+      ...usualTimes,
+      client: admin,
+      clock: slow,
+      random: () => 0,
+      logger: silentLogger,
+      identity: 'a',
+      namespace: 'kube-system',
+      name: 'tutti',
+      fence: new WriteFence(slow),
+    });
+    elector.start();
+    const lost = elector.lost();
+    await pass(10_000);
+    await expect(Promise.race([lost, Promise.resolve('goes on')])).resolves.toMatchObject({ name: 'NotLeadingError' });
+    await elector.stop();
+  });
+
   it('that is stopped before it leads rejects whoever waits', async () => {
     await start('a');
     const b = await start('b');
@@ -275,19 +393,78 @@ describe('a leader', () => {
     expect(() => a.fence.check()).toThrow('stopped leading');
   });
 
-  it('leaves the Lease to expire when a bind was cut that may still arrive', async () => {
-    const hanging = meddled(({ path: asked }) =>
-      asked.endsWith('/binding') ? new Promise(() => undefined) : undefined,
-    );
-    const a = await start('a', { server: hanging });
-    const cut = new AbortController();
-    const call = { lane: 'bind', signal: cut.signal } as const;
-    const bind = a.client.create('/api/v1/namespaces/default/pods/p/binding', {}, call);
-    cut.abort(new Error('stopping'));
-    await expect(bind).rejects.toThrow('stopping');
+  it('gives the Lease up once, however often it is stopped', async () => {
+    const puts: string[] = [];
+    const a = await start('a', {
+      server: meddled(({ method }) => {
+        puts.push(method);
+        return undefined;
+      }),
+    });
+    puts.length = 0;
+    await Promise.all([a.elector.stop(), a.elector.stop()]);
     await a.elector.stop();
-    expect((await lease()).holderIdentity).toBe('a');
-    expect(leads()).toEqual([]);
+    a.elector.start();
+    await pass(20_000);
+    expect(puts).toEqual(['GET', 'PUT']);
+    expect((await lease()).holderIdentity).toBe('');
+  });
+
+  describe('when a bind got no answer', () => {
+    const bind = (one: Candidate, options: CallOptions = {}): Promise<unknown> =>
+      one.client
+        .create('/api/v1/namespaces/default/pods/p/binding', {}, { lane: 'bind', ...options })
+        .catch((error: unknown) => (error as Error).name);
+    let isDeaf: boolean;
+    const hanging = meddled(({ path: asked, connection }) => {
+      if (asked.endsWith('/binding')) return new Promise(() => undefined);
+      return isDeaf && connection === 'lease' ? Promise.resolve(statusAnswer(500, 'InternalError', 'no')) : undefined;
+    });
+    let a: Candidate;
+
+    beforeEach(async () => {
+      isDeaf = false;
+      a = await start('a', { server: hanging });
+    });
+
+    it('because it was cut, leaves the Lease to expire', async () => {
+      const cut = new AbortController();
+      const bound = bind(a, { signal: cut.signal });
+      cut.abort(new Error('stopping'));
+      await bound;
+      await a.elector.stop();
+      expect((await lease()).holderIdentity).toBe('a');
+      expect(leads()).toEqual([]);
+    });
+
+    it('before it lost the election, leaves the Lease to expire', async () => {
+      isDeaf = true;
+      await pass(8_000);
+      const bound = bind(a);
+      await pass(4_000);
+      expect(await bound).toBe('NotLeadingError');
+      isDeaf = false;
+      await a.elector.stop();
+      expect((await lease()).holderIdentity).toBe('a');
+    });
+
+    it('in time, leaves the Lease to expire, unless that was long ago', async () => {
+      const bound = bind(a, { timeoutMs: 1_000 });
+      await pass(1_000);
+      expect(await bound).toBe('TimeoutError');
+      expect(a.fence.hasBindInDoubt(15_000)).toBe(true);
+      await pass(15_000);
+      await a.elector.stop();
+      expect((await lease()).holderIdentity).toBe('');
+    });
+  });
+
+  it('releases the Lease when its binds were answered, be it by a refusal', async () => {
+    const a = await start('a');
+    const bind = a.client.create('/api/v1/namespaces/default/pods/p/binding', {}, { lane: 'bind' });
+    await expect(bind).rejects.toThrow();
+    await a.elector.stop();
+    expect((await lease()).holderIdentity).toBe('');
   });
 });
 

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
 import type { Random } from '../base/random.ts';
 import type { Logger } from '../observability/logger.ts';
+import { explainRefusal } from './access-refused-error.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from './api-errors.ts';
 import type { NotLeadingError } from './api-errors.ts';
 import type { CallOptions, KubeClient } from './kube-client.ts';
@@ -69,9 +70,11 @@ export class LeaderElector {
   readonly #path: string;
   readonly #collection: string;
   readonly #stop = new AbortController();
+  readonly #tried = deferred<boolean>();
   readonly #elected = deferred();
   readonly #lost = deferred<NotLeadingError>();
   #running: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
   /** What was last read or written. */
   #lease: Lease | undefined;
   #observed: Observation | undefined;
@@ -91,6 +94,11 @@ export class LeaderElector {
   /** Begins; a second call does nothing. */
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** Resolves when the first attempt has ended, or it is stopped: whether this process led then. */
+  tried(): Promise<boolean> {
+    return this.#tried.promise;
   }
 
   /** Resolves when this process leads. Rejects when it is stopped before. */
@@ -113,19 +121,27 @@ export class LeaderElector {
   }
 
   /**
-   * Ends the candidacy. A Lease that is held is given up, so that another takes it at once; unless a bind was cut whose fate is not known: then
-   * others have to wait for the Lease to expire. Everything that writes must have been stopped before.
+   * Ends the candidacy; a second call waits for the same end. A Lease that is held is given up, so that another takes it at once; unless a bind was
+   * left without an answer lately, whose fate is not known: then others have to wait for the Lease to expire. Everything that writes
+   * must have been stopped before.
    */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    return (this.#stopped ??= this.#endCandidacy());
+  }
+
+  async #endCandidacy(): Promise<void> {
     const reason = new Error('the leader election is stopped');
     this.#stop.abort(reason);
+    this.#tried.resolve(false);
     this.#elected.reject(reason);
     await this.#running;
     if (!this.#mayHold) return;
-    const { fence, logger, onChange } = this.#options;
+    const { fence, leaseDurationMs, logger, onChange } = this.#options;
     fence.end('this process has stopped leading');
-    if (fence.hasBindsInDoubt) {
-      logger.warn('left the Lease to expire: a bind was cut that may still be carried out', { lease: this.#leaseName });
+    if (fence.hasBindInDoubt(leaseDurationMs)) {
+      logger.warn('left the Lease to expire: a bind got no answer and may still be carried out', {
+        lease: this.#leaseName,
+      });
     } else {
       await this.#release();
     }
@@ -149,6 +165,7 @@ export class LeaderElector {
     this.#isLeading = true;
     logger.info('became leader', { lease: this.#leaseName, identity });
     onChange?.(true);
+    this.#tried.resolve(true);
     this.#elected.resolve();
     await this.#keep();
     if (this.#stop.signal.aborted) return;
@@ -183,6 +200,7 @@ export class LeaderElector {
         if (signal.aborted) break;
         this.#report('the Lease could not be read or taken', error);
       }
+      this.#tried.resolve(false);
       const freeIn = (this.#observed?.freeAt ?? Infinity) - clock.monotonic();
       // Up to a fifth more each time, as in client-go, so that candidates that began together do not stay together.
       const delayMs = Math.min(retryPeriodMs * (1 + 0.2 * random()), freeIn > 0 ? freeIn : Infinity);
@@ -196,11 +214,9 @@ export class LeaderElector {
   /** Resolves with the promise, after the time, or when it is stopped. */
   async #either(promise: Promise<void>, delayMs: number): Promise<void> {
     const over = new AbortController();
-    const onStop = (): void => over.abort();
-    this.#stop.signal.addEventListener('abort', onStop, { once: true });
-    void promise.then(onStop);
-    await wait(this.#options.clock, delayMs, over.signal).catch(() => undefined);
-    this.#stop.signal.removeEventListener('abort', onStop);
+    void promise.then(() => over.abort());
+    const end = AbortSignal.any([over.signal, this.#stop.signal]);
+    await wait(this.#options.clock, delayMs, end).catch(() => undefined);
   }
 
   /** Whether this process leads now. */
@@ -224,8 +240,9 @@ export class LeaderElector {
     const { clock, fence, renewDeadlineMs } = this.#options;
     const until = clock.monotonic() + renewDeadlineMs;
     await write();
-    if (clock.monotonic() < until) fence.openUntil(until);
-    return fence.isOpen;
+    if (clock.monotonic() >= until) return false;
+    fence.openUntil(until);
+    return true;
   }
 
   #observe(lease: Lease, now: number): void {
@@ -299,7 +316,13 @@ export class LeaderElector {
   async #create(call: LeaseCall): Promise<void> {
     const { client, namespace, name } = this.#options;
     this.#mayHold = true;
-    this.#lease = leaseOf(await client.create(this.#collection, heldLease(namespace, name, this.#claim), call));
+    try {
+      this.#lease = leaseOf(await client.create(this.#collection, heldLease(namespace, name, this.#claim), call));
+    } catch (cause) {
+      if (!(cause instanceof NotFoundError)) throw cause;
+      const remedy = 'create the namespace, or name another with --leader-elect-resource-namespace';
+      throw new Error(`no Lease can be made in namespace ${namespace}: ${cause.message}; ${remedy}`, { cause });
+    }
   }
 
   #claimFor(lease: Lease, call: LeaseCall): Promise<void> {
@@ -319,7 +342,7 @@ export class LeaderElector {
   /** Somebody else being quicker is no problem. */
   #report(what: string, error: unknown): void {
     if (error instanceof ConflictError || error instanceof AlreadyExistsError) return;
-    const problem = messageOf(error);
+    const problem = messageOf(explainRefusal(error));
     const { logger } = this.#options;
     const fields = { lease: this.#leaseName, error: problem };
     if (problem === this.#problem) logger.debug(what, fields);

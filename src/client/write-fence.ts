@@ -11,7 +11,8 @@ export class WriteFence {
   readonly #end = new AbortController();
   #until = -Infinity;
   #timer: Timer | undefined;
-  #hasBindsInDoubt = false;
+  /** Monotonic time at which a write that may bind was last left without an answer. */
+  #inDoubtSince = -Infinity;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -52,13 +53,32 @@ export class WriteFence {
     if (!this.#end.signal.aborted) this.#end.abort(new NotLeadingError(reason));
   }
 
-  /** A bind was given up after it had been sent: the API server may still carry it out. */
-  leaveBindInDoubt(): void {
-    this.#hasBindsInDoubt = true;
+  /**
+   * Sends a write, while the fence is open. `send` must see to it that `mayBeSent` is called at the last moment, which throws NotLeadingError when
+   * the fence has closed meanwhile, and that what is under way ends when `signal` aborts. `leavesDoubt`: of what a write failed with
+   * that had been sent, whether a bind may still come of it.
+   */
+  async pass<T>(
+    send: (mayBeSent: () => void, signal: AbortSignal) => Promise<T>,
+    leavesDoubt: (error: unknown) => boolean,
+  ): Promise<T> {
+    let isSent = false;
+    const mayBeSent = (): void => {
+      this.check();
+      isSent = true;
+    };
+    this.check();
+    try {
+      return await send(mayBeSent, this.signal);
+    } catch (error) {
+      if (isSent && leavesDoubt(error)) this.#inDoubtSince = this.#clock.monotonic();
+      throw error;
+    }
   }
 
-  get hasBindsInDoubt(): boolean {
-    return this.#hasBindsInDoubt;
+  /** Whether a bind was left without an answer in the last so many milliseconds, cut by this process or lost: it may still be carried out. */
+  hasBindInDoubt(withinMs: number): boolean {
+    return this.#clock.monotonic() - this.#inDoubtSince < withinMs;
   }
 
   #expire(): void {

@@ -187,6 +187,11 @@ export class Cluster {
     return this.#claims.get(owner);
   }
 
+  /** All of them, in no meaningful order. */
+  claims(): Iterable<Claim> {
+    return this.#claims.values();
+  }
+
   /** Gives the owner's room back; false when it had none. */
   releaseClaim(owner: string): boolean {
     const claim = this.#claims.get(owner);

@@ -4,9 +4,11 @@ import { CallGate } from '../client/call-gate.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { MeasuredTransport } from '../client/measured-transport.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
 import type { WriteFence } from '../client/write-fence.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
 
 /** How a process reaches its API server. */
 export interface ApiConnectionOptions {
@@ -23,6 +25,8 @@ export interface ApiConnectionOptions {
   readonly burst: number;
   /** Stops the writes of a process that does not lead. Absent: it may always write. */
   readonly fence?: WriteFence;
+  /** Where requests are counted and timed; of one registry there is one connection. Absent: nowhere. */
+  readonly registry?: MetricRegistry;
   /** As HttpTransport has them. */
   readonly callConnections?: number;
 }
@@ -35,7 +39,7 @@ export interface ApiConnection {
 
 /** Rejects with KubeconfigError when there is no usable kubeconfig. Connects to nothing yet. */
 export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
-  const { clock, userAgent, qps, burst, fence } = options;
+  const { clock, userAgent, qps, burst, fence, registry } = options;
   const endpoint =
     options.endpoint ??
     (await loadKubeconfig({
@@ -44,17 +48,19 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
       ...(options.kubeconfigFrom === undefined ? {} : { pathFrom: options.kubeconfigFrom }),
       ...(options.context === undefined ? {} : { context: options.context }),
     }));
-  const transport = new HttpTransport({
+  const { server } = endpoint;
+  const http = new HttpTransport({
     endpoint,
     ...(options.callConnections === undefined ? {} : { callConnections: options.callConnections }),
   });
+  const transport = registry === undefined ? http : new MeasuredTransport({ transport: http, clock, registry, server });
   const gate = new CallGate({
     limiter: new RateLimiter({ clock, qps, burst }),
     precedence: new BindPrecedence({ clock }),
   });
   return {
     client: new KubeClient({ transport, clock, gate, userAgent, ...(fence !== undefined && { fence }) }),
-    server: endpoint.server,
+    server,
     close: () => transport.close(),
   };
 }

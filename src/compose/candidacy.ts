@@ -25,12 +25,7 @@ export interface CandidacyOptions {
 export function standForElection(options: CandidacyOptions): LeaderElector {
   const { configuration, registry, ...rest } = options;
   const { resourceName, resourceNamespace } = configuration;
-  const status = new Gauge({
-    name: 'leader_election_master_status',
-    help: 'Whether this process leads: 1, or 0 while it stands by. "name" is the name of the Lease.',
-    labelNames: ['name'],
-    registers: [registry],
-  });
+  const status = leadershipGauge(registry);
   status.set({ name: resourceName }, 0);
   const elector = new LeaderElector({
     ...rest,
@@ -41,4 +36,13 @@ export function standForElection(options: CandidacyOptions): LeaderElector {
   });
   elector.start();
   return elector;
+}
+
+export function leadershipGauge(registry: MetricRegistry): Gauge<'name'> {
+  return new Gauge({
+    name: 'leader_election_master_status',
+    help: 'Whether this process leads: 1, or 0 while it stands by. "name" is the name of the Lease.',
+    labelNames: ['name'],
+    registers: [registry],
+  });
 }

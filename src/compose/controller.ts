@@ -4,13 +4,15 @@ import { WriteFence } from '../client/write-fence.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { LoopStalls } from '../observability/loop-stalls.ts';
 import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { processIdentity } from './process-identity.ts';
+import { processRegistry } from './process-registry.ts';
 import { prepareServing } from './process-serving.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
+import { watchServedSchema } from './watch-served-schema.ts';
 
 export interface ControllerProcessOptions {
   readonly endpoint?: Endpoint;
@@ -32,8 +34,10 @@ export async function runController(options: ControllerProcessOptions): Promise<
   const clock = systemClock;
   const random = Math.random;
   const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
+  const registry = processRegistry();
   const connection = await connectToApi({
     ...options,
+    registry,
     ...(fence !== undefined && { fence }),
     clock,
     userAgent: 'tutti-controller',
@@ -46,7 +50,6 @@ export async function runController(options: ControllerProcessOptions): Promise<
     clock,
     logger,
   });
-  const registry = createMetricRegistry({ processMetrics: true });
   try {
     let state: () => true | string = () => 'not started yet';
     const serving = await prepared.start({
@@ -75,15 +78,18 @@ export async function runController(options: ControllerProcessOptions): Promise<
       logger,
       registry,
       workers,
-      ...(elector !== undefined && { elected: () => elector.elected() }),
+      ...(elector !== undefined && { candidacy: elector }),
     });
     state = () => controller.state();
+    const schema = watchServedSchema({ client, clock, logger, registry });
+    const stalls = new LoopStalls({ registry, clock });
     return {
       url: serving.url,
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
+        stalls.stop();
         serving.drain();
-        await controller.stop();
+        await Promise.all([controller.stop(), schema.stop()]);
         await elector?.stop();
         await serving.close();
         await prepared.close();

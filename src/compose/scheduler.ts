@@ -6,7 +6,7 @@ import { configurationObject } from '../config/format-configuration.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
-import { createMetricRegistry } from '../observability/metric-registry.ts';
+import { LoopStalls } from '../observability/loop-stalls.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
@@ -22,10 +22,12 @@ import { connectToApi } from './api-connection.ts';
 import { standForElection } from './candidacy.ts';
 import { registryWith } from './own-plugins.ts';
 import { processIdentity } from './process-identity.ts';
+import { processRegistry } from './process-registry.ts';
 import { prepareServing } from './process-serving.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
+import { watchServedSchema } from './watch-served-schema.ts';
 
 export interface SchedulerProcessOptions {
   /** Where the API server is; absent: what `configuration.clientConnection.kubeconfig` leads to. */
@@ -39,8 +41,8 @@ export interface SchedulerProcessOptions {
   readonly logger: Logger;
 }
 
-/** How long Bindings that are under way may take to end when the process is stopped. */
-const drainMs = 1_500;
+/** How long Bindings that are under way may take to end when the process is stopped; less than it may take as a whole, or no Lease would be released. */
+const drainMs = 1_000;
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
@@ -60,6 +62,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const random = Math.random;
   const { endpoint, context } = options;
   const fence = configuration.leaderElection.leaderElect ? new WriteFence(clock) : undefined;
+  const registry = processRegistry();
   const api = {
     ...configuration.clientConnection,
     ...(endpoint !== undefined && { endpoint }),
@@ -68,6 +71,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const connection = await connectToApi({
     ...api,
     ...(fence !== undefined && { fence }),
+    registry,
     clock,
     userAgent: 'tutti-scheduler',
   });
@@ -83,8 +87,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   });
   let extending: HttpExtenders | undefined;
   try {
-    extending = await openHttpExtenders({ configurations, client, clock, random, logger });
-    const registry = createMetricRegistry({ processMetrics: true });
+    extending = await openHttpExtenders({ configurations, client, clock, random, logger, fence });
     const scheduler = new Scheduler({
       client,
       ports: {
@@ -108,7 +111,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     const serving = await prepared.start({
       registry,
       live: [loopCheck(scheduler)],
-      ready: [{ name: 'caches-synced', check: () => scheduler.hasSynced || 'the cluster has not been seen whole yet' }],
+      ready: [
+        {
+          name: 'caches-synced',
+          check: () =>
+            scheduler.hasSynced || scheduler.standsByWithoutPicture || 'the cluster has not been seen whole yet',
+        },
+      ],
       configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
       debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
     });
@@ -125,9 +134,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         registry,
       });
     const candidacy = elector && {
+      tried: () => elector.tried(),
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
+    const schema = watchServedSchema({ client, clock, logger, registry });
+    const stalls = new LoopStalls({ registry, clock });
     // Rejects only when it is stopped before the cluster has been seen, or before it was elected.
     scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));
     return {
@@ -137,6 +149,8 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         serving.drain();
         await scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs });
         events.stop();
+        stalls.stop();
+        await schema.stop();
         await elector?.stop();
         await serving.close();
         await prepared.close();

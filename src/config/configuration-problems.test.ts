@@ -145,6 +145,18 @@ describe("kube-scheduler's rules", () => {
       'leaderElection: {retryPeriod: 2}',
       '3:18: leaderElection.retryPeriod must be a duration such as 15s or 1m30s, not 2',
     ],
+    [
+      'leaderElection: {resourceName: Mine}',
+      '3:18: leaderElection.resourceName must be a name as Kubernetes has them, not "Mine"',
+    ],
+    [
+      'leaderElection: {resourceName: a..b}',
+      '3:18: leaderElection.resourceName must be a name as Kubernetes has them, not "a..b"',
+    ],
+    [
+      'leaderElection: {resourceNamespace: team.a}',
+      '3:18: leaderElection.resourceNamespace must be the name of a namespace, not "team.a"',
+    ],
     ['leaderElection: {resourceLock: endpoints}', '3:18: leaderElection.resourceLock must be leases, not "endpoints"'],
   ])('hold for the process: %j', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

@@ -1,3 +1,4 @@
+import { isNamespaceName, isObjectName } from '../api/object-name.ts';
 import { formatDuration } from '../base/format-duration.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 import { shortText } from '../plugins/field-path.ts';
@@ -5,8 +6,6 @@ import type { ReportRemark } from './configuration-document.ts';
 import { fieldOf, filledTextOf } from './raw-value.ts';
 import { defaultLeaderElection as defaults } from './scheduler-configuration.ts';
 import type { LeaderElectionConfiguration } from './scheduler-configuration.ts';
-
-const objectName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /** The pause between two tries may be so much longer than it is said to be. */
 export const retryJitter = 1.2;
@@ -37,10 +36,11 @@ export function readLeaderElection(value: unknown, report: ReportRemark): Leader
   if (resourceLock !== defaults.resourceLock) {
     report(['leaderElection', 'resourceLock'], `must be ${defaults.resourceLock}, not ${shortText(resourceLock)}`);
   }
-  for (const field of ['resourceName', 'resourceNamespace'] as const) {
-    if (objectName.test(election[field])) continue;
-    report(['leaderElection', field], `must be a name as Kubernetes has them, not ${shortText(election[field])}`);
-  }
+  const mustBe = (field: 'resourceName' | 'resourceNamespace', what: string, isRight: boolean): void => {
+    if (!isRight) report(['leaderElection', field], `must be ${what}, not ${shortText(election[field])}`);
+  };
+  mustBe('resourceName', 'a name as Kubernetes has them', isObjectName(election.resourceName));
+  mustBe('resourceNamespace', 'the name of a namespace', isNamespaceName(election.resourceNamespace));
   return election;
 }
 

@@ -3,8 +3,10 @@ import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { KubeClient } from '../client/kube-client.ts';
+import type { LeaderElector } from '../client/leader-elector.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
+import { registerPictureAge } from '../informer/picture-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
@@ -24,8 +26,8 @@ export interface StartPodGroupControllerOptions {
   /** As PodGroupControllerOptions has them. */
   readonly workers?: number;
   readonly settleMs?: number;
-  /** Resolves when this process leads: it watches before, and writes only from then on. Absent: it is the only one. */
-  readonly elected?: () => Promise<void>;
+  /** How it stands for election: it watches before it leads, and writes only from then on. Absent: it is the only one. */
+  readonly candidacy?: Pick<LeaderElector, 'tried' | 'elected'>;
 }
 
 export interface RunningPodGroupController {
@@ -76,20 +78,21 @@ export function startPodGroupController(options: StartPodGroupControllerOptions)
     handler: controller.memberHandler,
     indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
   });
-  groups.start();
-  pods.start();
-  const { elected } = options;
-  if (elected === undefined) {
-    controller.start();
-  } else {
-    const begin = async (): Promise<void> => {
-      await elected();
+  registerPictureAge(registry, { pods, podgroups: groups });
+  const { candidacy } = options;
+  const begin = async (): Promise<void> => {
+    const leads = candidacy === undefined || (await candidacy.tried());
+    groups.start();
+    pods.start();
+    // What is first listed after the election needs no second look.
+    if (!leads) {
+      await candidacy.elected();
       await Promise.all([groups.catchUp(), pods.catchUp()]);
-      controller.start();
-    };
-    // Rejects only when it is stopped before.
-    begin().catch((error: unknown) => logger.debug('not started', { error }));
-  }
+    }
+    controller.start();
+  };
+  // Rejects only when it is stopped before.
+  begin().catch((error: unknown) => logger.debug('not started', { error }));
   return {
     state(): true | string {
       if (!groups.hasSynced) return 'PodGroups have not been listed yet';

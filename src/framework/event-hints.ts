@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
 import type { ClusterEvent, EventRegistration, QueueingHint } from './cluster-event.ts';
 import { describeThrown, dropPromise } from './plugin-answers.ts';
+import { CallSampler } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import type { Profile } from './profile.ts';
@@ -26,12 +28,25 @@ export interface TurnedAway {
   readonly refusedPods: readonly Pod[];
 }
 
+/** What a hint came to; one that throws counts as one that says Queue. */
+export type HintAnswer = 'Queue' | 'QueueSkip' | 'Error';
+
+/** Told of one call of a hint in so many, picked by chance. Must be cheap, and must not throw. */
+export type HintMeter = (plugin: string, event: ClusterEvent, answer: HintAnswer, ms: number) => void;
+
+/** Hints are asked about each kind of pod of each entity that waits, at each event. */
+const timedCalls = 16;
+
 /** Which plugins of a profile want to hear of which events, asked once at start. */
 export class EventHints {
   /** "resource/action" -> the plugins that registered it */
   readonly #registered = new Map<string, Registered[]>();
+  readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
+  readonly #calls = new CallSampler(timedCalls);
 
-  constructor(profile: Profile) {
+  /** Without `timing` no call is timed. */
+  constructor(profile: Profile, timing?: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter }) {
+    this.#timing = timing;
     for (const plugin of profile.plugins) {
       for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {
@@ -56,8 +71,16 @@ export class EventHints {
     return (this.#registered.get(`${event.resource}/${event.action}`) ?? []).some(
       ({ plugin, hint, concernsGangs }) =>
         ((isGang && concernsGangs) || refusedBy.has(plugin)) &&
-        (hint === undefined || refusedPods.some((pod) => safely(hint, pod, event))),
+        (hint === undefined || refusedPods.some((pod) => this.#ask(plugin, hint, pod, event))),
     );
+  }
+
+  #ask(plugin: string, hint: QueueingHint, pod: Pod, event: ClusterEvent): boolean {
+    const timing = this.#calls.picks() ? this.#timing : undefined;
+    const begun = timing?.clock.monotonic() ?? 0;
+    const answer = answerOf(hint, pod, event);
+    timing?.meter(plugin, event, answer, timing.clock.monotonic() - begun);
+    return answer !== 'QueueSkip';
   }
 }
 
@@ -90,10 +113,10 @@ function isRegistration(value: unknown): value is EventRegistration {
   return typeof resource === 'string' && Array.isArray(actions) && (hint === undefined || typeof hint === 'function');
 }
 
-function safely(hint: QueueingHint, pod: Pod, event: ClusterEvent): boolean {
+function answerOf(hint: QueueingHint, pod: Pod, event: ClusterEvent): HintAnswer {
   try {
-    return hint(pod, event);
+    return hint(pod, event) ? 'Queue' : 'QueueSkip';
   } catch {
-    return true;
+    return 'Error';
   }
 }

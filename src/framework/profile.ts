@@ -17,6 +17,8 @@ import {
   readSignature,
 } from './plugin-answers.ts';
 import { failureOf } from './plugin-failure.ts';
+import { CallSampler, outcomeOf } from './plugin-meter.ts';
+import type { CallCount, CountedPoint, MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
@@ -26,10 +28,25 @@ export type { EnabledPlugin } from './enabled-plugin.ts';
 export type { PluginRegistry } from './make-plugins.ts';
 export { ProfileError } from './profile-error.ts';
 
+export interface FilterPlugin {
+  readonly name: string;
+  readonly plugin: Plugin;
+  /** How often it was asked. */
+  calls: number;
+}
+
 export interface ScorePlugin {
   readonly plugin: Plugin;
   readonly weight: number;
+  /** How often it was asked. */
+  calls: number;
 }
+
+/** One call in so many is timed: at Filter and Score, which are asked about each node, and at the other points. */
+const timedNodeCalls = 256;
+const timedCalls = 10;
+/** One run in so many is timed at the points that each member of a gang passes in the cycle. */
+const timedMemberRuns = 8;
 
 /** What makes pods alike to the plugins of a profile; undefined: nothing that could be reused. */
 export interface PodSignatures {
@@ -82,9 +99,9 @@ export class Profile {
   /** Those that have something to do, or no point of their own. */
   readonly plugins: readonly Plugin[];
   /** Filters whose answers may be reused for a signature, in order. */
-  readonly localFilters: readonly Plugin[];
+  readonly localFilters: readonly FilterPlugin[];
   /** Filters that read other nodes or pods, in order. */
-  readonly otherFilters: readonly Plugin[];
+  readonly otherFilters: readonly FilterPlugin[];
   readonly scorers: readonly ScorePlugin[];
   /** Name of the plugin that decides what a gang is; undefined: members of groups are lone pods. */
   readonly gangPolicy: string | undefined;
@@ -110,18 +127,29 @@ export class Profile {
   readonly #queueSort: Plugin;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #meter: PluginMeter | undefined;
+  /** plugin -> its calls */
+  readonly #preFilterCalls: ReadonlyMap<Plugin, CallCount>;
+  readonly #preScoreCalls: ReadonlyMap<Plugin, CallCount>;
+  readonly #nodeCalls = new CallSampler(timedNodeCalls);
+  readonly #otherCalls = new CallSampler(timedCalls);
+  readonly #memberRuns = new CallSampler(timedMemberRuns);
 
-  /** Throws ProfileError. */
-  constructor(options: ProfilePlugins) {
+  /** Throws ProfileError. Without a meter nothing is timed. */
+  constructor(options: ProfilePlugins & { readonly meter?: PluginMeter | undefined }) {
     const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
     this.#clock = options.handle.clock;
     this.#logger = options.handle.logger;
+    this.#meter = options.meter;
     this.plugins = plugins;
     this.#at = at;
-    this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)! }));
-    this.localFilters = at.filter.filter((plugin) => plugin.readsOtherNodes !== true);
-    this.otherFilters = at.filter.filter((plugin) => plugin.readsOtherNodes === true);
+    this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)!, calls: 0 }));
+    const filters = at.filter.map((plugin) => ({ name: plugin.name, plugin, calls: 0 }));
+    this.localFilters = filters.filter(({ plugin }) => plugin.readsOtherNodes !== true);
+    this.otherFilters = filters.filter(({ plugin }) => plugin.readsOtherNodes === true);
+    this.#preFilterCalls = countersOf(at.preFilter, 'PreFilter');
+    this.#preScoreCalls = countersOf(at.preScore, 'PreScore');
     this.gangPolicy = plugins.find((plugin) => plugin.decidesGangs === true)?.name;
     this.judgesUnsigned = plugins.some(
       (plugin) =>
@@ -192,11 +220,40 @@ export class Profile {
     return a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid === b.uid ? 0 : 1);
   }
 
-  preEnqueue(candidate: Candidate): Status | undefined {
-    for (const plugin of this.#at.preEnqueue) {
-      const status = guarded(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
-      if (status !== undefined) return status.from(plugin.name);
+  /** How often plugins were asked, at the points where it is counted. */
+  *calls(): Iterable<CallCount> {
+    yield* this.#preFilterCalls.values();
+    for (const { name, calls } of [...this.localFilters, ...this.otherFilters]) {
+      yield { plugin: name, point: 'Filter', calls };
     }
+    yield* this.#preScoreCalls.values();
+    for (const { plugin, calls } of this.scorers) yield { plugin: plugin.name, point: 'Score', calls };
+  }
+
+  /** When what is told to `ran` begins, as Clock.monotonic(); NaN: it is not timed. */
+  begin(): number {
+    return this.#meter === undefined ? NaN : this.#clock.monotonic();
+  }
+
+  /** At the points that each member of a gang passes, where two looks at the clock would be a good part of the work. */
+  #beginOfMany(): number {
+    return this.#memberRuns.picks() ? this.begin() : NaN;
+  }
+
+  /** For the points whose runs others put together of several calls: all plugins have been asked, from `begun` on. */
+  ran(point: MeasuredPoint, outcome: Outcome, begun: number): void {
+    if (!Number.isNaN(begun)) this.#meter?.ran(point, outcome, this.#clock.monotonic() - begun);
+  }
+
+  preEnqueue(candidate: Candidate): Status | undefined {
+    const begun = this.begin();
+    for (const plugin of this.#at.preEnqueue) {
+      const status = this.#call(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
+      if (status === undefined) continue;
+      this.ran('PreEnqueue', status.code, begun);
+      return status.from(plugin.name);
+    }
+    this.ran('PreEnqueue', 'Success', begun);
     return undefined;
   }
 
@@ -230,21 +287,27 @@ export class Profile {
     pod: Pod,
     among: ReadonlySet<string> | undefined,
   ): PreFilterAnswer {
+    if (plugins.length === 0) return { status: undefined, nodeNames: among, mayChange: false };
     let nodeNames = among;
     let mayChange = false;
+    const begun = this.#beginOfMany();
     for (const plugin of plugins) {
-      const answer = guarded(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
+      const answer = this.#call(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
+      const isSkipped = answer instanceof Status && answer.code === 'Skip';
+      if (!isSkipped) this.#preFilterCalls.get(plugin)!.calls++;
       if (answer === undefined) continue;
       mayChange ||= plugin.readsOtherNodes === true;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
-      } else if (answer.code === 'Skip') {
+      } else if (isSkipped) {
         state.skippedFilters.add(plugin.name);
       } else {
+        this.ran('PreFilter', answer.code, begun);
         return { status: answer.from(plugin.name), mayChange };
       }
     }
+    this.ran('PreFilter', 'Success', begun);
     return { status: undefined, nodeNames, mayChange };
   }
 
@@ -276,20 +339,42 @@ export class Profile {
   }
 
   /** Runs the given filters on one node; the first refusal stands. The hot loop: allocates nothing. */
-  filter(filters: readonly Plugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
+  filter(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const skips = state.skippedFilters.size > 0;
     for (let i = 0; i < filters.length; i++) {
-      const plugin = filters[i]!;
+      const filter = filters[i]!;
+      const { plugin } = filter;
       if (skips && state.skippedFilters.has(plugin.name)) continue;
+      filter.calls++;
       let status: Status | undefined;
       try {
-        status = plugin.filter!(state, pod, node);
+        status = this.#nodeCalls.picks()
+          ? this.#timedFilter(plugin, state, pod, node)
+          : plugin.filter!(state, pod, node);
       } catch (error) {
         return failureOf(plugin, 'Filter', error);
       }
       if (status !== undefined) return refusal(plugin, 'Filter', status);
     }
     return undefined;
+  }
+
+  /** Throws what the plugin throws; what it answers may be anything. */
+  score(scorer: ScorePlugin, state: CycleState, pod: Pod, node: NodeView): number {
+    const { plugin } = scorer;
+    scorer.calls++;
+    if (!this.#nodeCalls.picks()) return plugin.score!(state, pod, node);
+    const begun = this.begin();
+    const score = plugin.score!(state, pod, node);
+    this.#meter?.called(plugin.name, 'Score', 'Success', this.#clock.monotonic() - begun);
+    return score;
+  }
+
+  #timedFilter(plugin: Plugin, state: CycleState, pod: Pod, node: NodeView): Status | undefined {
+    const begun = this.begin();
+    const status = plugin.filter!(state, pod, node);
+    this.#meter?.called(plugin.name, 'Filter', outcomeOf(status), this.#clock.monotonic() - begun);
+    return status;
   }
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
@@ -308,50 +393,82 @@ export class Profile {
     pod: Pod,
     feasible: () => readonly NodeView[],
   ): Status | undefined {
+    if (plugins.length === 0) return undefined;
+    const begun = this.begin();
     for (const plugin of plugins) {
-      const status = guarded(plugin, 'PreScore', () => readRefusalOrSkip(plugin.preScore!(state, pod, feasible)));
+      const status = this.#call(plugin, 'PreScore', () => readRefusalOrSkip(plugin.preScore!(state, pod, feasible)));
+      if (status?.code !== 'Skip') this.#preScoreCalls.get(plugin)!.calls++;
       if (status === undefined) continue;
-      if (status.code !== 'Skip') return status.from(plugin.name);
+      if (status.code !== 'Skip') {
+        this.ran('PreScore', status.code, begun);
+        return status.from(plugin.name);
+      }
       state.skippedScores.add(plugin.name);
     }
+    this.ran('PreScore', 'Success', begun);
     return undefined;
+  }
+
+  /** Some plugin may find a way to make room. */
+  get hasPostFilter(): boolean {
+    return this.#at.postFilter.length > 0;
   }
 
   /** The first answer; a Status when a plugin failed. */
   postFilter(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | Status | undefined {
+    if (!this.hasPostFilter) return undefined;
+    const begun = this.begin();
     for (const plugin of this.#at.postFilter) {
-      const result = guarded(plugin, 'PostFilter', () =>
+      const result = this.#call(plugin, 'PostFilter', () =>
         readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)),
       );
-      if (result !== undefined) return result;
+      if (result === undefined) continue;
+      this.ran('PostFilter', result instanceof Status ? result.code : 'Success', begun);
+      return result;
     }
+    // As in kube-scheduler: nobody has found a way.
+    this.ran('PostFilter', 'Unschedulable', begun);
     return undefined;
   }
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
+    if (this.#at.reserve.length === 0) return undefined;
+    const begun = this.#beginOfMany();
     for (const plugin of this.#at.reserve) {
-      const status = guarded(plugin, 'Reserve', () => readRefusal(plugin.reserve?.(state, pod, node)));
-      if (status !== undefined) return status.from(plugin.name);
+      const status = this.#call(plugin, 'Reserve', () => readRefusal(plugin.reserve?.(state, pod, node)));
+      if (status === undefined) continue;
+      this.ran('Reserve', status.code, begun);
+      return status.from(plugin.name);
     }
+    this.ran('Reserve', 'Success', begun);
     return undefined;
   }
 
   /** In reverse plugin order. What a plugin throws here is logged: there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
+    if (this.#at.reserve.length === 0) return;
+    const begun = this.#beginOfMany();
     for (const plugin of this.#at.reserve.toReversed()) {
       this.#inform(plugin, 'Unreserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
     }
+    this.ran('Unreserve', 'Success', begun);
   }
 
   /** Asks every Permit plugin, also when one already wants to wait. */
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
+    if (this.#at.permit.length === 0) return { status: undefined, waits };
+    const begun = this.#beginOfMany();
     for (const plugin of this.#at.permit) {
-      const answer = guarded(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
+      const answer = this.#call(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
       if (answer === undefined) continue;
-      if (answer instanceof Status) return { status: answer.from(plugin.name) };
+      if (answer instanceof Status) {
+        this.ran('Permit', answer.code, begun);
+        return { status: answer.from(plugin.name) };
+      }
       waits.set(plugin.name, answer.waitMs);
     }
+    this.ran('Permit', waits.size > 0 ? 'Wait' : 'Success', begun);
     return { status: undefined, waits };
   }
 
@@ -361,6 +478,13 @@ export class Profile {
   }
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    const begun = this.begin();
+    const status = await this.#preBind(state, pod, nodeName, signal);
+    this.ran('PreBind', outcomeOf(status), begun);
+    return status;
+  }
+
+  async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.preBind) {
       // Its own, so that it learns that it took too long.
       const late = new AbortController();
@@ -373,6 +497,13 @@ export class Profile {
   }
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    const begun = this.begin();
+    const status = await this.#bind(state, pod, nodeName, signal);
+    this.ran('Bind', outcomeOf(status), begun);
+    return status;
+  }
+
+  async #bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.bind) {
       const status = await this.#guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
       if (status?.code !== 'Skip') return status?.from(plugin.name);
@@ -381,9 +512,12 @@ export class Profile {
   }
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
+    if (this.#at.postBind.length === 0) return;
+    const begun = this.begin();
     for (const plugin of this.#at.postBind) {
       this.#inform(plugin, 'PostBind', pod, () => plugin.postBind?.(state, pod, nodeName));
     }
+    this.ran('PostBind', 'Success', begun);
   }
 
   /** A point that nothing depends on: what goes wrong is logged. It may be async, and is not waited for. */
@@ -400,16 +534,35 @@ export class Profile {
 
   async #guardedAsync(
     plugin: Plugin,
-    point: string,
+    point: 'PreBind' | 'Bind',
     run: () => Promise<Status | undefined>,
     onLate?: (error: Error) => void,
   ): Promise<Status | undefined> {
+    const begun = this.#otherCalls.picks() ? this.begin() : undefined;
+    let status: Status | undefined;
     try {
-      return readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
+      status = readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
     } catch (error) {
-      return failureOf(plugin, point, error);
+      status = failureOf(plugin, point, error);
     }
+    if (begun !== undefined)
+      this.#meter?.called(plugin.name, point, outcomeOf(status), this.#clock.monotonic() - begun);
+    return status;
   }
+
+  /** What the plugin answers, or its failure. */
+  #call<T>(plugin: Plugin, point: MeasuredPoint, run: () => T): T | Status {
+    if (this.#meter === undefined || !this.#otherCalls.picks()) return guarded(plugin, point, run);
+    const begun = this.begin();
+    const answer = guarded(plugin, point, run);
+    const ms = this.#clock.monotonic() - begun;
+    this.#meter.called(plugin.name, point, answer instanceof Status ? answer.code : 'Success', ms);
+    return answer;
+  }
+}
+
+function countersOf(plugins: readonly Plugin[], point: CountedPoint): ReadonlyMap<Plugin, CallCount> {
+  return new Map(plugins.map((plugin) => [plugin, { plugin: plugin.name, point, calls: 0 }]));
 }
 
 /** It keeps what PreFilter computed up to date; a half of it would drift. */

@@ -482,6 +482,25 @@ describe('catching up with a consistent read', () => {
     expect(problems).toEqual([]);
   });
 
+  test('is content with a list that was under way', async () => {
+    let answer: () => void = () => expect.unreachable('not listed yet');
+    server.next(list(9), streams(expired));
+    server.next((response, request) => {
+      answer = () => list(11, thing('c', 11))(response, request);
+    });
+    reflector.start();
+    await untilRequests(3);
+    server.next(list(10));
+    const caughtUp = reflector.catchUp();
+    await untilRequests(4);
+    await untilItWaits(100);
+    clock.advance(100);
+    answer();
+    await caughtUp;
+    await untilRequests(5);
+    expect(asked()).toEqual(['list', 'watch@9', 'list', 'list', 'watch@11']);
+  });
+
   test('lists everything once where versions are no numbers', async () => {
     const unlike = (version: string): Behaviour => answerJson({ metadata: { resourceVersion: version }, items: [] });
     server.next(unlike('aa'), streams(), unlike('bb'), unlike('cc'));

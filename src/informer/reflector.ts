@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
-import { MalformedAnswerError } from '../client/api-errors.ts';
+import { MalformedAnswerError, NotFoundError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import { unlessAborted, wait } from '../client/wait.ts';
 import type { InformerHandler } from './informer-handler.ts';
@@ -68,6 +68,8 @@ export class Reflector<T> {
   /** Ends the watch, or the waiting, of the present round, because everything is to be listed. */
   #interrupt = new AbortController();
   #running: Promise<void> | undefined;
+  /** Clock.monotonic() when the server last said something of the collection; at first when it was started. */
+  #heardAt: number | undefined;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -117,8 +119,14 @@ export class Reflector<T> {
     }
   }
 
+  /** For how long the server has said nothing of the collection, bookmarks included; undefined before it was started. */
+  get silentMs(): number | undefined {
+    return this.#heardAt === undefined ? undefined : this.#options.clock.monotonic() - this.#heardAt;
+  }
+
   /** Begins; a second call does nothing. */
   start(): void {
+    this.#heardAt ??= this.#options.clock.monotonic();
     this.#running ??= this.#run();
   }
 
@@ -141,7 +149,8 @@ export class Reflector<T> {
       if (this.#isStopped) return;
       if (signal.aborted) {
         this.#interrupt = new AbortController();
-        this.#policy.listAgain();
+        // A list that was under way may have been what they waited for.
+        if (this.#catchUps.size > 0) this.#policy.listAgain();
         continue;
       }
       const delayMs = this.#policy.delayAfter(end);
@@ -182,8 +191,13 @@ export class Reflector<T> {
 
   #tellCatchUps(): void {
     for (const catchUp of this.#catchUps) {
-      if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) catchUp.done.resolve();
+      if (isAtLeast(this.#policy.resourceVersion, catchUp.resourceVersion)) this.#endCatchUp(catchUp);
     }
+  }
+
+  #endCatchUp(catchUp: CatchUp): void {
+    this.#catchUps.delete(catchUp);
+    catchUp.done.resolve();
   }
 
   async #round(interrupted: AbortSignal): Promise<RoundEnd> {
@@ -192,8 +206,11 @@ export class Reflector<T> {
       const catchUps = [...this.#catchUps];
       try {
         this.#policy.listed(await this.#list());
-        for (const { done } of catchUps) done.resolve();
+        for (const catchUp of catchUps) this.#endCatchUp(catchUp);
+        this.#tellCatchUps();
       } catch (thrown) {
+        // There is no such collection: that is an answer too.
+        if (thrown instanceof NotFoundError) this.#heard();
         return { step: 'list', error: toError(thrown), lastedMs: 0 };
       }
     }
@@ -223,6 +240,7 @@ export class Reflector<T> {
         timeoutMs: pageTimeoutMs,
         signal: this.#stop.signal,
       });
+      this.#heard();
       for (const [index, raw] of answer.items.entries()) {
         this.#stop.signal.throwIfAborted(); // a handler may have stopped it
         const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
@@ -263,7 +281,12 @@ export class Reflector<T> {
     });
   }
 
+  #heard(): void {
+    this.#heardAt = this.#options.clock.monotonic();
+  }
+
   #receive(event: WatchEvent): void {
+    this.#heard();
     const where = `watch after resourceVersion ${this.#policy.resourceVersion}`;
     const version = event.object?.metadata?.resourceVersion;
     if (typeof version === 'string' && version !== '') this.#policy.reached(version);

@@ -21,9 +21,9 @@ export class EventLog<Key> {
   /** Number of the first event that is kept. */
   #first = 0;
 
-  /** How many events are kept. */
-  get size(): number {
-    return this.#events.length;
+  /** Those that are kept, in order. */
+  get events(): readonly ClusterEvent[] {
+    return this.#events;
   }
 
   /** `key` is away from now on. */

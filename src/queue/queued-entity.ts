@@ -40,6 +40,10 @@ export interface QueuedEntity {
   sortKey: QueueKey;
   /** When it first became ready, milliseconds since the epoch; undefined until then. */
   readySince: number | undefined;
+  /** When it was first known, milliseconds since the epoch. */
+  since: number;
+  /** uid of the group object, once one has been seen; undefined for a pod. */
+  groupUid: string | undefined;
   /** Scheduling attempts so far. */
   attempts: number;
   /** Failed attempts in a row that ended in an error rather than a refusal. */

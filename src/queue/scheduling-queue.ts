@@ -127,6 +127,8 @@ export class SchedulingQueue {
         state: { kind: 'inFlight' },
         sortKey: this.#policy.sortKey(candidate, now),
         readySince: undefined,
+        since: now,
+        groupUid: groupUidOf(candidate),
         attempts: 0,
         errors: 0,
         failedAt: 0,
@@ -138,6 +140,7 @@ export class SchedulingQueue {
       return;
     }
     entity.candidate = candidate;
+    this.#noteGroup(entity, now);
     const { kind } = entity.state;
     if (kind === 'inFlight' || kind === 'setAside') return;
     if (kind === 'gated') {
@@ -255,6 +258,8 @@ export class SchedulingQueue {
       state: { kind: 'inFlight' },
       sortKey: this.#policy.sortKey(candidate, readySince),
       readySince,
+      since: readySince,
+      groupUid: groupUidOf(candidate),
       attempts: past.attempts,
       errors: past.errors,
       failedAt: this.#clock.monotonic(),
@@ -284,6 +289,16 @@ export class SchedulingQueue {
     }
   }
 
+  /** event -> how many are kept for entities whose attempts are under way */
+  get eventsInFlight(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { resource, action } of [...(this.#inFlight?.events ?? []), ...this.#meanwhile.events]) {
+      const label = `${resource}${action}`;
+      counts.set(label, (counts.get(label) ?? 0) + 1);
+    }
+    return counts;
+  }
+
   /** Starts the safety net. */
   start(): void {
     this.#flushTimer = this.#clock.setTimer(flushIntervalMs, () => {
@@ -307,6 +322,19 @@ export class SchedulingQueue {
     entity.readySince ??= now;
     entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince);
     this.#activate(entity, event);
+  }
+
+  /** A group that was made anew under its name has the history of the former one no longer. */
+  #noteGroup(entity: QueuedEntity, now: number): void {
+    const uid = groupUidOf(entity.candidate);
+    if (uid === undefined || uid === entity.groupUid) return;
+    if (entity.groupUid !== undefined) {
+      entity.since = now;
+      entity.readySince = entity.state.kind === 'gated' ? undefined : now;
+      entity.attempts = 0;
+      entity.errors = 0;
+    }
+    entity.groupUid = uid;
   }
 
   #gate(entity: QueuedEntity, status: Status, event: string): void {
@@ -383,4 +411,8 @@ export class SchedulingQueue {
         break;
     }
   }
+}
+
+function groupUidOf(candidate: Candidate): string | undefined {
+  return candidate.kind === 'gang' ? candidate.gang.spec?.uid : undefined;
 }

@@ -50,6 +50,8 @@ function fixture(
   const binding = new BindingCycle({
     report: (result) => results.push(result),
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
+    permitWaited: () => undefined,
+    clock: picture.clock,
     planId: () => `plan-${++plans}`,
     signal: stop.signal,
     cut: cut.signal,

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { setBindingAnnotations } from '../framework/binding-annotations.ts';
@@ -13,6 +14,9 @@ export interface BindingCycleOptions {
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
+  /** A pod has waited on Permit, and the plan goes on or is given up; ms since the plan was handed over. */
+  readonly permitWaited: (outcome: Status | undefined, ms: number) => void;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** Names a plan; unique. */
   readonly planId: () => string;
   /** From here on no plan begins to be bound; those before that are given up. */
@@ -29,6 +33,8 @@ export interface BindingCycleOptions {
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
+  /** Plans that a Permit plugin holds. */
+  readonly #onPermit = new Set<BindingPlan>();
   /** Plans whose Bindings are under way. */
   readonly #binds = new Set<Promise<unknown>>();
 
@@ -38,6 +44,11 @@ export class BindingCycle {
 
   get running(): number {
     return this.#running.size;
+  }
+
+  /** Plans of which a member waits on Permit. */
+  get onPermit(): Iterable<BindingPlan> {
+    return this.#onPermit;
   }
 
   start(plan: BindingPlan): void {
@@ -72,8 +83,12 @@ export class BindingCycle {
   }
 
   /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */
-  async #passPermit({ waiting }: BindingPlan): Promise<Status | undefined> {
+  async #passPermit(plan: BindingPlan): Promise<Status | undefined> {
+    const { waiting } = plan;
     if (waiting.length === 0) return undefined;
+    const { clock, permitWaited } = this.#options;
+    const begun = clock.monotonic();
+    this.#onPermit.add(plan);
     let refused: Status | undefined;
     const rejectAll = (plugin: string, reason: string): void => {
       for (const pod of waiting) pod.reject(plugin, reason);
@@ -85,12 +100,14 @@ export class BindingCycle {
     await Promise.all(
       waiting.map(async ({ pod, outcome }) => {
         const status = await outcome;
+        permitWaited(status, clock.monotonic() - begun);
         if (status === undefined || refused !== undefined) return;
         refused = status;
         rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.message}`);
       }),
     );
     signal.removeEventListener('abort', onAbort);
+    this.#onPermit.delete(plan);
     return refused;
   }
 

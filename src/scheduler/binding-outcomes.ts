@@ -7,6 +7,7 @@ import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.
 import type { EntityRouter } from './entity-router.ts';
 import { groupScheduled, scheduled } from './events.ts';
 import type { KeptClaims } from './kept-claims.ts';
+import type { PartialGroups } from './partial-groups.ts';
 import type { Placement } from './placement/planner.ts';
 import type { EventSink } from './ports.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
@@ -19,7 +20,8 @@ export interface BindingOutcomesOptions {
   readonly claims: KeptClaims;
   readonly verdicts: Verdicts;
   readonly events: EventSink;
-  readonly metrics: SchedulerMetrics;
+  readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
+  readonly partial: Pick<PartialGroups, 'repairBegins'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Once aborted failures mean nothing: it is the scheduler that gave up. */
@@ -35,6 +37,8 @@ const repairClaimMs = 30_000;
  */
 export class BindingOutcomes {
   readonly #options: BindingOutcomesOptions;
+  /** plan of a group -> when its first and its latest Binding succeeded, as Clock.monotonic() */
+  readonly #bindings = new WeakMap<BindingPlan, { readonly first: number; latest: number }>();
 
   constructor(options: BindingOutcomesOptions) {
     this.#options = options;
@@ -51,10 +55,17 @@ export class BindingOutcomes {
     }
   }
 
-  #bound({ profile, entity }: BindingPlan, { pod, nodeName, state }: Placement): void {
+  #bound(plan: BindingPlan, { pod, nodeName, state }: Placement): void {
+    const { profile, entity, gang } = plan;
     const { events, metrics, clock } = this.#options;
     profile.postBind(state, pod, nodeName);
-    metrics.podBound(entity.attempts, clock.now() - (entity.readySince ?? clock.now()));
+    if (gang !== undefined) {
+      const now = clock.monotonic();
+      const bindings = this.#bindings.get(plan);
+      if (bindings === undefined) this.#bindings.set(plan, { first: now, latest: now });
+      else bindings.latest = now;
+    }
+    metrics.attempts.podBound(entity.attempts, clock.now() - (entity.readySince ?? clock.now()));
     events.record(scheduled(pod, nodeName));
   }
 
@@ -62,9 +73,15 @@ export class BindingOutcomes {
     const { metrics, clock, logger, queue, router } = this.#options;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
+    const bindings = this.#bindings.get(plan);
+    if (bindings !== undefined) metrics.gangs.boundWithin(bindings.latest - bindings.first);
     const attempt = { candidate: plan.entity.candidate, profile: plan.profile.schedulerName, seconds };
     if (failures.length === 0) {
-      metrics.attempted({ ...attempt, result: 'scheduled', pods: bound });
+      metrics.attempts.attempted({ ...attempt, result: 'scheduled', pods: bound });
+      const { readySince } = plan.entity;
+      if (plan.startsGang && plan.gang?.missing === 0 && readySince !== undefined) {
+        metrics.gangs.wholeAfter(clock.now() - readySince);
+      }
       this.#tellScheduled(plan, seconds);
       return;
     }
@@ -76,7 +93,7 @@ export class BindingOutcomes {
       bound,
       reason: status.message,
     });
-    metrics.attempted({
+    metrics.attempts.attempted({
       ...attempt,
       result: status.code === 'Error' ? 'error' : 'unschedulable',
       pods: failures.length,
@@ -85,7 +102,10 @@ export class BindingOutcomes {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       this.#options.cluster.forget(placement.pod);
     }
-    if (plan.gang?.incomplete === true) this.#keepRoom(failures);
+    if (plan.gang?.incomplete === true) {
+      this.#keepRoom(failures);
+      this.#options.partial.repairBegins(plan.gang.key);
+    }
     this.#comeBack(plan, status);
     for (const { placement } of failures) {
       router.podChanged(placement.pod, 'BindingFailed', clock.now());

@@ -10,6 +10,8 @@ export interface BindingPlan {
   readonly profile: Profile;
   readonly entity: QueuedEntity;
   readonly gang: GangView | undefined;
+  /** The group had not started when it was planned: with this plan it does. */
+  readonly startsGang: boolean;
   readonly placements: readonly Placement[];
   /** The members that a Permit plugin still holds. */
   readonly waiting: readonly WaitingPod[];

@@ -9,6 +9,8 @@ export class KeptClaims {
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent'>;
   readonly #clock: Clock;
   readonly #timers = new Set<Timer>();
+  /** claim -> Clock.monotonic() since which its room has been kept for its owner */
+  readonly #since = new WeakMap<Claim, number>();
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -28,10 +30,23 @@ export class KeptClaims {
     const kept = claims.map((claim): Claim => ({ ...claim, isKept: true }));
     for (const claim of kept) {
       const before = this.#cluster.claimOf(claim.claimant.uid);
+      const isSameRoom = before?.nodeName === claim.nodeName;
+      this.#since.set(claim, (isSameRoom ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
       this.#cluster.claim(claim);
       if (before !== undefined && before.nodeName !== claim.nodeName) this.#tell(before, before.nodeName);
     }
     this.#setTimer(kept, ms, isNeeded);
+  }
+
+  /** kind -> seconds for which the oldest claim that was made here has been standing; 0 when none does */
+  get oldestSeconds(): Record<Claim['kind'], number> {
+    const oldest = { nomination: 0, repair: 0 };
+    for (const claim of this.#cluster.claims()) {
+      const since = this.#since.get(claim);
+      if (since === undefined) continue;
+      oldest[claim.kind] = Math.max(oldest[claim.kind], (this.#clock.monotonic() - since) / 1000);
+    }
+    return oldest;
   }
 
   /** Ends no claim any more. */

@@ -116,7 +116,7 @@ export class NotReadyVerdicts {
 }
 
 /** With its gated members the group would be ready. */
-function onlyGatesAreShut(gang: GangView): boolean {
+export function onlyGatesAreShut(gang: GangView): boolean {
   const gated = gang.count('gated');
   const able = gang.counted + gang.pending.size;
   const { minMember } = gang.spec ?? { minMember: Infinity };

@@ -10,6 +10,7 @@ import type { Nomination } from '../framework/trial.ts';
 import type { Logger } from '../observability/logger.ts';
 import { preempted } from './events.ts';
 import type { KeptClaims } from './kept-claims.ts';
+import type { PreemptionMetrics } from './metrics/preemption-metrics.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Trials } from './placement/trials.ts';
 import type { EventSink, PodEvictor } from './ports.ts';
@@ -20,6 +21,7 @@ export interface PreemptionsOptions {
   readonly claims: KeptClaims;
   readonly evictor: PodEvictor;
   readonly events: EventSink;
+  readonly metrics: Pick<PreemptionMetrics, 'asked' | 'preempted'>;
   readonly logger: Logger;
   /** Once aborted failures mean nothing. */
   readonly signal: AbortSignal;
@@ -56,6 +58,7 @@ export class Preemptions {
   ask(profile: Profile, candidate: Candidate, demand: Demand, diagnosis: Diagnosis): Preemption | undefined {
     const awaited = this.#awaited(demand);
     if (awaited !== undefined) return { message: awaited, nominations: [], victims: [] };
+    if (profile.hasPostFilter) this.#options.metrics.asked();
     const result = profile.postFilter(candidate, diagnosis);
     if (result === undefined) return undefined;
     if (result instanceof Status) {
@@ -75,6 +78,7 @@ export class Preemptions {
   carryOut(candidate: Candidate, { message, nominations, victims }: Preemption): void {
     const { cluster, claims } = this.#options;
     if (nominations.length === 0) return;
+    if (victims.length > 0) this.#options.metrics.preempted(victims.length);
     const wanted = nominations.map(({ pod, nodeName }) => {
       // Room that is kept from everybody is not kept from fewer now.
       const kind = cluster.claimOf(pod.uid)?.kind === 'repair' ? 'repair' : 'nomination';

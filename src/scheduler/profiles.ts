@@ -3,7 +3,9 @@ import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import { EventHints } from '../framework/event-hints.ts';
+import type { HintMeter } from '../framework/event-hints.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
+import type { PluginMeter } from '../framework/plugin-meter.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import { ProfileError, ProfileProblems } from '../framework/profile-error.ts';
 import { Profile } from '../framework/profile.ts';
@@ -29,8 +31,10 @@ export class Profiles implements QueuePolicy {
     readonly registry: PluginRegistry;
     /** What the plugins of this profile may use. */
     readonly handle: (profile: () => Profile, schedulerName: string) => PluginHandle;
+    /** Absent: nothing is timed. */
+    readonly meters?: { readonly plugins: (schedulerName: string) => PluginMeter; readonly hints: HintMeter };
   }) {
-    const { configurations, registry } = options;
+    const { configurations, registry, meters } = options;
     const problems = new ProfileProblems();
     for (const [index, { schedulerName, plugins, points = {} }] of configurations.entries()) {
       if (configurations.findIndex((other) => other.schedulerName === schedulerName) < index) {
@@ -38,9 +42,11 @@ export class Profiles implements QueuePolicy {
       }
       problems.collect(() => {
         const handle = options.handle(() => profile, schedulerName);
-        const profile: Profile = new Profile({ schedulerName, enabled: plugins, points, registry, handle });
+        const meter = meters?.plugins(schedulerName);
+        const profile: Profile = new Profile({ schedulerName, enabled: plugins, points, registry, handle, meter });
         this.#byName.set(schedulerName, profile);
-        this.#hints.set(profile, new EventHints(profile));
+        const timing = meters && { clock: handle.clock, meter: meters.hints };
+        this.#hints.set(profile, new EventHints(profile, timing));
       });
     }
     problems.throwAny();

@@ -7,11 +7,11 @@ import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { Cluster } from '../cluster/cluster.ts';
-import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { PluginRegistry, Profile } from '../framework/profile.ts';
 import { PluginClock } from '../framework/plugin-clock.ts';
+import { outcomeOf } from '../framework/plugin-meter.ts';
 import { Status } from '../framework/status.ts';
 import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import { WaitingPods } from '../framework/waiting-pods.ts';
@@ -29,16 +29,20 @@ import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { Outlook } from './outlook.ts';
+import { PartialGroups } from './partial-groups.ts';
 import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
 import type { SchedulerPorts } from './ports.ts';
 import { Preemptions } from './preemptions.ts';
 import { Profiles } from './profiles.ts';
+import { QueueCensus } from './queue-census.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
+import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
 import { Verdicts } from './verdicts.ts';
+import { timedHandler } from './timed-handler.ts';
 import { WatchHandlers } from './watch-handlers.ts';
 
 export interface SchedulerCoreOptions {
@@ -74,7 +78,7 @@ export class SchedulerCore {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   /** What the informers tell: the only way in. */
-  readonly handlers: WatchHandlers;
+  readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups'>;
   readonly waitingPods: WaitingPods;
   readonly cycle: SchedulingCycle;
   readonly binding: BindingCycle;
@@ -87,6 +91,8 @@ export class SchedulerCore {
   readonly #notReady: NotReadyVerdicts;
   readonly #membershipWarnings: MembershipWarnings;
   readonly #metrics: SchedulerMetrics;
+  readonly #census: QueueCensus;
+  readonly #partial: PartialGroups;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
   readonly #stop = new AbortController();
@@ -108,6 +114,8 @@ export class SchedulerCore {
     const planner = new Planner(cluster, random);
     const trials = new Trials(cluster, planner, seededRandom(Math.floor(random() * 2 ** 32)));
     this.#trials = trials;
+    this.#metrics = new SchedulerMetrics(options.registry, this.#sources());
+    const { gangs: gangMetrics } = this.#metrics;
     const pluginClock = new PluginClock(clock, logger);
     const profiles = new Profiles({
       configurations: options.profiles,
@@ -123,6 +131,10 @@ export class SchedulerCore {
         binder: ports.binder,
         trial: (candidate, trialOptions) => trials.run(profile(), candidate, trialOptions),
       }),
+      meters: {
+        plugins: (schedulerName) => this.#metrics.plugins.meterOf(schedulerName),
+        hints: (...call) => this.#metrics.plugins.hintMeter(...call),
+      },
     });
     this.profiles = profiles;
     const queue = new SchedulingQueue({
@@ -134,25 +146,28 @@ export class SchedulerCore {
           if (this.isRunning) options.onReady();
         },
         gated: (entity, status) => this.#notReady.gated(entity, status),
-        moved: (store, event) => this.#metrics.incoming.inc({ queue: store, event }),
+        moved: (store, event) => this.#metrics.queue.entered(store, event),
       },
     });
     this.queue = queue;
-    this.#metrics = new SchedulerMetrics(options.registry, {
-      queue: () => this.#pendingPods(),
-      flushed: () => queue.flushed,
-      nodes: () => cluster.nodes.length,
-      pods: () => cluster.podCount,
-      assumed: () => cluster.assumedCount,
+    this.#census = new QueueCensus({
+      queue,
+      profiles,
+      clock,
+      onPermit: () => this.binding.onPermit,
+      isRunning: () => this.isRunning,
     });
-    this.#verdicts = new Verdicts({ sink: ports.verdicts, events: ports.events, cluster, clock, logger, signal });
+    this.#partial = new PartialGroups({ cluster, profiles, clock });
+    const { verdicts: sink, events } = ports;
+    this.#verdicts = new Verdicts({ sink, events, metrics: gangMetrics, cluster, clock, logger, signal });
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     this.router = new EntityRouter({ cluster, queue, profiles });
     const claims = new KeptClaims({ cluster, queue, clock });
     this.#claims = claims;
-    const { evictor, events } = ports;
-    this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, logger, signal });
+    const { evictor } = ports;
+    const { preemptions: metrics } = this.#metrics;
+    this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, metrics, logger, signal });
     const outlook = new Outlook({ cluster, planner, trials, clock });
     const { extenders: port } = ports;
     const extenders = port && new Extenders({ port, cluster, planner, logger });
@@ -185,6 +200,7 @@ export class SchedulerCore {
       verdicts: this.#verdicts,
       events,
       metrics: this.#metrics,
+      partial: this.#partial,
       clock,
       logger,
       signal,
@@ -194,18 +210,26 @@ export class SchedulerCore {
       report: (result) => outcomes.handle(result),
       stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
+      permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),
+      clock,
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
       cut: this.#cut.signal,
     });
-    this.handlers = new WatchHandlers({
+    const handlers = new WatchHandlers({
       cluster,
       queue,
       router: this.router,
       clock,
       hasSynced: () => this.#hasBegun,
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
+      groupSeen: (key) => this.#partial.look(key),
     });
+    this.handlers = {
+      nodes: timedHandler(handlers.nodes, clock, this.#metrics.queue.handlingOf('Node')),
+      pods: timedHandler(handlers.pods, clock, this.#metrics.queue.handlingOf('Pod')),
+      podGroups: timedHandler(handlers.podGroups, clock, this.#metrics.queue.handlingOf('PodGroup')),
+    };
   }
 
   /** The picture is complete and the core has not been stopped. */
@@ -219,6 +243,7 @@ export class SchedulerCore {
     this.#hasBegun = true;
     this.router.routeAll();
     for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
+    this.#partial.begin();
     this.queue.start();
   }
 
@@ -239,7 +264,7 @@ export class SchedulerCore {
     const startedAt = this.#clock.monotonic();
     const result = this.#run(entity, profile, returned);
     const endedAt = this.#clock.monotonic();
-    this.#metrics.algorithmDuration.observe((endedAt - startedAt) / 1000);
+    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, (endedAt - startedAt) / 1000);
     if (result.kind === 'asking') {
       const rounds = (returned?.rounds ?? 0) + 1;
       this.#outside!.inquiries.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
@@ -269,6 +294,7 @@ export class SchedulerCore {
     this.queue.stop();
     this.#notReady.stop();
     this.#claims.stop();
+    this.#partial.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#cut.abort(reason);
     const idle = Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]);
@@ -320,7 +346,7 @@ export class SchedulerCore {
         this.binding.start(result.plan);
         return;
       case 'refused':
-        this.#metrics.attempted({
+        this.#metrics.attempts.attempted({
           candidate: entity.candidate,
           profile: profile.schedulerName,
           result: result.failure.error ? 'error' : 'unschedulable',
@@ -328,6 +354,7 @@ export class SchedulerCore {
           seconds: (this.#clock.monotonic() - startedAt) / 1000,
         });
         if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
+        this.#census.refused(entity, result.verdict.waitsFor);
         this.queue.failed(entity, result.failure);
         this.#sayWhy(entity, result);
         return;
@@ -364,23 +391,33 @@ export class SchedulerCore {
     else this.router.podChanged(candidate.pod, event, now);
   }
 
-  #pendingPods(): Record<'active' | 'backoff' | 'unschedulable' | 'gated', number> {
-    const counts = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
-    for (const { state, candidate } of this.queue.entities()) {
-      if (state.kind === 'inFlight' || state.kind === 'setAside') continue;
-      counts[state.kind] += candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
-    }
-    return counts;
-  }
-
-  /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
-  #waitingMembers(gang: GangView): number {
-    let waiting = 0;
-    for (const [name, count] of gang.pendingBySchedulerName) if (this.profiles.decidesGangs(name)) waiting += count;
-    if (gang.count('gated') === 0) return waiting;
-    for (const pod of gang.members.values()) {
-      if (gang.stateOf(pod.uid) === 'gated' && this.profiles.decidesGangs(pod.schedulerName)) waiting++;
-    }
-    return waiting;
+  /** Read long after the constructor has ended. */
+  #sources(): MetricSources {
+    return {
+      profiles: () => this.profiles.all,
+      queue: {
+        pending: () => this.#census.take().pending,
+        unschedulable: () => this.#census.take().unschedulable,
+        flushed: () => this.queue.flushed,
+        inFlight: () => this.queue.eventsInFlight,
+      },
+      picture: {
+        nodes: () => this.cluster.nodes.length,
+        pods: () => this.cluster.podCount,
+        assumed: () => this.cluster.assumedCount,
+        claims: () => {
+          const counts = { nomination: 0, repair: 0 };
+          for (const { kind } of this.cluster.claims()) counts[kind]++;
+          return counts;
+        },
+        oldestClaim: () => this.#claims.oldestSeconds,
+      },
+      gangs: {
+        waiting: () => this.#census.take().waiting,
+        partial: () => this.#partial.count,
+        partialSeconds: () => this.#partial.seconds,
+        repairs: () => this.#partial.repairs,
+      },
+    };
   }
 }

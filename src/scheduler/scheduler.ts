@@ -11,6 +11,7 @@ import type { KubeClient } from '../client/kube-client.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { logReflectorProblem } from '../informer/log-reflector-problem.ts';
+import { registerPictureAge } from '../informer/picture-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -28,6 +29,8 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
 
 /** How a scheduler among others begins. */
 export interface Candidacy {
+  /** Resolves when the first attempt has ended: whether this one leads. */
+  readonly tried: () => Promise<boolean>;
   /** Resolves when this one leads; rejects when it never will. */
   readonly elected: () => Promise<void>;
   /** Nothing is watched before: a candidate needs less, and takes longer to begin. */
@@ -59,6 +62,7 @@ export class Scheduler {
   #hasSynced = false;
   /** When the loop last turned, or had nothing more to do; Clock.monotonic(). */
   #turnedAt: number;
+  #standsByWithoutPicture = false;
 
   constructor(options: SchedulerOptions) {
     this.#client = options.client;
@@ -89,18 +93,27 @@ export class Scheduler {
         (problem) => this.#onPodGroupProblem(problem),
       ),
     };
+    const { nodes, pods, podGroups } = this.#reflectors;
+    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups });
   }
 
   /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
   async start(candidacy?: Candidacy): Promise<void> {
     const { nodes, pods, podGroups } = this.#reflectors;
-    if (candidacy?.delayCacheUntilActive === true) await candidacy.elected();
+    const leads = candidacy === undefined || (await candidacy.tried());
+    const standsByWithPicture = !leads && !candidacy.delayCacheUntilActive;
+    if (!leads && !standsByWithPicture) {
+      this.#standsByWithoutPicture = true;
+      await candidacy.elected();
+      this.#standsByWithoutPicture = false;
+    }
     for (const reflector of [nodes, pods, podGroups]) reflector.start();
     // Without the CRD there are no groups, and lone pods need not wait for it.
     const withGroups = (groups: Promise<void>): Promise<void> => Promise.race([groups, this.#podGroupsAbsent.promise]);
     await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced())]);
     this.#hasSynced = true;
-    if (candidacy !== undefined) {
+    // What was first listed after the election needs no second look.
+    if (standsByWithPicture) {
       await candidacy.elected();
       await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp())]);
     }
@@ -117,6 +130,11 @@ export class Scheduler {
   /** Whether the cluster has been seen whole. */
   get hasSynced(): boolean {
     return this.#hasSynced;
+  }
+
+  /** Whether it waits to be elected before it looks at the cluster. */
+  get standsByWithoutPicture(): boolean {
+    return this.#standsByWithoutPicture;
   }
 
   /** Whether the loop runs on a complete picture. */

@@ -135,7 +135,8 @@ export class SchedulingCycle {
       }
       transaction.commit();
       const { waiting } = permit;
-      return { kind: 'planned', plan: { profile, entity, gang, placements, waiting, startedAt } };
+      const startsGang = gang?.started === false;
+      return { kind: 'planned', plan: { profile, entity, gang, startsGang, placements, waiting, startedAt } };
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);

@@ -31,6 +31,8 @@ let pods: Map<string, Pod>;
 let calls: Call[];
 let events: EventToRecord[];
 let warnings: string[];
+/** What a verdict waits for when it is reached, and how late it was written, in milliseconds. */
+let measured: (string | number)[];
 let stop: AbortController;
 let writer: Verdicts;
 
@@ -41,6 +43,7 @@ beforeEach(() => {
   calls = [];
   events = [];
   warnings = [];
+  measured = [];
   stop = new AbortController();
   const patch = (path: string, kind: string, body: unknown, options: CallOptions): Promise<unknown> => {
     expect(kind).toBe('strategic-merge');
@@ -53,6 +56,10 @@ beforeEach(() => {
   writer = new Verdicts({
     sink: new ApiVerdictSink({ client: { patch } as Pick<KubeClient, 'patch'>, clock, random: () => 0 }),
     events: { record: (event) => void events.push(event) },
+    metrics: {
+      verdictReached: ({ waitsFor }) => void measured.push(waitsFor),
+      verdictWrittenAfter: (ms) => void measured.push(ms),
+    },
     clock,
     logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
     cluster: { openPod: (uid) => pods.get(uid) },

@@ -5,11 +5,13 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { Logger } from '../observability/logger.ts';
 import { groupNotScheduled, notScheduled } from './events.ts';
+import type { GangMetrics } from './metrics/gang-metrics.ts';
 import type { EventSink, VerdictSink } from './ports.ts';
 
 export interface VerdictsOptions {
   readonly sink: VerdictSink;
   readonly events: EventSink;
+  readonly metrics: Pick<GangMetrics, 'verdictReached' | 'verdictWrittenAfter'>;
   readonly cluster: Pick<Cluster, 'openPod'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -50,6 +52,7 @@ export class Verdicts {
       const known = this.#wanted.get(pod.uid);
       if (known !== undefined && sameVerdict(known.verdict, verdict)) return;
       isNews = true;
+      if (index === 0) this.#options.metrics.verdictReached(verdict);
       this.#wanted.set(pod.uid, { verdict, isFirst: index === 0, since });
       events.record(notScheduled(pod, verdict));
       const ofGroup = index === 0 && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
@@ -75,11 +78,12 @@ export class Verdicts {
   async #write(pod: Pod): Promise<void> {
     const wanted = this.#wanted.get(pod.uid);
     if (wanted === undefined || this.#writing.has(pod.uid) || carries(pod, wanted.verdict)) return;
-    const { sink, cluster, logger, signal } = this.#options;
+    const { sink, cluster, logger, signal, clock, metrics } = this.#options;
     this.#writing.add(pod.uid);
     try {
       const outcome = await sink.write(pod, wanted.verdict, wanted, signal);
       if (outcome === 'gone') this.#wanted.delete(pod.uid);
+      if (outcome === 'written' && wanted.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - wanted.since);
     } catch (error) {
       if (!signal.aborted) {
         this.#wanted.delete(pod.uid);

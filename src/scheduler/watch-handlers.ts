@@ -19,6 +19,8 @@ export interface WatchHandlersOptions {
   readonly hasSynced: () => boolean;
   /** A pod as the API now shows it, after cluster and queue know; undefined: it is gone. */
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
+  /** A group, or a member of it, has changed; after cluster and queue know. */
+  readonly groupSeen: (key: string) => void;
 }
 
 /**
@@ -66,6 +68,7 @@ export class WatchHandlers {
       this.#tell({ resource: held ? 'AssignedPod' : 'UnscheduledPod', action: 'Delete', pod });
       if (claim !== undefined) this.#tell(roomFreed(claim));
       this.#options.podSeen(pod.uid, undefined);
+      if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
     },
   };
 
@@ -78,6 +81,7 @@ export class WatchHandlers {
       if (!this.#options.hasSynced()) return;
       this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#instant());
       if (gang !== undefined) this.#tell({ resource: 'PodGroup', action: 'Delete', gang });
+      this.#options.groupSeen(spec.key);
     },
   };
 
@@ -107,6 +111,8 @@ export class WatchHandlers {
       this.#cluster.claimOf(pod.uid)?.nodeName === claim?.nodeName || (isOnNode && pod.nodeName === claim?.nodeName);
     if (claim !== undefined && !isKept) this.#tell(roomFreed(claim));
     this.#options.podSeen(pod.uid, pod);
+    if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) this.#options.groupSeen(old.podGroupKey);
+    if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
   }
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
@@ -115,6 +121,7 @@ export class WatchHandlers {
     if (!this.#options.hasSynced()) return;
     this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant());
     this.#tell({ resource: 'PodGroup', action, gang });
+    this.#options.groupSeen(spec.key);
   }
 
   /** The time, later with every change, so that entities made ready in one millisecond keep the order of their changes. */

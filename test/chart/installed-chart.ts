@@ -1,11 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { chartFolder, helm } from '../planes/helm.ts';
 import type { HelmOutcome } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
+import { freePorts } from '../planes/real/ports.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
+import { kubeconfigOf } from '../planes/real/service-accounts.ts';
 import { schedulerFile, deployment, objectsIn } from './rendered-chart.ts';
 import type { ChartObject } from './rendered-chart.ts';
 
@@ -68,12 +69,14 @@ export class ChartRelease {
     if (component === 'scheduler') await writeFile(file, schedulerFile(objects));
     const given = template.spec.containers[0]!.args;
     const args = given.map((arg) => arg.replace('/etc/tutti/config/scheduler.yaml', file));
-    return this.start(outside(args), template.spec.serviceAccountName);
+    const [port] = await freePorts(1);
+    return this.start(outside(args, port!), template.spec.serviceAccountName);
   }
 
   /** Runs a command with the rights of a ServiceAccount of the release's namespace. */
   async start(args: readonly string[], serviceAccount: string): Promise<TestProcess> {
-    const process = new TestProcess(args, { environment: { KUBECONFIG: await this.#kubeconfigOf(serviceAccount) } });
+    const kubeconfig = await kubeconfigOf(this.#plane, this.namespace, serviceAccount);
+    const process = new TestProcess(args, { environment: { KUBECONFIG: kubeconfig } });
     this.#processes.push(process);
     return process;
   }
@@ -90,19 +93,6 @@ export class ChartRelease {
     return logs.flatMap((log) => log.split('\n')).filter((line) => /forbidden|Forbidden|\b403\b/.test(line));
   }
 
-  async #kubeconfigOf(serviceAccount: string): Promise<string> {
-    const { status } = await this.#plane.client.create<{ readonly status: { readonly token: string } }>(
-      `/api/v1/namespaces/${this.namespace}/serviceaccounts/${serviceAccount}/token`,
-      { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
-    );
-    const config = parse(await readFile(this.#plane.kubeconfigPath, 'utf8')) as { users: { name: string }[] };
-    const { users, ...rest } = config;
-    const path = join(this.#plane.folder, `${this.namespace}-${serviceAccount}.kubeconfig`);
-    const own = users.map(({ name }) => ({ name, user: { token: status.token } }));
-    await writeFile(path, JSON.stringify({ ...rest, users: own }));
-    return path;
-  }
-
   #helm(version: HelmVersion, args: readonly string[], values?: object): Promise<HelmOutcome> {
     const { kubeconfigPath: kubeconfig } = this.#plane;
     const all = [...args, '--namespace', this.namespace];
@@ -110,8 +100,8 @@ export class ChartRelease {
   }
 }
 
-/** Addresses of a pod are not this machine's. */
-function outside(args: readonly string[]): readonly string[] {
+/** Addresses of a pod are not this machine's, and its port is one of many here. */
+function outside(args: readonly string[], port: number): readonly string[] {
   const others = args.filter((arg) => !/^--(bind-address|secure-port)=/.test(arg));
-  return [...others, '--bind-address=127.0.0.1', '--metrics-port=0'];
+  return [...others, '--bind-address=127.0.0.1', `--secure-port=${port}`];
 }

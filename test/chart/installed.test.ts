@@ -4,13 +4,16 @@ import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
+import type { TestProcess } from '../../src/cli/testing/test-process.ts';
+import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
+import { tokenOf } from '../planes/real/service-accounts.ts';
 import { ChartRelease } from './installed-chart.ts';
-import { idOf, objectsIn } from './rendered-chart.ts';
+import { idOf, objectsIn, pathOf } from './rendered-chart.ts';
 import type { ChartObject } from './rendered-chart.ts';
 
 const programs = await provideForSuite('the chart', [
@@ -116,6 +119,41 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
   async function removeGang(name: string): Promise<void> {
     for (const index of [0, 1]) await plane.client.delete(`/api/v1/namespaces/default/pods/${name}-${index}`);
     await plane.client.delete(podGroupPath('default', name));
+  }
+
+  async function urlOf(process: TestProcess): Promise<string> {
+    return (await process.said(/"url":"(https:[^"]+)"/))[1]!;
+  }
+
+  /** The answer's status, for whoever shows the token. */
+  async function metricsFor(url: string, token?: string): Promise<number> {
+    return (await httpsGet(`${url}/metrics`, token === undefined ? {} : { token })).status;
+  }
+
+  /** Who is let in by a process of a release in whose metrics.readers is its own `prometheus`. */
+  async function expectServing(tutti: ChartRelease, process: TestProcess): Promise<void> {
+    const url = await urlOf(process);
+    await poll(
+      async () => {
+        const { status, text } = await httpsGet(`${url}/readyz`);
+        return status === 200 && text === 'ok' ? undefined : `${status} ${text}`;
+      },
+      20_000,
+      'it is ready',
+    );
+    expect(await metricsFor(url)).toBe(403);
+    expect(await metricsFor(url, 'nobody')).toBe(401);
+    expect(await metricsFor(url, await tokenOf(plane.client, tutti.namespace, 'tutti-controller'))).toBe(403);
+    expect(await metricsFor(url, await tokenOf(plane.client, tutti.namespace, 'prometheus'))).toBe(200);
+  }
+
+  /** Of a release in that namespace. */
+  async function addReader(namespace: string): Promise<void> {
+    await plane.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'prometheus', namespace },
+    });
   }
 
   describe.each(versions)('with Helm %s', (version) => {
@@ -227,6 +265,32 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await versionsOf(await tutti.manifests('3.17'));
   }, 120_000);
 
+  it('serves health to everybody and metrics to whom metrics.readers names, with the rights that the chart gives', async () => {
+    await removeDefinition();
+    const tutti = release('tutti', 'served');
+    noProblem(await tutti.install('3.17', { metrics: { readers: [{ name: 'prometheus', namespace: 'served' }] } }));
+    await addReader('served');
+    const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
+    for (const process of processes) await expectServing(tutti, process);
+    expect(await tutti.stop()).toEqual([]);
+  }, 120_000);
+
+  it('serves without a binding in kube-system, too, and says what it cannot read', async () => {
+    await removeDefinition();
+    const tutti = release('tutti', 'unbound');
+    const readers = [{ name: 'prometheus', namespace: 'unbound' }];
+    noProblem(await tutti.install('3.17', { rbac: { authReader: false }, metrics: { readers } }));
+    await addReader('unbound');
+    const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
+    for (const process of processes) {
+      await process.said(/certificates cannot be read; those from before are used/);
+      await expectServing(tutti, process);
+    }
+    const refused = await tutti.stop();
+    expect(refused).toHaveLength(2);
+    for (const line of refused) expect(line).toContain('extension-apiserver-authentication');
+  }, 120_000);
+
   it('CH6 three releases, two of one name, bind each its own and nobody else’s', async () => {
     await removeDefinition();
     const first = release('tutti', 'one');
@@ -314,16 +378,3 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     for (const object of objects.toReversed()) await plane.client.delete(pathOf(object));
   }, 60_000);
 });
-
-/** Kind -> the name of its collection. */
-const collections: Readonly<Record<string, string>> = {
-  NetworkPolicy: 'networkpolicies',
-  CustomResourceDefinition: 'customresourcedefinitions',
-};
-
-function pathOf({ apiVersion, kind, metadata }: ChartObject): string {
-  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const collection = collections[kind] ?? `${kind.toLowerCase()}s`;
-  const namespace = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`;
-  return `${base}${namespace}/${collection}/${encodeURIComponent(metadata.name)}`;
-}

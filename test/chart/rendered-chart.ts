@@ -130,3 +130,17 @@ function compare(a: unknown, b: unknown, path: string, found: string[]): void {
     compare(a[key], b[key], path === '' ? key : `${path}.${key}`, found);
   }
 }
+
+/** Kind -> the name of its collection. */
+const collections: Readonly<Record<string, string>> = {
+  NetworkPolicy: 'networkpolicies',
+  CustomResourceDefinition: 'customresourcedefinitions',
+};
+
+/** Where the API server has the object. */
+export function pathOf({ apiVersion, kind, metadata }: ChartObject): string {
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const collection = collections[kind] ?? `${kind.toLowerCase()}s`;
+  const namespace = metadata.namespace === undefined ? '' : `/namespaces/${metadata.namespace}`;
+  return `${base}${namespace}/${collection}/${encodeURIComponent(metadata.name)}`;
+}

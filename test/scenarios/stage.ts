@@ -16,7 +16,7 @@ import { ClusterRecord } from '../expect/cluster-record.ts';
 import { expectBound } from '../expect/expect-bound.ts';
 import { historyProblems } from '../expect/history-problems.ts';
 import { ApiProxy } from '../planes/api-proxy.ts';
-import type { TestPlane } from '../planes/plane.ts';
+import type { ProcessAccount, TestPlane } from '../planes/plane.ts';
 import { LogLines } from './log-lines.ts';
 import { podManifest, priorities, schedulerName } from './pod-manifest.ts';
 import type { PodSpec } from './pod-manifest.ts';
@@ -104,11 +104,11 @@ export class Stage {
   async startScheduler(options: { readonly through?: ApiProxy } = {}): Promise<RunningProcess> {
     this.#schedules = true;
     const process = await runScheduler({
-      ...this.#address(options.through?.endpoint),
+      ...this.#address('scheduler', options.through?.endpoint),
       serving: { kind: 'local', port: 0 },
       configuration: defaultConfiguration({
         profiles: [defaultProfile(schedulerName)],
-        clientConnection: { qps: 0, burst: 1, kubeconfig: this.plane.kubeconfigPath },
+        clientConnection: { qps: 0, burst: 1, kubeconfig: this.#accountOf('scheduler').kubeconfigPath },
         leaderElection: noLeaderElection,
       }),
       logger: this.logs,
@@ -119,7 +119,7 @@ export class Stage {
 
   async startController(): Promise<RunningProcess> {
     const process = await runController({
-      ...this.#address(),
+      ...this.#address('controller'),
       serving: { kind: 'local', port: 0 },
       qps: 0,
       burst: 1,
@@ -130,9 +130,9 @@ export class Stage {
     return process;
   }
 
-  /** A way to the server on which trouble can be made. */
+  /** A scheduler's way to the server, on which trouble can be made. */
   async openProxy(): Promise<ApiProxy> {
-    const proxy = await ApiProxy.open(this.plane.transport);
+    const proxy = await ApiProxy.open(this.#accountOf('scheduler').transport);
     this.#started.push(() => proxy.cut());
     return proxy;
   }
@@ -239,8 +239,12 @@ export class Stage {
     return { ...spec, name };
   }
 
-  #address(endpoint?: Endpoint): { endpoint: Endpoint } | { kubeconfig: string } {
-    return endpoint === undefined ? { kubeconfig: this.plane.kubeconfigPath } : { endpoint };
+  #accountOf(process: 'scheduler' | 'controller'): ProcessAccount {
+    return this.plane.accounts?.[process] ?? this.plane;
+  }
+
+  #address(process: 'scheduler' | 'controller', endpoint?: Endpoint): { endpoint: Endpoint } | { kubeconfig: string } {
+    return endpoint === undefined ? { kubeconfig: this.#accountOf(process).kubeconfigPath } : { endpoint };
   }
 
   async #createPriorityClass(name: string, value: number): Promise<void> {

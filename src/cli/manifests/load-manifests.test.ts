@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { packageFile } from '../package-files.ts';
+import { packageFile } from '../../base/package-files.ts';
 import { loadManifests } from './load-manifests.ts';
 import { ManifestError, manifestTitle } from './manifest.ts';
 

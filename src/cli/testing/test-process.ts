@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
 import { deferred } from '../../base/deferred.ts';
-import { packageFile } from '../package-files.ts';
+import { packageFile } from '../../base/package-files.ts';
 
 export interface TestProcessOptions {
   /** Added to this process's own. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { Logger } from '../../observability/logger.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
 import { KubeClient } from '../kube-client.ts';
 import { LeaderElector } from '../leader-elector.ts';
@@ -32,6 +33,8 @@ export interface CandidateOptions extends Partial<LeaderElectionTimes> {
   readonly journey?: (identity: string, isLease: boolean) => Journey;
   /** Of its writes that arrive at the server, whatever becomes of the answer; Leases are not told. */
   readonly onWrite?: (identity: string) => void;
+  /** Default: says nothing. */
+  readonly logger?: Logger;
 }
 
 /** A process that stands for election over a network that delays and loses, and that can be stopped for a while. */
@@ -55,7 +58,7 @@ export class Candidate {
       client: this.client,
       clock: this.clock,
       random,
-      logger: silentLogger,
+      logger: options.logger ?? silentLogger,
       namespace: 'kube-system',
       name: 'tutti',
       fence: this.fence,
@@ -96,7 +99,7 @@ class UnreliableTransport implements Transport {
       signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
       answer.then(
         (response) => this.#clock.whenRunning(() => resolve(response)),
-        (error: unknown) => this.#clock.whenRunning(() => reject(error)),
+        (error: Error) => this.#clock.whenRunning(() => reject(error)),
       );
     });
   }

@@ -23,6 +23,8 @@ export function failedEntity(
     state: { kind: 'inFlight' },
     sortKey: { priority, readySince: 0, uid: pod.uid, incomplete: false },
     readySince: 0,
+    since: 0,
+    groupUid: undefined,
     attempts,
     errors,
     failedAt,

@@ -4,7 +4,8 @@ import { TimeoutError } from '../../client/api-errors.ts';
 import { DialError } from '../../client/http/dial.ts';
 import { readText } from '../../client/read-text.ts';
 import { AnswerTooLongError } from '../../client/transport.ts';
-import type { Transport } from '../../client/transport.ts';
+import type { Transport, TransportRequest } from '../../client/transport.ts';
+import type { WriteFence } from '../../client/write-fence.ts';
 import type { ExtenderConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Extender, WholePod } from '../../framework/extender.ts';
 import { CallSlots } from './call-slots.ts';
@@ -28,6 +29,8 @@ export interface HttpExtenderOptions {
   readonly clock: Clock;
   readonly objects: Pick<WholeObjects, 'node'>;
   readonly binding: Pick<ExtenderBinding, 'bind'>;
+  /** Stops the binds of a process that does not lead. Absent: it may always bind. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** An extender that can do one thing at a time has to get through them all within a time-out. */
@@ -38,11 +41,20 @@ const headers = { accept: 'application/json', 'content-type': 'application/json'
 
 /** A scheduler extender of Kubernetes: POST of JSON to a verb under its URL, eight at a time, each within its time-out. */
 export function httpExtender(options: HttpExtenderOptions): Extender {
-  const { configuration, name, binding } = options;
+  const { configuration, name, binding, fence } = options;
   const { filterVerb, prioritizeVerb, bindVerb } = configuration;
   const slots = new CallSlots(callsAtOnce);
-  const call = (verb: string, body: string, isRead: boolean, signal: AbortSignal): Promise<unknown> =>
-    slots.run(() => post(options, verb, body, isRead, signal), signal);
+  const ask = (verb: string, body: string, signal: AbortSignal): Promise<unknown> =>
+    slots.run(() => post(options, { verb, body, isRead: true }, signal), signal);
+  const tell = (verb: string, body: string, signal: AbortSignal): Promise<unknown> =>
+    slots.run(() => {
+      const told = { verb, body, isRead: false };
+      if (fence === undefined) return post(options, told, signal);
+      return fence.pass(
+        (mayBeSent, cut) => post(options, { ...told, mayBeSent }, AbortSignal.any([signal, cut])),
+        (error) => !(error instanceof ExtenderAnswerError),
+      );
+    }, signal);
   const args = (pod: WholePod, nodes: readonly Node[]): string =>
     extenderArgs(
       pod.json,
@@ -57,27 +69,31 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
     weight: configuration.weight,
     ...(filterVerb !== undefined && {
       filter: async (pod, nodes, signal) => {
-        const answer = await call(filterVerb, args(pod, nodes), true, signal);
+        const answer = await ask(filterVerb, args(pod, nodes), signal);
         return readFilterResult(answer, new Set(nodes.map((node) => node.name)), configuration.nodeCacheCapable);
       },
     }),
     ...(prioritizeVerb !== undefined && {
-      prioritize: async (pod, nodes, signal) =>
-        readHostPriorities(await call(prioritizeVerb, args(pod, nodes), true, signal)),
+      prioritize: async (pod, nodes, signal) => readHostPriorities(await ask(prioritizeVerb, args(pod, nodes), signal)),
     }),
     ...(bindVerb !== undefined && {
       bind: (pod, signal) =>
-        binding.bind(pod, async () => readBindingResult(await call(bindVerb, bindingArgs(pod), false, signal)), signal),
+        binding.bind(pod, async () => readBindingResult(await tell(bindVerb, bindingArgs(pod), signal)), signal),
     }),
   };
 }
 
-/** The answer's JSON. `isRead`: asking twice does no harm, so a connection that is lost before an answer is tried anew, once. */
+interface ExtenderCall extends Pick<TransportRequest, 'mayBeSent'> {
+  readonly verb: string;
+  readonly body: string;
+  /** Asking twice does no harm, so a connection that is lost before an answer is tried anew, once. */
+  readonly isRead: boolean;
+}
+
+/** The answer's JSON. */
 async function post(
   { transport, clock, configuration }: HttpExtenderOptions,
-  verb: string,
-  body: string,
-  isRead: boolean,
+  { verb, body, isRead, mayBeSent }: ExtenderCall,
   signal: AbortSignal,
 ): Promise<unknown> {
   signal.throwIfAborted();
@@ -89,7 +105,7 @@ async function post(
   const either = AbortSignal.any([signal, late.signal]);
   const path = `/${encodeURI(verb)}`;
   const send = async (): Promise<unknown> => {
-    const response = await transport.send({ method: 'POST', path, headers, body, mostBytes }, either);
+    const response = await transport.send({ method: 'POST', path, headers, body, mostBytes, mayBeSent }, either);
     const text = await readText(response.body);
     const { location, 'content-encoding': coding = 'identity' } = response.headers;
     if (response.status >= 300 && response.status < 400 && location !== undefined) {

@@ -8,8 +8,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/system-clock.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { WriteFence } from '../../client/write-fence.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from '../../config/scheduler-configuration.ts';
 import type { ExtenderFilterResult } from '../../framework/extender.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
@@ -80,15 +82,8 @@ function filter(
   return ask(urlPrefix, tls, fields, (extender) => extender.filter!({ json: '{}' }, nodes, never));
 }
 
-type FirstExtender = HttpExtenders['port']['extenders'][number];
-
-async function ask<T>(
-  urlPrefix: string,
-  tls: Partial<ExtenderTlsConfiguration> | undefined,
-  fields: Partial<ExtenderConfiguration>,
-  question: (extender: FirstExtender) => Promise<T>,
-): Promise<T> {
-  const configuration: ExtenderConfiguration = {
+function configurationOf(urlPrefix: string, fields: Partial<ExtenderConfiguration>): ExtenderConfiguration {
+  return {
     urlPrefix,
     filterVerb: 'filter',
     prioritizeVerb: 'rank',
@@ -98,11 +93,22 @@ async function ask<T>(
     nodeCacheCapable: true,
     managedResources: [],
     ignorable: false,
-    ...(tls !== undefined && { tls: { insecure: false, ...tls } }),
     ...fields,
   };
+}
+
+type FirstExtender = HttpExtenders['port']['extenders'][number];
+
+async function ask<T>(
+  urlPrefix: string,
+  tls: Partial<ExtenderTlsConfiguration> | undefined,
+  fields: Partial<ExtenderConfiguration>,
+  question: (extender: FirstExtender) => Promise<T>,
+): Promise<T> {
   opened = await openHttpExtenders({
-    configurations: [configuration],
+    configurations: [
+      configurationOf(urlPrefix, { ...(tls !== undefined && { tls: { insecure: false, ...tls } }), ...fields }),
+    ],
     client,
     clock: systemClock,
     random: Math.random,
@@ -304,5 +310,67 @@ describe('what an extender answers', () => {
       ['a', -3],
       ['elsewhere', 1],
     ]);
+  });
+});
+
+describe('a bind by an extender', () => {
+  const pod = { namespace: 'team', name: 'x', uid: 'u', nodeName: 'a', annotations: {} };
+  const clock = new VirtualClock();
+  let fence: WriteFence;
+  let asked: number;
+  let answer: (response: ServerResponse) => void;
+
+  beforeEach(async () => {
+    fence = new WriteFence(clock);
+    asked = 0;
+    answer = (response) => void response.end('{}');
+    const port = await plainly((_request, response) => {
+      asked++;
+      answer(response);
+    });
+    opened = await openHttpExtenders({
+      configurations: [configurationOf(`http://127.0.0.1:${port}`, { bindVerb: 'bind' })],
+      client: { ...client, get: <T>() => Promise.resolve({ metadata: { uid: 'u' }, spec: { nodeName: 'a' } } as T) },
+      clock: systemClock,
+      random: Math.random,
+      logger: silentLogger,
+      fence,
+    });
+  });
+
+  const bind = (signal = never): Promise<void> => opened!.port.extenders[0]!.bind!(pod, signal);
+
+  it('is asked of nobody by a process that does not lead', async () => {
+    await bind().catch(() => undefined);
+    expect(asked).toBe(0);
+    fence.openUntil(clock.monotonic() + 1_000);
+    await bind();
+    expect(asked).toBe(1);
+    expect(fence.hasBindInDoubt(1_000)).toBe(false);
+  });
+
+  it('is not sent any more when leading ends while it waits for its turn', async () => {
+    fence.openUntil(clock.monotonic() + 1_000);
+    answer = () => undefined;
+    const binds = Array.from({ length: 12 }, () => bind().catch(() => undefined));
+    await expect.poll(() => asked).toBe(8);
+    fence.end('somebody else leads');
+    await Promise.all(binds);
+    expect(asked).toBe(8);
+    expect(fence.hasBindInDoubt(1_000)).toBe(true);
+  });
+
+  it('that was given up is in doubt; one that was refused is not', async () => {
+    fence.openUntil(clock.monotonic() + 1_000);
+    answer = (response) => void response.writeHead(500).end('no');
+    await bind();
+    expect(fence.hasBindInDoubt(1_000)).toBe(false);
+    answer = () => undefined;
+    const cut = new AbortController();
+    const bound = bind(cut.signal);
+    await expect.poll(() => asked).toBe(2);
+    cut.abort(new Error('stopping'));
+    await expect(bound).rejects.toThrow('stopping');
+    expect(fence.hasBindInDoubt(1_000)).toBe(true);
   });
 });

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
+import type { WriteFence } from '../../client/write-fence.ts';
 import type { ExtenderConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Extender } from '../../framework/extender.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -18,6 +19,8 @@ export interface HttpExtendersOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  /** Stops the binds of a process that does not lead. Absent: it may always bind. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** Extenders, and how to be rid of them. */
@@ -33,7 +36,7 @@ const idleTimeoutMs = 3_000;
 
 /** Undefined when there are none. Connects to nothing yet. Rejects with ExtenderConfigurationError. */
 export async function openHttpExtenders(options: HttpExtendersOptions): Promise<HttpExtenders | undefined> {
-  const { configurations, client, clock, random, logger } = options;
+  const { configurations, client, clock, random, logger, fence } = options;
   if (configurations.length === 0) return undefined;
   const objects = new WholeObjects({ client, clock, random });
   const binding = new ExtenderBinding({ client, clock, random });
@@ -45,7 +48,7 @@ export async function openHttpExtenders(options: HttpExtendersOptions): Promise<
     if (isUnverified) logger.warn('the certificate of this extender is not verified', { extender: name });
     const transport = new HttpTransport({ endpoint, idleTimeoutMs });
     transports.push(transport);
-    extenders.push(httpExtender({ configuration, name, transport, clock, objects, binding }));
+    extenders.push(httpExtender({ configuration, name, transport, clock, objects, binding, fence }));
   }
   const needsNodes = configurations.some(({ nodeCacheCapable }) => !nodeCacheCapable);
   return {

@@ -2,8 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import { mustRespect } from '../../cluster/claim.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
-import type { Plugin } from '../../framework/plugin.ts';
-import type { Profile } from '../../framework/profile.ts';
+import type { FilterPlugin, Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 
 /**
@@ -12,7 +11,7 @@ import type { Status } from '../../framework/status.ts';
  */
 export function filterBesideClaims(
   profile: Profile,
-  filters: readonly Plugin[],
+  filters: readonly FilterPlugin[],
   state: CycleState,
   pod: Pod,
   node: NodeInfo,

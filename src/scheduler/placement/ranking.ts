@@ -5,9 +5,8 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
 import { describe, dropPromise } from '../../framework/plugin-answers.ts';
 import { failureOf } from '../../framework/plugin-failure.ts';
-import type { Plugin } from '../../framework/plugin.ts';
 import { notPreselected } from '../../framework/profile.ts';
-import type { Profile } from '../../framework/profile.ts';
+import type { FilterPlugin, Profile, ScorePlugin } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
 import { notAsked } from './narrowing.ts';
@@ -244,7 +243,13 @@ export class Ranking {
     this.#dependsOnOthers = false;
     this.#readsOthers = true;
     this.#tieOffset = Math.floor(this.#random() * nodes.length);
+    const begun = this.#profile.begin();
     this.#size = this.#findFeasible(table);
+    this.#profile.ran(
+      'Filter',
+      this.#error !== undefined ? 'Error' : this.#size === 0 ? 'Unschedulable' : 'Success',
+      begun,
+    );
     if (this.#error !== undefined) return;
     if (this.#size === 0) {
       this.#readsOthers = this.#profile.filtersByOthers(this.#state);
@@ -253,8 +258,10 @@ export class Ranking {
     this.#error = this.#profile.preScore(this.#state, this.#pod, () => this.#feasible());
     if (this.#error !== undefined) return;
     this.#readsOthers = this.#profile.readsOthers(this.#state);
+    const scoring = this.#profile.begin();
     this.#useScores(table);
     this.#scoreFeasible(table);
+    this.#profile.ran('Score', this.#error !== undefined ? 'Error' : 'Success', scoring);
     for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#siftDown(i, table.order[i]!);
   }
 
@@ -321,10 +328,11 @@ export class Ranking {
     const narrowing = this.#narrowing;
     if (narrowing === undefined) for (let i = 0; i < size; i++) totals[order[i]!] = 0;
     else for (let i = 0; i < size; i++) totals[order[i]!] = this.#extraOf(order[i]!, narrowing);
-    this.#extremes = scorers.map(({ plugin, weight }, scorer) => {
+    this.#extremes = scorers.map((asked, scorer) => {
+      const { plugin, weight } = asked;
       if (this.#state.skippedScores.has(plugin.name)) return undefined;
       const raw = table.scores[scorer]!;
-      if (plugin.readsOtherNodes === true) this.#scoreColumn(plugin, table, raw);
+      if (plugin.readsOtherNodes === true) this.#scoreColumn(asked, table, raw);
       if (plugin.normalizeScore === undefined) {
         for (let i = 0; i < size; i++) totals[order[i]!]! += weight * raw[order[i]!]!;
         return undefined;
@@ -348,14 +356,14 @@ export class Ranking {
     });
   }
 
-  #scoreColumn(plugin: Plugin, { order }: NodeTable, raw: Float64Array): void {
+  #scoreColumn(scorer: ScorePlugin, { order }: NodeTable, raw: Float64Array): void {
     try {
       for (let i = 0; i < this.#size; i++) {
         const index = order[i]!;
-        raw[index] = finite(plugin.score!(this.#state, this.#pod, this.#nodes[index]!));
+        raw[index] = finite(this.#profile.score(scorer, this.#state, this.#pod, this.#nodes[index]!));
       }
     } catch (error) {
-      this.#error ??= failureOf(plugin, 'Score', error);
+      this.#error ??= failureOf(scorer.plugin, 'Score', error);
     }
   }
 
@@ -368,7 +376,7 @@ export class Ranking {
     else table.markCurrent(node);
   }
 
-  #filter(filters: readonly Plugin[], node: NodeInfo): Status | undefined {
+  #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
     if (node.claims.size === 0) return this.#profile.filter(filters, this.#state, this.#pod, node);
     return filterBesideClaims(this.#profile, filters, this.#state, this.#pod, node, this.#hasNoClaim);
   }
@@ -377,10 +385,11 @@ export class Ranking {
     const { scorers } = this.#profile;
     const table = this.#table;
     for (let scorer = 0; scorer < scorers.length; scorer++) {
-      const { plugin } = scorers[scorer]!;
+      const asked = scorers[scorer]!;
+      const { plugin } = asked;
       if (plugin.readsOtherNodes === true || this.#state.skippedScores.has(plugin.name)) continue;
       try {
-        table.scores[scorer]![node.index] = finite(plugin.score!(this.#state, this.#pod, node));
+        table.scores[scorer]![node.index] = finite(this.#profile.score(asked, this.#state, this.#pod, node));
       } catch (error) {
         this.#error ??= failureOf(plugin, 'Score', error);
         return;

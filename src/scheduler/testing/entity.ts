@@ -13,6 +13,8 @@ export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang
     state: { kind: 'inFlight' },
     sortKey: { priority: 0, readySince: 0, uid: '', incomplete: false },
     readySince: 0,
+    since: 0,
+    groupUid: undefined,
     attempts: 1,
     errors: 0,
     failedAt: 0,

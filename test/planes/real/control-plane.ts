@@ -6,8 +6,15 @@ import { systemClock } from '../../../src/base/system-clock.ts';
 import { KubeClient } from '../../../src/client/kube-client.ts';
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts';
 import { HttpTransport } from '../../../src/client/http/http-transport.ts';
+import { auditPolicy } from './api-audit.ts';
 import type { ApiServerFeatures } from './program-arguments.ts';
-import { apiServerArguments, apiServerCertificate, egressSelectorPath, etcdArguments } from './program-arguments.ts';
+import {
+  apiServerArguments,
+  apiServerCertificate,
+  auditFiles,
+  egressSelectorPath,
+  etcdArguments,
+} from './program-arguments.ts';
 import { machineProxy } from './node/machine.ts';
 import { freePorts } from './ports.ts';
 import type { ProcessGroup } from './process-group.ts';
@@ -42,6 +49,7 @@ export class ControlPlane {
     const plane = new ControlPlane(group, options);
     const token = await writeCredentials(group.folder);
     await writeFile(egressSelectorPath(group.folder), JSON.stringify(egressSelector(machineProxy(group.folder))));
+    if (options.audited === true) await writeFile(auditFiles(group.folder).policy, JSON.stringify(auditPolicy));
     if (options.etcdData !== undefined) await cp(options.etcdData, plane.#etcdFolder, { recursive: true });
     for (let attempt = 1; ; attempt++) {
       try {

@@ -40,14 +40,22 @@ export interface ApiServerFeatures {
   readonly unlimited?: boolean;
   /** A kubelet runs pods: they get the tokens of their service accounts, and the API server reaches the kubelet. */
   readonly node?: boolean;
+  /** Keeps what ServiceAccounts have asked for, and what became of it; `ApiAudit` reads it. */
+  readonly audited?: boolean;
+}
+
+/** Of an API server that is audited. */
+export function auditFiles(folder: string): { readonly policy: string; readonly log: string } {
+  return { policy: join(folder, 'audit-policy.json'), log: join(folder, 'audit.log') };
 }
 
 export function apiServerArguments(
   folder: string,
   port: number,
   etcdUrl: string,
-  { nativeGangs = false, unlimited = false, node = false }: ApiServerFeatures,
+  { nativeGangs = false, unlimited = false, audited = false, node = false }: ApiServerFeatures,
 ): string[] {
+  const audit = auditFiles(folder);
   return [
     `--etcd-servers=${etcdUrl}`,
     '--bind-address=127.0.0.1',
@@ -66,6 +74,7 @@ export function apiServerArguments(
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',
     ...(nativeGangs ? ['--runtime-config=scheduling.k8s.io/v1beta1=true', nativeGangGate] : []),
+    ...(audited ? [`--audit-policy-file=${audit.policy}`, `--audit-log-path=${audit.log}`] : []),
     ...(unlimited
       ? ['--enable-priority-and-fairness=false', '--max-requests-inflight=0', '--max-mutating-requests-inflight=0']
       : []),

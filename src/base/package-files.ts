@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { UserError } from '../base/user-error.ts';
+import { UserError } from './user-error.ts';
 
 /** Files of the package are not where they belong. */
 export class InstallationError extends UserError {

@@ -1,0 +1,24 @@
+// Writes docs/metrics.md from what the processes register. With --check it writes nothing and fails when the page is not that.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { everyMetric } from './metrics/every-metric.ts';
+import { metricsPage } from './metrics/metrics-page.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const file = join('docs', 'metrics.md');
+const config = await resolveConfig(join(root, file));
+const text = await format(metricsPage(everyMetric()), { ...config, parser: 'markdown' });
+
+if (process.argv.includes('--check')) {
+  const present = await readFile(join(root, file), 'utf8').catch(() => '');
+  if (present !== text) {
+    console.error(`${file} is not what the processes register: run node scripts/generate-metrics-page.ts`);
+    process.exitCode = 1;
+  }
+} else {
+  await writeFile(join(root, file), text);
+  console.log(`wrote ${file}`);
+}

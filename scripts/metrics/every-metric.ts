@@ -1,0 +1,97 @@
+import { seededRandom } from '../../src/base/random.ts';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import type { KubeClient } from '../../src/client/kube-client.ts';
+import { MeasuredTransport } from '../../src/client/measured-transport.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import { leadershipGauge } from '../../src/compose/candidacy.ts';
+import { processRegistry } from '../../src/compose/process-registry.ts';
+import { watchServedSchema } from '../../src/compose/watch-served-schema.ts';
+import { startPodGroupController } from '../../src/controller/start-pod-group-controller.ts';
+import { LoopStalls } from '../../src/observability/loop-stalls.ts';
+import type { MetricRegistry } from '../../src/observability/metric-registry.ts';
+import { silentLogger } from '../../src/observability/silent-logger.ts';
+import { defaultPlugins, pluginRegistry } from '../../src/plugins/registry.ts';
+import { Scheduler } from '../../src/scheduler/scheduler.ts';
+
+/** A metric as a process defines it, whether or not it has a value yet. */
+export interface MetricDefinition {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+  /** Of a histogram: its upper bounds. */
+  readonly buckets: readonly number[];
+}
+
+/** process -> what it exports, in the order in which it does, but for Node's own and the process's. */
+export interface EveryMetric {
+  readonly scheduler: readonly MetricDefinition[];
+  readonly controller: readonly MetricDefinition[];
+}
+
+const never = (): Promise<never> => new Promise<never>(() => undefined);
+
+/** What the two processes register, by the parts that they are made of; nothing is connected to, and nothing runs afterwards. */
+export function everyMetric(): EveryMetric {
+  return { scheduler: definitionsOf(schedulerRegistry()), controller: definitionsOf(controllerRegistry()) };
+}
+
+function schedulerRegistry(): MetricRegistry {
+  const { registry, parts } = process();
+  const { client, ...rest } = parts;
+  new Scheduler({
+    ...rest,
+    client,
+    ports: {
+      binder: { bind: never },
+      verdicts: { write: never },
+      events: { record: () => undefined },
+      evictor: { evict: never },
+    },
+    profiles: [{ schedulerName: 'tutti', plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) }],
+    plugins: pluginRegistry,
+    identity: 'nobody',
+    defer: () => undefined,
+  });
+  return registry;
+}
+
+function controllerRegistry(): MetricRegistry {
+  const { registry, parts } = process();
+  void startPodGroupController({ ...parts, workers: 1 }).stop();
+  return registry;
+}
+
+function process() {
+  const clock = new VirtualClock();
+  const registry = processRegistry();
+  const transport: Transport = { send: never, close: () => Promise.resolve() };
+  new MeasuredTransport({ transport, clock, registry, server: 'http://127.0.0.1' });
+  const client = { get: never, list: never, watch: never, patch: never } as unknown as KubeClient;
+  void watchServedSchema({ client, clock, logger: silentLogger, registry }).stop();
+  new LoopStalls({ registry, clock }).stop();
+  leadershipGauge(registry);
+  return { registry, parts: { client, clock, registry, random: seededRandom(1), logger: silentLogger } };
+}
+
+/** A metric object of the registry; its type keeps some of this to itself. */
+interface Registered {
+  readonly name: string;
+  readonly help: string;
+  readonly type?: string;
+  readonly labelNames?: readonly string[];
+  readonly buckets?: readonly number[];
+  readonly constructor: { readonly name: string };
+}
+
+function definitionsOf(registry: MetricRegistry): readonly MetricDefinition[] {
+  return (registry.getMetricsAsArray() as unknown as readonly Registered[])
+    .filter(({ name }) => !/^(process|nodejs)_/.test(name))
+    .map(({ name, help, type, labelNames = [], buckets = [], constructor }) => ({
+      name,
+      help,
+      type: type ?? constructor.name.toLowerCase(),
+      labelNames,
+      buckets,
+    }));
+}

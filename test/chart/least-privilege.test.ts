@@ -1,0 +1,142 @@
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { ApiAudit } from '../planes/real/api-audit.ts';
+import type { AuditedCall } from '../planes/real/api-audit.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { badInput } from '../scenarios/bad-input.ts';
+import { brokenBindings } from '../scenarios/broken-bindings.ts';
+import { controller } from '../scenarios/controller.ts';
+import { demo } from '../scenarios/demo.ts';
+import { extra } from '../scenarios/extra.ts';
+import { gangs } from '../scenarios/gangs.ts';
+import { playOn } from '../scenarios/play.ts';
+import { InstalledRights } from './installed-rights.ts';
+import { rendered } from './rendered-chart.ts';
+import { isRole, nameOf, refusedIn, rightsOf, roleNameOf } from './right.ts';
+import type { Right } from './right.ts';
+import { RightsStory, allRights } from './rights-story.ts';
+
+const programs = await provideForSuite('least privilege', ['etcd', 'kube-apiserver']);
+
+/** Roles of the ServiceAccounts under which Tutti runs, and of whom it lets read its metrics. */
+const roles = ['scheduler', 'scheduler-lease', 'controller', 'controller-lease'];
+const rights = (await rendered(allRights('reduced'), { namespace: 'reduced' }))
+  .filter(isRole)
+  .filter((role) => roles.includes(roleNameOf(role)))
+  .flatMap(rightsOf);
+
+function accountOf({ role }: Right): string {
+  return `tutti-${role.split('-')[0]}`;
+}
+
+describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-apiserver with RBAC', () => {
+  let real: RealPlane;
+  let audit: ApiAudit;
+  const installed: InstalledRights[] = [];
+
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    real = await openRealPlane({ paths: programs.paths, audited: true });
+    audit = new ApiAudit(real);
+  }, 120_000);
+
+  afterAll(async () => {
+    for (const each of installed) await each.close();
+    await real?.stop();
+  });
+
+  async function install(namespace: string, values: object, ...more: readonly string[]): Promise<InstalledRights> {
+    const made = await InstalledRights.install(real, namespace, values, more);
+    installed.push(made);
+    return made;
+  }
+
+  describe('the scenarios, under the chart’s own ServiceAccounts', () => {
+    let own: InstalledRights;
+
+    beforeAll(async () => {
+      if (programs.state === 'ready') own = await install('scenarios', {});
+    });
+
+    for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings]) {
+      playOn('least privilege', () => own.plane, scenarios);
+    }
+
+    it('have asked for nothing that the API server refused', async () => {
+      const calls = await audit.callsFrom('scenarios');
+      const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
+      process.stderr.write(
+        `\nunder the chart's rights: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
+      );
+      expect(count('scheduler')).toBeGreaterThan(100);
+      expect(count('controller')).toBeGreaterThan(10);
+      expect(refusedIn(calls)).toEqual([]);
+    });
+  });
+
+  describe('each right of the two ServiceAccounts', () => {
+    let reduced: InstalledRights;
+
+    beforeAll(async () => {
+      if (programs.state === 'ready') reduced = await install('reduced', allRights('reduced'), 'reader');
+    });
+
+    it('is used in a story that nothing is refused in', async () => {
+      await RightsStory.play(reduced, async (story) => {
+        const missing = await story.missing();
+        if (missing === undefined) await story.changeLeaders();
+        return missing;
+      });
+      const calls = await audit.callsFrom('reduced');
+      expect(refusedIn(calls)).toEqual([]);
+      expect(rights.filter((right) => !calls.some((call) => uses(call, right))).map(describeRight)).toEqual([]);
+    }, 60_000);
+
+    it.each(rights.map((right) => [describeRight(right), right] as const))(
+      '%s is missed when it is taken away',
+      async (_, right) => {
+        const before = (await audit.callsFrom('reduced')).length;
+        const giveBack = await reduced.take(right);
+        const expected = [describeRight(right)];
+        const refused = async (): Promise<readonly string[]> =>
+          refusedIn((await audit.callsFrom('reduced')).slice(before));
+        await RightsStory.play(reduced, async () => {
+          const found = await refused();
+          return found.length > 0 ? undefined : `${expected.join()} is not refused`;
+        });
+        await giveBack();
+        expect(await refused()).toEqual(expected);
+      },
+      60_000,
+    );
+  });
+
+  it('is enough with the cluster’s own roles and a small one', async () => {
+    const values = { ...allRights('stock'), rbac: { stockRoles: true } };
+    await RightsStory.play(await install('stock', values, 'reader'), (story) => story.missing());
+    expect(refusedIn(await audit.callsFrom('stock'))).toEqual([]);
+  }, 60_000);
+
+  it('does without the binding in kube-system, and says so', async () => {
+    const values = { ...allRights('unbound'), rbac: { preemption: true, authReader: false } };
+    await RightsStory.play(await install('unbound', values, 'reader'), async (story) => {
+      const said = story.logged.lines.some(({ message }) => message.startsWith('certificates cannot be read'));
+      return said ? story.missing() : 'nothing is said';
+    });
+    expect(refusedIn(await audit.callsFrom('unbound'))).toEqual([
+      'tutti-controller: get configmaps',
+      'tutti-scheduler: get configmaps',
+    ]);
+  }, 60_000);
+});
+
+function describeRight(right: Right): string {
+  return `${accountOf(right)}: ${nameOf(right)}`;
+}
+
+function uses({ user, verb, group, resource, code }: AuditedCall, right: Right): boolean {
+  const isAsked = verb === right.verb && group === right.group && resource === right.resource;
+  return isAsked && code !== 403 && user.endsWith(`:${accountOf(right)}`);
+}

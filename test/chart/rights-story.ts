@@ -1,0 +1,273 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { NotFoundError } from '../../src/client/api-errors.ts';
+import { runController } from '../../src/compose/controller.ts';
+import { enableOwn } from '../../src/compose/own-plugins.ts';
+import type { RunningProcess } from '../../src/compose/running-process.ts';
+import { runScheduler } from '../../src/compose/scheduler.ts';
+import {
+  defaultConfiguration,
+  defaultLeaderElection,
+  defaultProfile,
+} from '../../src/config/scheduler-configuration.ts';
+import type { LeaderElectionConfiguration } from '../../src/config/scheduler-configuration.ts';
+import type { OwnPlugin } from '../../src/plugins/own-plugin.ts';
+import { defaultSecureServing } from '../../src/serving/secure-serving-options.ts';
+import { httpsGet } from '../../src/serving/testing/https-get.ts';
+import { expectBound, nodeOf } from '../expect/expect-bound.ts';
+import { poll } from '../planes/poll.ts';
+import { freePorts } from '../planes/real/ports.ts';
+import { schedulerName } from '../scenarios/pod-manifest.ts';
+import type { PodSpec } from '../scenarios/pod-manifest.ts';
+import { Stage } from '../scenarios/stage.ts';
+import type { InstalledRights } from './installed-rights.ts';
+
+const device = 'example.com/device';
+const patienceMs = 20_000;
+const nudgeEveryMs = 250;
+
+/** With these values the chart gives all the rights that it can give. */
+export function allRights(namespace: string): object {
+  return {
+    rbac: { preemption: true },
+    metrics: { readers: [{ name: 'reader', namespace }] },
+    config: { extenders: [{ urlPrefix: 'http://extender', bindVerb: 'bind' }] },
+  };
+}
+
+/** None of Tutti's own plugins preempts; this one does, for one pod. */
+const makeRoom: OwnPlugin = {
+  name: 'MakeRoom',
+  factory: (_args, handle) => ({
+    name: 'MakeRoom',
+    postFilter: (candidate) => {
+      if (candidate.kind !== 'pod' || candidate.pod.name !== 'greedy') return undefined;
+      const victims = [...handle.cluster.pods()].filter(
+        ({ name, namespace, deleting }) => name === 'modest' && namespace === candidate.pod.namespace && !deleting,
+      );
+      const { plan } = handle.trial(candidate, { without: victims });
+      return { message: 'Room is made.', nominations: plan, victims };
+    },
+  }),
+};
+
+/**
+ * A story in which Tutti needs every right that the chart gives its two ServiceAccounts: two schedulers and two controllers, of which
+ * one stands by, a gang with a Binding whose answer is lost, one that never fits and is tried again, one that an extender binds, a
+ * pod that others make room for, and somebody who reads the metrics.
+ */
+export class RightsStory {
+  readonly #rights: InstalledRights;
+  readonly #stage: Stage;
+  readonly #extender: Server;
+  readonly #schedulers: RunningProcess[] = [];
+  readonly #controllers: RunningProcess[] = [];
+  #nudgedAt = 0;
+  #nudges = 0;
+
+  private constructor(rights: InstalledRights, stage: Stage, extender: Server) {
+    this.#rights = rights;
+    this.#stage = stage;
+    this.#extender = extender;
+  }
+
+  /** Plays it until `isOver` answers undefined; any other answer says what is missing. All of it is gone afterwards. */
+  static async play(
+    rights: InstalledRights,
+    isOver: (story: RightsStory) => Promise<string | undefined>,
+  ): Promise<void> {
+    const stage = await Stage.open(rights.plane);
+    const extender = await bindingExtender(stage);
+    const story = new RightsStory(rights, stage, extender);
+    try {
+      await story.#begin();
+      await poll(
+        async () => {
+          await story.#nudge();
+          return isOver(story);
+        },
+        patienceMs,
+        'the story is over',
+      );
+    } finally {
+      for (const process of [...story.#schedulers, ...story.#controllers]) await process.stop();
+      extender.close();
+      extender.closeAllConnections();
+      await stage.close();
+      for (const name of ['tutti-scheduler', 'tutti-controller']) await story.#deleteLease(name);
+    }
+  }
+
+  /** What of the story has not happened yet; undefined when all has. */
+  async missing(): Promise<string | undefined> {
+    const { record, namespace } = this.#stage;
+    const members = ['whole-0', 'whole-1', 'extended-0', 'extended-1', 'greedy'];
+    const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
+    if (waiting.length > 0) return `${waiting.join()} are not bound`;
+    const events = [...record.events.current.values()] as readonly { readonly series?: { readonly count: number } }[];
+    if (!events.some(({ series }) => (series?.count ?? 0) > 1)) return 'no Event is repeated';
+    if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
+    const statuses = await this.readMetrics();
+    return statuses.every((status) => status === 200) ? undefined : `/metrics answers ${statuses.join()}`;
+  }
+
+  /** What each process answers to whom the chart lets read them; 0 where there is no answer. */
+  async readMetrics(): Promise<readonly number[]> {
+    const token = await this.#rights.token('reader');
+    const processes = [...this.#schedulers, ...this.#controllers];
+    const asked = processes.map(({ url }) =>
+      httpsGet(`${url}/metrics`, { token }).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    );
+    return Promise.all(asked);
+  }
+
+  /** Ends one process of each kind: what was not the leader until now goes on. Resolves when it has. */
+  async changeLeaders(): Promise<void> {
+    await this.#schedulers.shift()!.stop();
+    await this.#controllers.shift()!.stop();
+    const gang = await this.#createGang('after', { cpu: 1 });
+    await expectBound(this.#stage.record, gang);
+    const told = async (): Promise<string | undefined> =>
+      (await this.#phaseOf('after')) === undefined ? 'the next gang has no status' : undefined;
+    await poll(told, patienceMs, 'the controller that stood by goes on');
+  }
+
+  /** What the processes have logged. */
+  get logged(): Stage['logs'] {
+    return this.#stage.logs;
+  }
+
+  async #begin(): Promise<void> {
+    const stage = this.#stage;
+    const [wide, full, changing] = await stage.addNodes(
+      { name: 'wide', allocatable: { cpu: '8', [device]: '2' } },
+      { name: 'full', allocatable: { cpu: '1' } },
+      { name: 'changing', allocatable: { cpu: '4' } },
+    );
+    const on = (node: string): object => ({ nodeSelector: { 'kubernetes.io/hostname': node } });
+    await stage.createPod('modest', { cpu: 1, nodeName: full! });
+    await this.#start();
+    await this.#createGang('whole', { cpu: 1, ...on(wide!) });
+    await this.#createGang('stuck', { cpu: 3, ...on(changing!) });
+    await this.#createGang('extended', { cpu: 1, requests: { [device]: 1 } });
+    await stage.createPod('greedy', { cpu: 1, priority: 'high', ...on(full!) });
+  }
+
+  async #createGang(name: string, spec: PodSpec): Promise<string[]> {
+    await this.#stage.createGroup(name, { minMember: 2 });
+    return this.#stage.createPods(name, 2, { ...spec, group: name });
+  }
+
+  async #start(): Promise<void> {
+    const { plane, namespace } = this.#rights;
+    const { logs: logger } = this.#stage;
+    const proxy = await this.#stage.openProxy();
+    let bindings = 0;
+    proxy.fault = async ({ method, path }, forward) => {
+      if (method !== 'POST' || !path.endsWith('/binding') || ++bindings > 1) return undefined;
+      const { status } = await forward();
+      if (status === 403) return undefined; // asked again, and refused again
+      throw new Error('lost for a test');
+    };
+    const ports = await freePorts(4);
+    const serving = { kind: 'secure', ...defaultSecureServing, bindAddress: '127.0.0.1' } as const;
+    const configuration = defaultConfiguration({
+      profiles: enableOwn([defaultProfile(schedulerName)], [makeRoom]),
+      clientConnection: { qps: 0, burst: 1 },
+      leaderElection: election('tutti-scheduler', namespace),
+      podBackoff: { initialMs: 50, maxMs: 200 },
+      extenders: [
+        {
+          urlPrefix: `http://127.0.0.1:${(this.#extender.address() as AddressInfo).port}`,
+          bindVerb: 'bind',
+          weight: 1,
+          enableHttps: false,
+          httpTimeoutMs: 5_000,
+          nodeCacheCapable: true,
+          managedResources: [{ name: device, ignoredByScheduler: false }],
+          ignorable: false,
+        },
+      ],
+    });
+    for (const index of [0, 1]) {
+      const scheduler = await runScheduler({
+        endpoint: proxy.endpoint,
+        configuration,
+        plugins: [makeRoom],
+        serving: { ...serving, securePort: ports[index]! },
+        logger,
+      });
+      this.#schedulers.push(scheduler);
+      const controller = await runController({
+        kubeconfig: plane.accounts!.controller.kubeconfigPath,
+        leaderElection: election('tutti-controller', namespace),
+        serving: { ...serving, securePort: ports[index + 2]! },
+        qps: 0,
+        burst: 1,
+        workers: 1,
+        logger,
+      });
+      this.#controllers.push(controller);
+    }
+  }
+
+  /**
+   * The gang that does not fit is refused for one reason and then for another, since its node is open or not, and grows either way; and
+   * somebody asks for metrics.
+   */
+  async #nudge(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#nudgedAt < nudgeEveryMs) return;
+    this.#nudgedAt = now;
+    const [, , changing] = this.#stage.nodes;
+    const isOpen = ++this.#nudges % 2 === 0;
+    await this.#stage.client.patch(`/api/v1/nodes/${changing}`, 'merge', { spec: { unschedulable: !isOpen } });
+    const cpu = isOpen ? '4' : '5';
+    await this.#stage.setNodeStatus(changing!, { allocatable: { cpu }, capacity: { cpu } });
+    await this.readMetrics();
+  }
+
+  async #phaseOf(name: string): Promise<string | undefined> {
+    const path = podGroupPath(this.#stage.namespace, name);
+    return (await this.#stage.client.get<{ readonly status?: { readonly phase?: string } }>(path)).status?.phase;
+  }
+
+  async #deleteLease(name: string): Promise<void> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${this.#rights.namespace}/leases/${name}`;
+    await this.#stage.client.delete(path).catch((error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+    });
+  }
+}
+
+/** Times with which a test does not wait. */
+function election(resourceName: string, resourceNamespace: string): LeaderElectionConfiguration {
+  const times = { leaseDurationMs: 5_000, renewDeadlineMs: 4_000, retryPeriodMs: 200 };
+  return { ...defaultLeaderElection, ...times, resourceName, resourceNamespace };
+}
+
+/** An extender that binds what it is sent, with rights of its own. */
+async function bindingExtender({ client }: Stage): Promise<Server> {
+  const server = createServer((request, response) => {
+    void text(request).then(async (body) => {
+      const { PodName, PodNamespace, PodUID, Node } = JSON.parse(body) as Record<string, string>;
+      await client.create(`/api/v1/namespaces/${PodNamespace}/pods/${PodName}/binding`, {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name: PodName, namespace: PodNamespace, uid: PodUID },
+        target: { apiVersion: 'v1', kind: 'Node', name: Node },
+      });
+      response.end('{}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

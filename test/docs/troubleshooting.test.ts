@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { fixedEndpoint } from '../../src/client/endpoint.ts';
+import { runController } from '../../src/compose/controller.ts';
+import type { RunningProcess } from '../../src/compose/running-process.ts';
+import { runScheduler } from '../../src/compose/scheduler.ts';
+import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../src/config/scheduler-configuration.ts';
+import { silentLogger } from '../../src/observability/silent-logger.ts';
+import { openEmbeddedPlane } from '../planes/embedded.ts';
+import { kubectlPath } from '../planes/kubectl.ts';
+import type { TestPlane } from '../planes/plane.ts';
+import { poll } from '../planes/poll.ts';
+import { consoleCommandsIn, outputsOf, withoutTimes } from './console-blocks.ts';
+
+const page = await readFile('docs/troubleshooting.md', 'utf8');
+const unlimited = { qps: 0, burst: 1 };
+const groupLabel = 'scheduling.x-k8s.io/pod-group';
+
+let plane: TestPlane;
+/** kubectl keeps there what it knows of the server. */
+let home: string;
+const processes: RunningProcess[] = [];
+
+beforeAll(async () => {
+  plane = await openEmbeddedPlane();
+  home = await mkdtemp(join(tmpdir(), 'tutti-troubleshooting-'));
+  for (const name of ['node-1', 'node-2']) {
+    const amounts = { cpu: '1', memory: '4Gi', pods: '10' };
+    await plane.client.create('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name },
+      status: { allocatable: amounts, capacity: amounts },
+    });
+  }
+  const shared = {
+    endpoint: fixedEndpoint(plane.url),
+    serving: { kind: 'local', port: 0 },
+    logger: silentLogger,
+  } as const;
+  processes.push(await runController({ ...shared, ...unlimited, workers: 1 }));
+  const configuration = defaultConfiguration({
+    profiles: [defaultProfile('tutti')],
+    clientConnection: unlimited,
+    leaderElection: noLeaderElection,
+  });
+  processes.push(await runScheduler({ ...shared, configuration }));
+  await createGang('train', 3, 3);
+  await createGang('early', 3, 1);
+  await poll(
+    async () => {
+      const { items } = await plane.client.list('/apis/events.k8s.io/v1/events');
+      const told = items.filter((event) => JSON.stringify(event).includes('"kind":"PodGroup"'));
+      return told.length === 2 ? undefined : `${told.length} groups have been told`;
+    },
+    20_000,
+    'both groups are told why they wait',
+  );
+});
+
+afterAll(async () => {
+  await Promise.all(processes.map((each) => each.stop()));
+  await plane.stop();
+  await rm(home, { recursive: true });
+});
+
+async function createGang(name: string, minMember: number, members: number): Promise<void> {
+  await plane.client.create(podGroupPath('default'), {
+    apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+    kind: 'PodGroup',
+    metadata: { name },
+    spec: { minMember },
+  });
+  for (let index = 0; index < members; index++) {
+    const containers = [{ name: 'main', image: 'train:1', resources: { requests: { cpu: '800m' } } }];
+    await plane.client.create('/api/v1/namespaces/default/pods', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: `${name}-${index}`, labels: { [groupLabel]: name } },
+      spec: { schedulerName: 'tutti', containers },
+    });
+  }
+}
+
+/** What differs from run to run. */
+function masked(text: string): string {
+  return withoutTimes(text)
+    .replaceAll(/\b(?:\d+m)?\d+s\b/g, '(age)')
+    .replaceAll(/(Resource Version|UID): +\S+/g, '$1: (any)')
+    .replaceAll(/ +/g, ' ');
+}
+
+it('docs/troubleshooting.md shows what kubectl prints of a gang that is stuck', async () => {
+  const commands = consoleCommandsIn(page);
+  const environment = {
+    HOME: home,
+    KUBECONFIG: plane.kubeconfigPath,
+    PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
+  };
+  const printed = await outputsOf(commands, environment, home);
+  const told = commands.map(({ command, output }) => `$ ${command}\n${masked(output)}`);
+  expect(commands.map(({ command }, index) => `$ ${command}\n${masked(printed[index] ?? '')}`)).toEqual(told);
+  expect(commands).toHaveLength(5);
+});

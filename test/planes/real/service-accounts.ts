@@ -1,0 +1,29 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { KubeClient } from '../../../src/client/kube-client.ts';
+import type { RealPlane } from './real-plane.ts';
+
+/** A token of a ServiceAccount, as a pod gets one; good for an hour. */
+export async function tokenOf(
+  client: Pick<KubeClient, 'create'>,
+  namespace: string,
+  serviceAccount: string,
+): Promise<string> {
+  const { status } = await client.create<{ readonly status: { readonly token: string } }>(
+    `/api/v1/namespaces/${namespace}/serviceaccounts/${serviceAccount}/token`,
+    { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600 } },
+  );
+  return status.token;
+}
+
+/** Writes a kubeconfig that reaches the plane as the ServiceAccount, and answers its path; it goes with the plane. */
+export async function kubeconfigOf(plane: RealPlane, namespace: string, serviceAccount: string): Promise<string> {
+  const token = await tokenOf(plane.client, namespace, serviceAccount);
+  const { users, ...rest } = parse(await readFile(plane.kubeconfigPath, 'utf8')) as { users: { name: string }[] };
+  const path = join(plane.folder, `${namespace}-${serviceAccount}.kubeconfig`);
+  await writeFile(path, JSON.stringify({ ...rest, users: users.map(({ name }) => ({ name, user: { token } })) }), {
+    mode: 0o600,
+  });
+  return path;
+}
