@@ -92,7 +92,8 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     it('says its version, and what it can do when it is told nothing', async () => {
       const version = image.run(['--version'], shared);
       expect(await version.ended()).toMatchObject({ exitCode: 0 });
-      expect(version.stdout).toMatch(/^0\.1\.0\n$/);
+      const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+      expect(version.stdout).toBe(`${manifest.version}\n`);
       const help = image.run(image.config.Cmd, shared);
       expect(await help.ended()).toMatchObject({ exitCode: 0 });
       expect(help.stdout).toContain('scheduler');
@@ -143,7 +144,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     }, 60_000);
   });
 
-  describe.skipIf(programs.state === 'missing')('in pods of the chart, on a real node', () => {
+  describe('in pods of the chart, on a real node', () => {
     let plane: RealPlane;
     let release: ChartRelease;
     const values = { image: { repository: 'tutti', tag: 'test', pullPolicy: 'Never' } };
@@ -162,7 +163,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     });
 
     afterEach(async () => {
-      await release.uninstall('3.17');
+      await release?.uninstall('3.17');
     });
 
     /** Of the release; those that are on their way out do not count. */
@@ -226,7 +227,9 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     async function finished(name: string): Promise<void> {
       await poll(
         async () => {
-          const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', name));
+          const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(
+            podGroupPath('default', name),
+          );
           return status.phase === 'Finished' ? undefined : JSON.stringify(status);
         },
         60_000,
@@ -236,7 +239,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
       expect(ends).toEqual(Array.from({ length: 3 }, () => [nodeName, 'Succeeded', 0]));
     }
 
-    it.each(helmVersions)(
+    it.skipIf(programs.state === 'missing').each(helmVersions)(
       'is installed, tested, upgraded, rolled back and removed by Helm %s, and gangs of containers start whole or not at all',
       async (version) => {
         await plane.client.delete(definition);
@@ -291,7 +294,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
 });
 
 const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${podGroupDefinition.metadata.name}`;
-const isTrouble = /"level":"error"|forbidden|\b403\b/i;
+const isTrouble = /"level":"error"|forbidden|refuses access/i;
 
 interface Pod {
   readonly metadata: {

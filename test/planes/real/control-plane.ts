@@ -48,7 +48,9 @@ export class ControlPlane {
   static async start(group: ProcessGroup, options: ControlPlaneOptions): Promise<ControlPlane> {
     const plane = new ControlPlane(group, options);
     const token = await writeCredentials(group.folder);
-    await writeFile(egressSelectorPath(group.folder), JSON.stringify(egressSelector(machineProxy(group.folder))));
+    if (options.node === true) {
+      await writeFile(egressSelectorPath(group.folder), JSON.stringify(egressSelector(machineProxy(group.folder))));
+    }
     if (options.audited === true) await writeFile(auditFiles(group.folder).policy, JSON.stringify(auditPolicy));
     if (options.etcdData !== undefined) await cp(options.etcdData, plane.#etcdFolder, { recursive: true });
     for (let attempt = 1; ; attempt++) {
