@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { createMetricRegistry } from '../observability/metric-registry.ts';
@@ -12,7 +13,7 @@ it('counts requests by what answered them, and times those that are no watches',
     clock.advance(100);
     const answer = answers.shift()!;
     if (answer instanceof Error) return Promise.reject(answer);
-    return Promise.resolve({ status: answer, headers: {}, body: (async function* () {})() });
+    return Promise.resolve({ status: answer, headers: {}, body: Readable.from([]) });
   };
   const transport = new MeasuredTransport({
     transport: { send, close: () => Promise.resolve() },
