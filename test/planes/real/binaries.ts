@@ -1,4 +1,4 @@
-/** One program of a real control plane, and what it is built from. */
+/** One program of a real control plane, or a tool beside it, and what it is built from. */
 export interface Binary {
   /** Folder under modules/ with its go.mod. */
   readonly module: string;
@@ -17,6 +17,7 @@ export const binaries = {
   'kube-controller-manager': kubernetes('kube-controller-manager'),
   'kube-scheduler': kubernetes('kube-scheduler'),
   kwok: { module: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok', variables: {} },
+  promtool: { module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/promtool', variables: {} },
   'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
   'scheduler-plugins-controller': schedulerPlugins('controller'),
 } as const satisfies Readonly<Record<string, Binary>>;
