@@ -12,7 +12,6 @@ interface ServedSchema {
 
 /** The document at `servedSchemaPath`, as far as it is read. */
 export interface ServedDocument {
-  readonly paths?: Readonly<Record<string, unknown>>;
   readonly components?: { readonly schemas?: Readonly<Record<string, ServedSchema>> };
 }
 
@@ -33,12 +32,9 @@ export function droppedStatusFields(document: ServedDocument): readonly string[]
     ),
   );
   if (served === undefined) return undefined;
-  const [{ schema, subresources }] = podGroupDefinition.spec.versions;
-  const dropped = [...missing(schema.openAPIV3Schema.properties.status, served.properties?.status, 'status')];
-  const hasSubresource = Object.keys(document.paths ?? {}).some((path) =>
-    Object.keys(subresources).some((name) => path.endsWith(`/${podGroupResource.plural}/{name}/${name}`)),
-  );
-  return hasSubresource ? dropped.filter((path) => path !== unwritten) : ['status'];
+  const [{ schema }] = podGroupDefinition.spec.versions;
+  const wanted = schema.openAPIV3Schema.properties.status;
+  return [...missing(wanted, served.properties?.status, 'status')].filter((path) => path !== unwritten);
 }
 
 /** Paths of the fields of `wanted` that `served` does not keep. */

@@ -1,4 +1,4 @@
-/** One program of a real control plane, and what it is built from. */
+/** One program of a real control plane, or a tool beside it, and what it is built from. */
 export interface Binary {
   /** Folder under modules/ with its go.mod. */
   readonly module: string;
@@ -22,6 +22,7 @@ export const binaries = {
   'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
   ctr: containerd('ctr'),
   pause: { module: 'pause', package: 'tutti.test/planes/pause', variables: {} },
+  promtool: { module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/promtool', variables: {} },
   'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
   'scheduler-plugins-controller': schedulerPlugins('controller'),
 } as const satisfies Readonly<Record<string, Binary>>;
