@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { missingRights } from '../../scripts/chart/missing-rights.ts';
 import { systemClock as clock } from '../../src/base/system-clock.ts';
@@ -13,13 +12,6 @@ import type { AuditedCall } from '../planes/real/api-audit.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 import { kubeconfigOf } from '../planes/real/service-accounts.ts';
-import { badInput } from '../scenarios/bad-input.ts';
-import { brokenBindings } from '../scenarios/broken-bindings.ts';
-import { controller } from '../scenarios/controller.ts';
-import { demo } from '../scenarios/demo.ts';
-import { extra } from '../scenarios/extra.ts';
-import { gangs } from '../scenarios/gangs.ts';
-import { playOn } from '../scenarios/play.ts';
 import { InstalledRights } from './installed-rights.ts';
 import { rendered } from './rendered-chart.ts';
 import { isRole, nameOf, refusedIn, rightsOf, roleNameOf } from './right.ts';
@@ -60,29 +52,6 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     installed.push(made);
     return made;
   }
-
-  describe('the scenarios, under the chart’s own ServiceAccounts', () => {
-    let own: InstalledRights;
-
-    beforeAll(async () => {
-      if (programs.state === 'ready') own = await install('scenarios', {});
-    });
-
-    for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings]) {
-      playOn('least privilege', () => own.plane, scenarios);
-    }
-
-    it('have asked for nothing that the API server refused', async () => {
-      const calls = await audit.callsFrom('scenarios');
-      const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
-      process.stderr.write(
-        `\nunder the chart's rights: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
-      );
-      expect(count('scheduler')).toBeGreaterThan(100);
-      expect(count('controller')).toBeGreaterThan(10);
-      expect(refusedIn(calls)).toEqual([]);
-    });
-  });
 
   describe('each right of the two ServiceAccounts', () => {
     let reduced: InstalledRights;
