@@ -110,8 +110,6 @@ export class RightsStory {
     const members = ['whole-0', 'whole-1', 'extended-0', 'extended-1', 'greedy'];
     const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
     if (waiting.length > 0) return `${waiting.join()} are not bound`;
-    const events = [...record.events.current.values()] as readonly { readonly series?: { readonly count: number } }[];
-    if (!events.some(({ series }) => (series?.count ?? 0) > 1)) return 'no Event is repeated';
     if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
     const statuses = await this.ask('/metrics');
     return statuses.every((status) => status === 200) ? undefined : `/metrics answers ${statuses.join()}`;
