@@ -1,23 +1,25 @@
 # The image of `tutti`: what is published to npm, and the Node.js that the lockfile pins. Both base images are build arguments, for
 # registries of one's own:
 #
-#   docker build --tag tutti:0.1.0 --build-arg RUNTIME_IMAGE=debian:trixie-slim .
+#   docker build --tag tutti:0.1.0 --build-arg BASE=registry.example/distroless/cc-debian13 .
 #
-# BUILD_IMAGE needs Node.js 22.19 or later with npm.
-ARG BUILD_IMAGE=node:24-trixie-slim
-# RUNTIME_IMAGE needs glibc and libstdc++, and nothing else: no shell, no Node.js.
-ARG RUNTIME_IMAGE=debian:trixie-slim
+# BUILD_BASE needs Node.js 22.19 or later with npm.
+ARG BUILD_BASE=node:24-trixie-slim
+# BASE needs glibc and libstdc++, and nothing else: no shell, no Node.js.
+ARG BASE=gcr.io/distroless/cc-debian13
 
-FROM ${BUILD_IMAGE} AS build
+FROM ${BUILD_BASE} AS build
 WORKDIR /src
 # Alone, so that a change of the sources does not fetch everything again.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-# Leaves the package in .cache/package, with its bill of materials.
-RUN npm run package -- /tmp && cp node_modules/node/bin/node /usr/local/bin/node-of-tutti
+# Leaves the package in .cache/package, with its bill of materials, to which Node.js is added.
+RUN npm run package -- /tmp \
+ && node scripts/sbom.ts cyclonedx image >.cache/package/dist/sbom.cdx.json \
+ && cp node_modules/node/bin/node /usr/local/bin/node-of-tutti
 
-FROM ${RUNTIME_IMAGE}
+FROM ${BASE}
 COPY --from=build /usr/local/bin/node-of-tutti /usr/local/bin/node
 COPY --from=build /src/.cache/package /opt/tutti
 # By number, so that a cluster can see that it is not root. Nothing is written to the file system.

@@ -31,8 +31,13 @@ export class ChartRelease {
     return this.#helm(version, ['upgrade', this.name, chartFolder, ...flags], values);
   }
 
-  rollback(version: HelmVersion, revision: number): Promise<HelmOutcome> {
-    return this.#helm(version, ['rollback', this.name, String(revision)]);
+  rollback(version: HelmVersion, revision: number, ...flags: readonly string[]): Promise<HelmOutcome> {
+    return this.#helm(version, ['rollback', this.name, String(revision), ...flags]);
+  }
+
+  /** `helm test`: where there is a node to run it. */
+  test(version: HelmVersion, ...flags: readonly string[]): Promise<HelmOutcome> {
+    return this.#helm(version, ['test', this.name, ...flags]);
   }
 
   uninstall(version: HelmVersion): Promise<HelmOutcome> {

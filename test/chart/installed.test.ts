@@ -175,7 +175,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await poll(
         async () => {
           const group = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
-          return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status);
+          return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status ?? {});
         },
         20_000,
         'the controller says that it runs',

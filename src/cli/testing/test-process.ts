@@ -13,7 +13,11 @@ export interface TestProcessOptions {
   readonly stderrTo?: string;
   /** A command and its first parameters, which runs what follows them. */
   readonly under?: readonly string[];
+  /** Runs in place of the sources: a command and its first parameters. */
+  readonly program?: readonly string[];
 }
+
+const fromSources = [process.execPath, packageFile('src', 'main.ts')];
 
 export interface Ended {
   /** Undefined: a signal killed it. */
@@ -23,7 +27,7 @@ export interface Ended {
   readonly tookAfterSignalMs: number;
 }
 
-/** `tutti` as a process of its own, from the sources. */
+/** `tutti` as a process of its own, from the sources unless another program is given. */
 export class TestProcess {
   readonly #child: ChildProcess;
   readonly #ended = deferred<Ended>();
@@ -34,8 +38,8 @@ export class TestProcess {
 
   constructor(parameters: readonly string[], options: TestProcessOptions = {}) {
     const startedAt = performance.now();
-    const { environment, stdoutTo, stderrTo, under = [] } = options;
-    const [command, ...rest] = [...under, process.execPath, packageFile('src', 'main.ts'), ...parameters];
+    const { environment, stdoutTo, stderrTo, under = [], program = fromSources } = options;
+    const [command, ...rest] = [...under, ...program, ...parameters];
     const redirections = [stdoutTo, stderrTo].map((path) => (path === undefined ? undefined : openSync(path, 'w')));
     this.#child = spawn(command!, rest, {
       env: { ...process.env, ...environment },

@@ -1,7 +1,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
+import { removeCgroups } from './node/cgroups.ts';
 
 /** Begins the name of every group's folder in the temporary folder. */
 export const folderPrefix = 'tutti-real-plane-';
@@ -30,6 +31,7 @@ export async function endAbandonedGroups(): Promise<void> {
       if (environment.some((entry) => marks.has(entry))) kill(Number(pid));
     }),
   );
+  await Promise.all(abandoned.map((folder) => removeCgroups(basename(folder)).catch(() => undefined)));
   await Promise.all(abandoned.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 })));
 }
 

@@ -17,6 +17,11 @@ export const binaries = {
   'kube-controller-manager': kubernetes('kube-controller-manager'),
   'kube-scheduler': kubernetes('kube-scheduler'),
   kwok: { module: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok', variables: {} },
+  kubelet: kubernetes('kubelet'),
+  containerd: containerd('containerd'),
+  'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
+  ctr: containerd('ctr'),
+  pause: { module: 'pause', package: 'tutti.test/planes/pause', variables: {} },
   promtool: { module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/promtool', variables: {} },
   'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
   'scheduler-plugins-controller': schedulerPlugins('controller'),
@@ -34,6 +39,10 @@ function kubernetes(name: string): Binary {
     package: `k8s.io/kubernetes/cmd/${name}`,
     variables: kubernetesVariables(kubernetesVersion),
   };
+}
+
+function containerd(name: string): Binary {
+  return { module: 'containerd', package: `github.com/containerd/containerd/v2/cmd/${name}`, variables: {} };
 }
 
 /** Its feature gates go by the version of the Kubernetes inside, not by its own. */

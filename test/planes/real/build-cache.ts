@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { access, constants, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +23,10 @@ export function moduleFolder(module: string): string {
 export async function cachedPath(name: BinaryName): Promise<string> {
   const binary: Binary = binaries[name];
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleFolder(binary.module), file)));
+  for (const file of ['go.mod', 'go.sum', 'main.go']) {
+    const path = join(moduleFolder(binary.module), file);
+    if (existsSync(path)) hash.update(await readFile(path));
+  }
   hash.update(JSON.stringify([linkerFlags(binary), process.platform, process.arch]));
   return join(cacheFolder(), hash.digest('hex').slice(0, 16), name);
 }

@@ -15,7 +15,7 @@ export type Provision<Name extends BinaryName = BinaryName> =
   | { readonly state: 'ready'; readonly paths: Readonly<Record<Name, string>> }
   | {
       readonly state: 'missing';
-      readonly reason: 'no-go' | 'go-too-old' | 'not-built' | 'turned-off';
+      readonly reason: 'no-go' | 'go-too-old' | 'not-built' | 'turned-off' | 'unsuitable-machine';
       /** One line: what is missing and what to do about it. */
       readonly message: string;
     };

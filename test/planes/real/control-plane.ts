@@ -8,7 +8,14 @@ import { loadKubeconfig } from '../../../src/client/kubeconfig.ts';
 import { HttpTransport } from '../../../src/client/http/http-transport.ts';
 import { auditPolicy } from './api-audit.ts';
 import type { ApiServerFeatures } from './program-arguments.ts';
-import { apiServerArguments, auditFiles, etcdArguments } from './program-arguments.ts';
+import {
+  apiServerArguments,
+  apiServerCertificate,
+  auditFiles,
+  egressSelectorPath,
+  etcdArguments,
+} from './program-arguments.ts';
+import { machineProxy } from './node/machine.ts';
 import { freePorts } from './ports.ts';
 import type { ProcessGroup } from './process-group.ts';
 import { PortTakenError, untilReady } from './until-ready.ts';
@@ -41,6 +48,9 @@ export class ControlPlane {
   static async start(group: ProcessGroup, options: ControlPlaneOptions): Promise<ControlPlane> {
     const plane = new ControlPlane(group, options);
     const token = await writeCredentials(group.folder);
+    if (options.node === true) {
+      await writeFile(egressSelectorPath(group.folder), JSON.stringify(egressSelector(machineProxy(group.folder))));
+    }
     if (options.audited === true) await writeFile(auditFiles(group.folder).policy, JSON.stringify(auditPolicy));
     if (options.etcdData !== undefined) await cp(options.etcdData, plane.#etcdFolder, { recursive: true });
     for (let attempt = 1; ; attempt++) {
@@ -92,7 +102,7 @@ export class ControlPlane {
     this.#apiServerArguments = apiServerArguments(folder, port, clientUrl!, this.#options);
     await this.#group.start('kube-apiserver', this.#options.paths['kube-apiserver'], this.#apiServerArguments);
     // It signs its own certificate.
-    const certificates = join(folder, 'api-server', 'apiserver.crt');
+    const certificates = apiServerCertificate(folder);
     await untilReady(this.#group, 'kube-apiserver', readyWithinMs, async () => {
       const authority = await readFile(certificates);
       if (!authority.toString().trimEnd().endsWith('-----END CERTIFICATE-----')) return false;
@@ -130,6 +140,16 @@ async function writeCredentials(folder: string): Promise<string> {
   await writeFile(join(folder, 'service-accounts.pub'), keys.publicKey);
   await writeFile(join(folder, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`);
   return token;
+}
+
+/** Nodes are reached through the socket of a proxy. */
+function egressSelector(proxy: string): object {
+  const transport = { uds: { udsName: proxy } };
+  return {
+    apiVersion: 'apiserver.k8s.io/v1beta1',
+    kind: 'EgressSelectorConfiguration',
+    egressSelections: [{ name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport } }],
+  };
 }
 
 function kubeconfigFor(server: string, authority: string, token: string): string {

@@ -25,6 +25,11 @@ export function etcdArguments(folder: string, { clientUrl, peerUrl }: EtcdAddres
   ];
 }
 
+/** Signed by the API server itself; it stands for its authority, too. */
+export function apiServerCertificate(folder: string): string {
+  return join(folder, 'api-server', 'apiserver.crt');
+}
+
 const nativeGangGate = '--feature-gates=GenericWorkload=true';
 
 /** What may differ from one API server to another. */
@@ -33,6 +38,8 @@ export interface ApiServerFeatures {
   readonly nativeGangs?: boolean;
   /** No priority and fairness and no limit of requests in flight: what is measured is the client. */
   readonly unlimited?: boolean;
+  /** A kubelet runs pods: they get the tokens of their service accounts, and the API server reaches the kubelet. */
+  readonly node?: boolean;
   /** Keeps what ServiceAccounts have asked for, and what became of it; `ApiAudit` reads it. */
   readonly audited?: boolean;
 }
@@ -46,7 +53,7 @@ export function apiServerArguments(
   folder: string,
   port: number,
   etcdUrl: string,
-  { nativeGangs = false, unlimited = false, audited = false }: ApiServerFeatures,
+  { nativeGangs = false, unlimited = false, audited = false, node = false }: ApiServerFeatures,
 ): string[] {
   const audit = auditFiles(folder);
   return [
@@ -60,8 +67,10 @@ export function apiServerArguments(
     `--service-account-signing-key-file=${join(folder, 'service-accounts.key')}`,
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
     '--authorization-mode=RBAC',
-    // Pods are created in namespaces where nobody makes service accounts.
-    '--disable-admission-plugins=ServiceAccount',
+    ...(node
+      ? [`--egress-selector-config-file=${egressSelectorPath(folder)}`, '--kubelet-preferred-address-types=InternalIP']
+      : // Pods are created in namespaces where nobody makes service accounts.
+        ['--disable-admission-plugins=ServiceAccount']),
     '--allow-privileged=true',
     '--endpoint-reconciler-type=none',
     ...(nativeGangs ? ['--runtime-config=scheduling.k8s.io/v1beta1=true', nativeGangGate] : []),
@@ -70,6 +79,11 @@ export function apiServerArguments(
       ? ['--enable-priority-and-fairness=false', '--max-requests-inflight=0', '--max-mutating-requests-inflight=0']
       : []),
   ];
+}
+
+/** How the API server reaches kubelets, where there is one. */
+export function egressSelectorPath(folder: string): string {
+  return join(folder, 'egress-selector.json');
 }
 
 /**
@@ -86,6 +100,8 @@ export function controllerManagerArguments(
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
     `--service-account-private-key-file=${join(folder, 'service-accounts.key')}`,
+    // For pods, which are to trust the API server.
+    `--root-ca-file=${apiServerCertificate(folder)}`,
     `--controllers=*${nodesAreAlive ? '' : ',-node-lifecycle-controller'}`,
     '--leader-elect=false',
     '--kube-api-qps=1000',

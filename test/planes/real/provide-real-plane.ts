@@ -14,7 +14,11 @@ export async function provideForSuite<Name extends BinaryName>(
   suite: string,
   names: readonly Name[],
 ): Promise<Provision<Name>> {
-  const provision = await provide(names);
+  return sayIfMissing(suite, await provide(names));
+}
+
+/** The one loud line of a suite that skips. */
+export function sayIfMissing<Name extends BinaryName>(suite: string, provision: Provision<Name>): Provision<Name> {
   if (provision.state === 'missing') {
     process.stderr.write(`\n!!! SKIPPED on a real API server: ${suite}: ${provision.message}\n\n`);
   }

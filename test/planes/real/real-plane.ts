@@ -7,6 +7,7 @@ import { ControlPlane } from './control-plane.ts';
 import { isHealthy } from './is-healthy.ts';
 import type { ApiServerFeatures } from './program-arguments.ts';
 import { controllerManagerArguments, kwokArguments, schedulerArguments } from './program-arguments.ts';
+import { RealNode } from './node/real-node.ts';
 import { freePorts } from './ports.ts';
 import { ProcessGroup } from './process-group.ts';
 import { writeSchedulerConfiguration } from './scheduler-configuration.ts';
@@ -23,12 +24,16 @@ export interface RealPlaneOptions extends ApiServerFeatures {
   readonly controllerManager?: boolean;
   /** kwok plays the nodes, all of them: pods run and finish. Default: off; bound pods stay as they are. */
   readonly kwok?: boolean;
+  /** A kubelet and a containerd on this machine, as root (`provideNodeForSuite`); needs the controller manager. Default: off. */
+  readonly node?: boolean;
 }
 
 /** A real API server with its etcd, and what else was asked for. */
 export interface RealPlane extends TestPlane {
   /** Of all files of its programs; gone after `stop`. Each program logs to `<name>.log` there. */
   readonly folder: string;
+  /** Where real containers run, when that was asked for. */
+  readonly node: RealNode | undefined;
   /** Resolves when all are there and ready. They are kwok's nodes when it runs; otherwise nobody stands behind them. */
   addNodes(specs: readonly NodeSpec[]): Promise<void>;
   /** The process id of a program of the plane; undefined when it does not run. */
@@ -49,7 +54,7 @@ const readyWithinMs = 60_000;
  * ends with this process, however it ends. Rejects with what a program said last.
  */
 export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlane> {
-  const { paths, controllerManager = false, kwok = false } = options;
+  const { paths, controllerManager = false, kwok = false, node = false } = options;
   const group = await ProcessGroup.open();
   const path = (name: BinaryName): string => {
     const found = paths[name];
@@ -72,13 +77,14 @@ export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlan
       );
     }
     if (controllerManager) {
-      const args = controllerManagerArguments(files, controllerManagerPort!, kwok);
+      const args = controllerManagerArguments(files, controllerManagerPort!, kwok || node);
       await group.start('kube-controller-manager', path('kube-controller-manager'), args);
       await untilReady(group, 'kube-controller-manager', readyWithinMs, () => isHealthy(controllerManagerPort!));
     }
     return {
       ...plane,
       folder: group.folder,
+      node: node ? await RealNode.start(group, path, plane.client, new URL(plane.url)) : undefined,
       addNodes: (specs) => addNodes(plane.client, specs, { kwok }),
       pid: (name) => group.pid(name),
       stopApiServer: () => controlPlane.stopApiServer(),

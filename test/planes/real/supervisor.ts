@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { folderVariable } from './abandoned-groups.ts';
+import { removeCgroups } from './node/cgroups.ts';
 import type { SupervisorAnswer, SupervisorRequest } from './supervisor-messages.ts';
 
 const folder = process.argv[2]!;
@@ -50,6 +51,8 @@ async function endAll(): Promise<void> {
       if (child.kill('SIGKILL')) await exited;
     }),
   );
+  // Pods of a node are in cgroups, whose name is the folder's.
+  await removeCgroups(basename(folder)).catch(() => undefined);
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   // This one too, and whatever the children have started.
   process.kill(-process.pid, 'SIGKILL');

@@ -1,0 +1,330 @@
+import { chmod, copyFile, lstat, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { httpsGet } from '../../src/serving/testing/https-get.ts';
+import { ChartRelease } from '../chart/installed-chart.ts';
+import { openEmbeddedPlane } from '../planes/embedded.ts';
+import { helmVersions } from '../planes/kubectl.ts';
+import { poll } from '../planes/poll.ts';
+import { provideNodeForSuite } from '../planes/real/node/provide-real-node.ts';
+import { nodeName, pauseImage } from '../planes/real/node/real-node.ts';
+import { freePorts } from '../planes/real/ports.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
+import type { RealPlane } from '../planes/real/real-plane.ts';
+import { BuiltImage } from './built-image.ts';
+import { provideImageForSuite } from './provide-image.ts';
+
+const canBuild = await provideImageForSuite('the image');
+const programs = await provideNodeForSuite('the image on a real node', ['kube-scheduler']);
+
+describe.skipIf(canBuild.state === 'missing')('the image', () => {
+  let image: BuiltImage;
+
+  beforeAll(async () => {
+    if (canBuild.state !== 'missing') image = await BuiltImage.build('tutti:test');
+  }, 600_000);
+
+  afterAll(async () => {
+    await image?.remove();
+  });
+
+  it('is small, and says by number that its user is not root', () => {
+    expect(image.config).toMatchObject({
+      User: '65532:65532',
+      Entrypoint: ['/usr/local/bin/node', '/opt/tutti/dist/cli.js'],
+      Cmd: ['--help'],
+      Labels: { 'org.opencontainers.image.title': 'tutti', 'org.opencontainers.image.licenses': 'Apache-2.0' },
+    });
+    expect(image.size).toBeLessThan(160e6);
+  });
+
+  it('adds Node.js and the package to its base and nothing else: no shell, and nothing that its user could change', async () => {
+    const files = await filesOf(image.root);
+    const added = files.filter(({ path }) => !/^(usr\/)?lib(64)?\//.test(path));
+    expect(added.filter(({ path }) => !path.startsWith('opt/tutti/')).map(({ path }) => path)).toEqual([
+      'usr/local/bin/node',
+    ]);
+    const ofOthers = files.filter(({ uid, mode }) => uid !== 0 || (mode & 0o6022) !== 0);
+    expect(ofOthers.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has the code in bundles with source maps', async () => {
+    const dist = join(image.root, 'opt/tutti/dist');
+    const code = await readFile(join(dist, 'cli.js'), 'utf8');
+    expect(code).toMatch(/\/\/# sourceMappingURL=cli\.js\.map\s*$/);
+    const { sources } = JSON.parse(await readFile(join(dist, 'cli.js.map'), 'utf8')) as { readonly sources: string[] };
+    expect(sources).toContain('../src/main.ts');
+    expect((await readdir(join(image.root, 'opt/tutti'))).includes('node_modules')).toBe(false);
+  });
+
+  it('has a bill of materials, CycloneDX, with Node.js and what is bundled', async () => {
+    const bill = JSON.parse(await readFile(join(image.root, 'opt/tutti/dist/sbom.cdx.json'), 'utf8')) as {
+      readonly bomFormat: string;
+      readonly components: readonly { readonly name: string; readonly version: string }[];
+    };
+    const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly version: string }>>;
+    };
+    expect(bill.bomFormat).toBe('CycloneDX');
+    for (const name of ['node', 'winston', 'prom-client', '@kubernetes/client-node']) {
+      const { version } = packages[`node_modules/${name}`]!;
+      expect(bill.components).toContainEqual(expect.objectContaining({ name, version }));
+    }
+  });
+
+  describe('as its user, on a file system that is read-only', () => {
+    let shared: string;
+
+    beforeAll(async () => {
+      if (canBuild.state === 'missing') return;
+      shared = await mkdtemp(join(tmpdir(), 'tutti-shared-'));
+      await chmod(shared, 0o755);
+    });
+
+    afterAll(async () => {
+      if (shared !== undefined) await rm(shared, { recursive: true });
+    });
+
+    it('says its version, and what it can do when it is told nothing', async () => {
+      const version = image.run(['--version'], shared);
+      expect(await version.ended()).toMatchObject({ exitCode: 0 });
+      const manifest = JSON.parse(await readFile('package.json', 'utf8')) as { readonly version: string };
+      expect(version.stdout).toBe(`${manifest.version}\n`);
+      const help = image.run(image.config.Cmd, shared);
+      expect(await help.ended()).toMatchObject({ exitCode: 0 });
+      expect(help.stdout).toContain('scheduler');
+    });
+
+    it('schedules a gang, answers probes over HTTPS, and ends when it is told to', async () => {
+      const plane = await openEmbeddedPlane();
+      try {
+        await copyFile(plane.kubeconfigPath, join(shared, 'kubeconfig'));
+        await chmod(join(shared, 'kubeconfig'), 0o644);
+        const [port] = await freePorts(1);
+        const scheduler = image.run(
+          ['scheduler', '--kubeconfig=/tmp/kubeconfig', `--secure-port=${port}`, '--bind-address=127.0.0.1'],
+          shared,
+        );
+        await scheduler.said(/scheduling/);
+        for (const path of ['/livez', '/readyz', '/healthz']) {
+          expect(await httpsGet(`https://127.0.0.1:${port}${path}`)).toMatchObject({ status: 200, text: 'ok' });
+        }
+        await plane.client.create('/api/v1/nodes', {
+          metadata: { name: 'n1' },
+          status: { allocatable: { cpu: '2', memory: '4Gi', pods: '10' } },
+        });
+        await plane.client.create(podGroupPath('default'), {
+          ...{ apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup' },
+          ...{ metadata: { name: 'pair', namespace: 'default' }, spec: { minMember: 2 } },
+        });
+        for (const name of ['one', 'two']) {
+          await plane.client.create('/api/v1/namespaces/default/pods', {
+            metadata: { name, labels: { [podGroupLabel]: 'pair' } },
+            spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'main' }] },
+          });
+        }
+        await poll(
+          async () => {
+            const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
+            const bound = (items as Pod[]).filter(({ spec }) => spec.nodeName === 'n1');
+            return bound.length === 2 ? undefined : `${bound.length} are`;
+          },
+          20_000,
+          'both are bound',
+        );
+        scheduler.signal('SIGTERM');
+        expect(await scheduler.ended()).toMatchObject({ exitCode: 0 });
+      } finally {
+        await plane.stop();
+      }
+    }, 60_000);
+  });
+
+  describe('in pods of the chart, on a real node', () => {
+    let plane: RealPlane;
+    let release: ChartRelease;
+    const values = { image: { repository: 'tutti', tag: 'test', pullPolicy: 'Never' } };
+    const untilDone = ['--wait', '--timeout', '120s'] as const;
+
+    beforeAll(async () => {
+      if (canBuild.state === 'missing' || programs.state === 'missing') return;
+      plane = await openRealPlane({ paths: programs.paths, controllerManager: true, node: true });
+      await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
+      await plane.node!.importImage(image.archive);
+      release = new ChartRelease(plane, 'tutti', 'tutti-system');
+    }, 240_000);
+
+    afterAll(async () => {
+      await plane?.stop();
+    });
+
+    afterEach(async () => {
+      await release?.uninstall('3.17');
+    });
+
+    /** Of the release; those that are on their way out do not count. */
+    async function pods(): Promise<readonly Pod[]> {
+      const { items } = await plane.client.list('/api/v1/namespaces/tutti-system/pods');
+      return (items as Pod[]).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    }
+
+    const names = async (): Promise<readonly string[]> => (await pods()).map(({ metadata }) => metadata.name).sort();
+
+    /** As the API server has it of the kubelet. */
+    async function logOf(pod: string): Promise<string> {
+      const path = `/api/v1/namespaces/tutti-system/pods/${pod}/log`;
+      return (await plane.client.call({ method: 'GET', path, headers: {} }, { timeoutMs: 10_000 })).text;
+    }
+
+    async function expectHealthy(components: readonly string[]): Promise<void> {
+      const found = await pods();
+      expect(found.map(({ metadata }) => metadata.labels['app.kubernetes.io/component']).sort()).toEqual(components);
+      for (const { metadata, spec, status } of found) {
+        expect({ spec, status }).toMatchObject({
+          spec: { nodeName },
+          status: { phase: 'Running', containerStatuses: [{ ready: true, restartCount: 0 }] },
+        });
+        expect((await logOf(metadata.name)).split('\n').filter((line) => isTrouble.test(line))).toEqual([]);
+      }
+    }
+
+    /** A Job whose containers run for a moment; of them as many as `fit` take all the room that there is. */
+    async function createGang(name: string, { fit }: { readonly fit?: number } = {}): Promise<void> {
+      const { status } = await plane.client.get<{ status: { allocatable: { cpu: string } } }>(
+        `/api/v1/nodes/${nodeName}`,
+      );
+      const cpu = fit === undefined ? '10m' : `${Math.floor((Number(status.allocatable.cpu) * 1000) / (fit + 0.5))}m`;
+      await plane.client.create(podGroupPath('default'), {
+        ...{ apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup' },
+        ...{ metadata: { name, namespace: 'default' }, spec: { minMember: 3 } },
+      });
+      const container = { name: 'main', image: pauseImage, imagePullPolicy: 'Never', args: ['500ms'] };
+      await plane.client.create('/apis/batch/v1/namespaces/default/jobs', {
+        metadata: { name },
+        spec: {
+          ...{ parallelism: 3, completions: 3 },
+          template: {
+            metadata: { labels: { [podGroupLabel]: name } },
+            spec: {
+              schedulerName: 'tutti',
+              restartPolicy: 'Never',
+              containers: [{ ...container, resources: { requests: { cpu } } }],
+            },
+          },
+        },
+      });
+    }
+
+    async function membersOf(name: string): Promise<readonly Pod[]> {
+      const labelSelector = `${podGroupLabel}=${name}`;
+      return (await plane.client.list('/api/v1/namespaces/default/pods', { labelSelector })).items as Pod[];
+    }
+
+    async function finished(name: string): Promise<void> {
+      await poll(
+        async () => {
+          const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(
+            podGroupPath('default', name),
+          );
+          return status.phase === 'Finished' ? undefined : JSON.stringify(status);
+        },
+        60_000,
+        `the gang ${name} has run to its end`,
+      );
+      const ends = (await membersOf(name)).map(({ spec, status }) => [spec.nodeName, status.phase, exitCodeOf(status)]);
+      expect(ends).toEqual(Array.from({ length: 3 }, () => [nodeName, 'Succeeded', 0]));
+    }
+
+    it.skipIf(programs.state === 'missing').each(helmVersions)(
+      'is installed, tested, upgraded, rolled back and removed by Helm %s, and gangs of containers start whole or not at all',
+      async (version) => {
+        await plane.client.delete(definition);
+        expect(await release.install(version, values, ...untilDone)).toMatchObject({ exitCode: 0 });
+        await expectHealthy(['controller', 'scheduler']);
+        const installed = await names();
+
+        const test = await release.test(version, '--timeout', '120s');
+        expect(test).toMatchObject({
+          exitCode: 0,
+          stdout: expect.stringMatching(/tutti-test\n.*\n.*\nPhase: +Succeeded/),
+        });
+
+        const gang = (what: string): string => `${what}-${version.replace('.', '-')}`;
+        await createGang(gang('small'));
+        await finished(gang('small'));
+        await createGang(gang('large'), { fit: 2 });
+        await poll(
+          async () => {
+            const reasons = (await membersOf(gang('large'))).map(({ status }) => status.conditions?.[0]?.reason);
+            return reasons.join() === 'Unschedulable,Unschedulable,Unschedulable' ? undefined : reasons.join();
+          },
+          20_000,
+          'all members are told that they do not fit',
+        );
+        expect((await membersOf(gang('large'))).map(({ spec }) => spec.nodeName)).toEqual(Array(3).fill(undefined));
+        await expectHealthy(['controller', 'scheduler']);
+
+        const more = { ...values, scheduler: { replicaCount: 2 }, logging: { level: 'debug' } };
+        expect(await release.upgrade(version, more, ...untilDone)).toMatchObject({ exitCode: 0 });
+        await expectHealthy(['controller', 'scheduler', 'scheduler']);
+        expect((await names()).filter((name) => installed.includes(name))).toEqual([]);
+        await createGang(gang('upgraded'));
+        await finished(gang('upgraded'));
+
+        expect(await release.rollback(version, 1, ...untilDone)).toMatchObject({ exitCode: 0 });
+        await expectHealthy(['controller', 'scheduler']);
+        await createGang(gang('rolled-back'));
+        await finished(gang('rolled-back'));
+
+        expect(await release.uninstall(version)).toMatchObject({ exitCode: 0 });
+        await poll(
+          async () => ((await names()).length === 0 ? undefined : 'some are there'),
+          60_000,
+          'its pods are gone',
+        );
+        await plane.client.get(definition);
+      },
+      300_000,
+    );
+  });
+});
+
+const definition = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${podGroupDefinition.metadata.name}`;
+const isTrouble = /"level":"error"|forbidden|refuses access/i;
+
+interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec: { readonly nodeName?: string };
+  readonly status: PodStatus;
+}
+
+interface PodStatus {
+  readonly phase?: string;
+  readonly conditions?: readonly { readonly reason?: string }[];
+  readonly containerStatuses?: readonly { readonly state?: { readonly terminated?: { readonly exitCode: number } } }[];
+}
+
+function exitCodeOf({ containerStatuses = [] }: PodStatus): number | undefined {
+  return containerStatuses[0]?.state?.terminated?.exitCode;
+}
+
+/** Every file below a folder, by its path in it. */
+async function filesOf(root: string): Promise<{ path: string; uid: number; mode: number }[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory() && !entry.isSymbolicLink());
+  return Promise.all(
+    files.map(async (entry) => {
+      const whole = join(entry.parentPath, entry.name);
+      const { uid, mode } = await lstat(whole);
+      return { path: whole.slice(root.length + 1), uid, mode };
+    }),
+  );
+}

@@ -1,0 +1,3 @@
+module tutti.test/planes/pause
+
+go 1.26.0

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { ProcessGroup } from '../process-group.ts';
+import { untilReady } from '../until-ready.ts';
+
+const name = 'machine';
+const readyWithinMs = 20_000;
+
+/** Addresses that only programs inside of a machine can reach. */
+export interface MachineAddresses {
+  /** Its own. */
+  readonly own: string;
+  /** Of the API server, which is reached there through a relay. */
+  readonly apiServer: string;
+}
+
+/**
+ * A machine that is namespaces of this one: a network without any way out but the relay, processes that all end when the first one
+ * does, and mounts that nobody else sees and that go with them. Files, and the kernel, are shared. Only root can make one.
+ */
+export class Machine {
+  readonly #group: ProcessGroup;
+  readonly #enter: readonly string[];
+
+  private constructor(group: ProcessGroup, enter: readonly string[]) {
+    this.#group = group;
+    this.#enter = enter;
+  }
+
+  /** Resolves when it has its addresses, and the API server that listens on that port of the loopback is at the one for it. */
+  static async start(group: ProcessGroup, addresses: MachineAddresses, apiServerPort: number): Promise<Machine> {
+    const ready = join(group.folder, 'machine-ready');
+    const script = fileURLToPath(new URL('machine.sh', import.meta.url));
+    await group.start(name, 'unshare', [
+      ...['--mount', '--net', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'],
+      ...['sh', script, ready, addresses.own, addresses.apiServer],
+    ]);
+    await untilReady(group, name, readyWithinMs, () => Promise.resolve(existsSync(ready)));
+    const namespaces = `/proc/${group.pid(name)}/ns`;
+    const machine = new Machine(group, [
+      `--mount=${namespaces}/mnt`,
+      `--net=${namespaces}/net`,
+      `--pid=${namespaces}/pid_for_children`,
+    ]);
+    await machine.#relay(addresses.apiServer, apiServerPort);
+    return machine;
+  }
+
+  /** Runs a program in it until it ends; see ProcessGroup.start. */
+  start(program: string, path: string, args: readonly string[]): Promise<void> {
+    return this.#group.start(program, 'nsenter', [...this.#enter, '--', path, ...args]);
+  }
+
+  /** A command that runs what follows it in the machine. */
+  get command(): readonly string[] {
+    return ['nsenter', ...this.#enter, '--'];
+  }
+
+  async #relay(address: string, port: number): Promise<void> {
+    const script = fileURLToPath(new URL('relay.ts', import.meta.url));
+    const socket = join(this.#group.folder, 'api-server.sock');
+    const proxy = machineProxy(this.#group.folder);
+    await this.#group.start('relay-outside', process.execPath, [script, 'outside', socket, String(port)]);
+    await untilReady(this.#group, 'relay-outside', readyWithinMs, () => Promise.resolve(existsSync(socket)));
+    await this.start('relay-inside', process.execPath, [script, 'inside', socket, address, proxy]);
+    await untilReady(this.#group, 'relay-inside', readyWithinMs, () => Promise.resolve(existsSync(proxy)));
+  }
+}
+
+/** Where the API server, by HTTP CONNECT, reaches addresses in the machine. */
+export function machineProxy(folder: string): string {
+  return join(folder, 'machine-proxy.sock');
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { poll } from '../poll.ts';
+import { provideNodeForSuite } from './node/provide-real-node.ts';
+import { nodeName, pauseImage } from './node/real-node.ts';
+import { openRealPlane } from './real-plane.ts';
+import type { RealPlane } from './real-plane.ts';
+
+const programs = await provideNodeForSuite('a real node', []);
+const pods = '/api/v1/namespaces/default/pods';
+
+describe.skipIf(programs.state === 'missing')('a real plane with a real node', () => {
+  let plane: RealPlane;
+
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    plane = await openRealPlane({ paths: programs.paths, controllerManager: true, node: true });
+    await poll(
+      () => plane.client.get('/api/v1/namespaces/default/serviceaccounts/default').then(() => undefined, String),
+      20_000,
+      'pods have a service account',
+    );
+  }, 180_000);
+
+  afterAll(async () => {
+    await plane?.stop();
+  });
+
+  async function run(name: string, ...args: readonly string[]): Promise<void> {
+    const container = { name: 'main', image: pauseImage, imagePullPolicy: 'Never', args };
+    await plane.client.create(pods, {
+      metadata: { name },
+      spec: { nodeName, restartPolicy: 'Never', terminationGracePeriodSeconds: 5, containers: [container] },
+    });
+  }
+
+  async function reached(name: string, phase: string): Promise<void> {
+    await poll(
+      async () => {
+        const { status } = await plane.client.get<{ status: { phase?: string } }>(`${pods}/${name}`);
+        return status.phase === phase ? undefined : JSON.stringify(status);
+      },
+      60_000,
+      `${name} is ${phase}`,
+    );
+  }
+
+  async function logOf(name: string): Promise<string> {
+    const { text } = await plane.client.call(
+      { method: 'GET', path: `${pods}/${name}/log`, headers: {} },
+      { timeoutMs: 10_000 },
+    );
+    return text;
+  }
+
+  it('runs containers to their end, and shows what they say', async () => {
+    await run('short', '100ms');
+    await reached('short', 'Succeeded');
+    expect(await logOf('short')).toBe('waiting\n');
+  }, 90_000);
+
+  it('says how a container failed', async () => {
+    await run('wrong', 'soon');
+    await reached('wrong', 'Failed');
+    expect(await logOf('wrong')).toContain('invalid duration "soon"');
+  }, 90_000);
+
+  it('ends a container whose pod is deleted', async () => {
+    await run('long');
+    await reached('long', 'Running');
+    expect(await plane.node!.containers()).toContain(pauseImage);
+    await plane.client.delete(`${pods}/long`);
+    await poll(
+      async () => {
+        const { items } = await plane.client.list(pods);
+        const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+        return names.includes('long') ? 'it is there' : undefined;
+      },
+      60_000,
+      'the pod is gone',
+    );
+  }, 120_000);
+
+  it('is in namespaces and cgroups of its own, of which nothing is left when it is stopped', async () => {
+    const { folder } = plane;
+    await run('left');
+    await reached('left', 'Running');
+    const mounts = async (): Promise<readonly string[]> =>
+      (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter((line) => line.includes(folder));
+    expect(await mounts()).toEqual([]);
+    expect(await processesOf(folder)).not.toEqual([]);
+    expect(await cgroupsOf(folder)).not.toEqual([]);
+    await plane.stop();
+    expect(existsSync(folder)).toBe(false);
+    expect(await cgroupsOf(folder)).toEqual([]);
+    await poll(
+      async () => {
+        const left = await processesOf(folder);
+        return left.length === 0 ? undefined : left.join();
+      },
+      10_000,
+      'no process of it is left',
+    );
+  }, 120_000);
+});
+
+/** Command lines that name the plane's folder: of its programs, and of the shims of its containers. */
+async function processesOf(folder: string): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return lines.filter((line) => line.includes(folder));
+}
+
+async function cgroupsOf(folder: string): Promise<readonly string[]> {
+  const hierarchies = ['', ...(await readdir('/sys/fs/cgroup'))].map((name) => `/sys/fs/cgroup/${name}`);
+  return hierarchies.map((hierarchy) => `${hierarchy}/${basename(folder)}`).filter((path) => existsSync(path));
+}
