@@ -1,4 +1,5 @@
 import { isMap, isSeq, parseAllDocuments } from 'yaml';
+import { missingRights } from './missing-rights.ts';
 import { renderChart } from './render.ts';
 
 /** A rule of a role that the chart makes, and what it says it is for. */
@@ -61,6 +62,14 @@ function table(rules: readonly DocumentedRule[]): string {
   return `| verbs | on | of | needed by |\n| --- | --- | --- | --- |\n${rows(rules)}\n`;
 }
 
+function missingTable(): string {
+  const rows = Object.entries(missingRights).map(([right, { log, isDebug = false, effect }]) => {
+    const said = log === undefined ? 'nothing' : `\`${log}\`${isDebug ? ' (level debug)' : ''}`;
+    return `| \`${right}\` | ${said} | ${effect} |`;
+  });
+  return `| right | the log says | then |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+}
+
 /** docs/rbac.md */
 export async function rbacPage(): Promise<string> {
   const defaults = readRules(await renderChart());
@@ -105,6 +114,11 @@ ${table(of('controller'))}
 A Role in the release's namespace, unless \`controller.leaderElect\` is false:
 
 ${table(of('controller-lease'))}
+## When a right is missing
+A test takes each right of the two ServiceAccounts away, one at a time, on a real API server: exactly that is refused then, and shows as follows. With all of
+them nothing is refused, whatever Tutti does; so none is missing here, and none is needless.
+
+${missingTable()}
 ## helm test
 A Role in the release's namespace, there while the test runs, unless \`tests.enabled\` is false:
 

@@ -44,9 +44,8 @@ export class InstalledRights {
     more: readonly string[] = [],
   ): Promise<InstalledRights> {
     const all = await rendered(values, { namespace });
-    const isHook = ({ metadata }: ChartObject): boolean => metadata.annotations?.['helm.sh/hook'] !== undefined;
     const others = more.map((name) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } }));
-    const objects = [...all.filter((object) => kinds.includes(object.kind) && !isHook(object)), ...others];
+    const objects = [...all.filter(({ kind }) => kinds.includes(kind)), ...others];
     await real.client.create('/api/v1/namespaces', {
       apiVersion: 'v1',
       kind: 'Namespace',
@@ -79,17 +78,25 @@ export class InstalledRights {
     return tokenOf(this.#real.client, this.namespace, serviceAccount);
   }
 
-  /** Takes the right away; resolves when the API server refuses it, with what gives it back. */
-  async take(right: Right): Promise<() => Promise<void>> {
-    const role = this.#objects.filter(isRole).find((object) => roleNameOf(object) === right.role);
-    if (role === undefined) throw new Error(`the chart makes no role ${right.role}`);
+  /** Takes rights away; resolves when the API server refuses them, with what gives them back. */
+  async take(...rights: readonly Right[]): Promise<() => Promise<void>> {
     const { client } = this.#real;
+    const changes = this.#objects.filter(isRole).flatMap((role) => {
+      const taken = rights.filter((right) => right.role === roleNameOf(role));
+      return taken.length > 0 ? [{ role, taken }] : [];
+    });
     const decided = (isAllowed: boolean): Promise<unknown> =>
-      Promise.all(this.#holdersOf(role).map((holder) => this.#decided(holder, role, right, isAllowed)));
-    await client.replace(pathOf(role), without(role, right));
+      Promise.all(
+        changes.flatMap(({ role, taken }) =>
+          this.#holdersOf(role).flatMap((holder) =>
+            taken.map((right) => this.#decided(holder, role, right, isAllowed)),
+          ),
+        ),
+      );
+    for (const { role, taken } of changes) await client.replace(pathOf(role), taken.reduce(without, role));
     await decided(false);
     return async () => {
-      await client.replace(pathOf(role), role);
+      for (const { role } of changes) await client.replace(pathOf(role), role);
       await decided(true);
     };
   }

@@ -93,14 +93,14 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     expect(exitCode).toBe(0);
   };
 
-  async function runGang(name: string, schedulerName: string): Promise<void> {
+  async function runGang(name: string, schedulerName: string, size = 2): Promise<void> {
     await plane.client.create(podGroupPath('default'), {
       apiVersion: 'scheduling.x-k8s.io/v1alpha1',
       kind: 'PodGroup',
       metadata: { name, namespace: 'default' },
-      spec: { minMember: 2 },
+      spec: { minMember: size },
     });
-    for (const index of [0, 1]) {
+    for (let index = 0; index < size; index++) {
       await plane.client.create('/api/v1/namespaces/default/pods', {
         metadata: { name: `${name}-${index}`, labels: { [podGroupLabel]: name } },
         spec: { schedulerName, containers: [{ name: 'main', image: 'main' }] },
@@ -108,16 +108,21 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     }
   }
 
-  async function bound(name: string): Promise<string | undefined> {
+  async function countBound(name: string): Promise<number> {
     const { items } = await plane.client.list('/api/v1/namespaces/default/pods', {
       labelSelector: `${podGroupLabel}=${name}`,
     });
-    const nodes = (items as { spec: { nodeName?: string } }[]).flatMap(({ spec }) => spec.nodeName ?? []);
-    return nodes.length === 2 ? undefined : `${nodes.length} of ${name} are bound`;
+    return (items as { spec: { nodeName?: string } }[]).filter(({ spec }) => spec.nodeName !== undefined).length;
   }
 
-  async function removeGang(name: string): Promise<void> {
-    for (const index of [0, 1]) await plane.client.delete(`/api/v1/namespaces/default/pods/${name}-${index}`);
+  async function bound(name: string, size = 2): Promise<string | undefined> {
+    const count = await countBound(name);
+    return count === size ? undefined : `${count} of ${name} are bound`;
+  }
+
+  async function removeGang(name: string, size = 2): Promise<void> {
+    for (let index = 0; index < size; index++)
+      await plane.client.delete(`/api/v1/namespaces/default/pods/${name}-${index}`);
     await plane.client.delete(podGroupPath('default', name));
   }
 
@@ -289,6 +294,32 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     const refused = await tutti.stop();
     expect(refused).toHaveLength(2);
     for (const line of refused) expect(line).toContain('extension-apiserver-authentication');
+  }, 120_000);
+
+  it('CH7 an upgrade in the middle of a gang leaves it whole', async () => {
+    await removeDefinition();
+    const size = 40;
+    const tutti = release('tutti', 'upgraded');
+    // So slow that the old one cannot bind all of it before it has to end.
+    noProblem(await tutti.install('3.17', { config: { clientConnection: { qps: 5, burst: 5 } } }));
+    const old = await tutti.run('scheduler', '3.17');
+    await old.said(/"message":"scheduling"/);
+    // A new pod is ready before an old one is told to end.
+    noProblem(await tutti.upgrade('3.17', { config: { clientConnection: { qps: 50, burst: 100 } } }));
+    const standby = await tutti.run('scheduler', '3.17');
+    await standby.said(/"message":"standing by/);
+    await runGang('moved', 'tutti', size);
+    const begun = async (): Promise<string | undefined> =>
+      (await countBound('moved')) > 0 ? undefined : 'nothing is bound';
+    await poll(begun, 30_000, 'the old one has begun');
+    old.signal('SIGTERM');
+    await old.ended();
+    const left = await countBound('moved');
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(size);
+    await poll(() => bound('moved', size), 30_000, 'the new one has made it whole');
+    expect(await tutti.stop()).toEqual([]);
+    await removeGang('moved', size);
   }, 120_000);
 
   it('CH6 three releases, two of one name, bind each its own and nobody else’s', async () => {

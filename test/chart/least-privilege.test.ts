@@ -1,17 +1,17 @@
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { missingRights } from '../../scripts/chart/missing-rights.ts';
+import { systemClock as clock } from '../../src/base/system-clock.ts';
+import { tryGang } from '../../src/cli/verify/gang-trial.ts';
+import { ForbiddenError } from '../../src/client/api-errors.ts';
+import { HttpTransport } from '../../src/client/http/http-transport.ts';
+import { KubeClient } from '../../src/client/kube-client.ts';
+import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { ApiAudit } from '../planes/real/api-audit.ts';
 import type { AuditedCall } from '../planes/real/api-audit.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
-import { badInput } from '../scenarios/bad-input.ts';
-import { brokenBindings } from '../scenarios/broken-bindings.ts';
-import { controller } from '../scenarios/controller.ts';
-import { demo } from '../scenarios/demo.ts';
-import { extra } from '../scenarios/extra.ts';
-import { gangs } from '../scenarios/gangs.ts';
-import { playOn } from '../scenarios/play.ts';
+import { kubeconfigOf } from '../planes/real/service-accounts.ts';
 import { InstalledRights } from './installed-rights.ts';
 import { rendered } from './rendered-chart.ts';
 import { isRole, nameOf, refusedIn, rightsOf, roleNameOf } from './right.ts';
@@ -20,12 +20,12 @@ import { RightsStory, allRights } from './rights-story.ts';
 
 const programs = await provideForSuite('least privilege', ['etcd', 'kube-apiserver']);
 
-/** Roles of the ServiceAccounts under which Tutti runs, and of whom it lets read its metrics. */
-const roles = ['scheduler', 'scheduler-lease', 'controller', 'controller-lease'];
-const rights = (await rendered(allRights('reduced'), { namespace: 'reduced' }))
-  .filter(isRole)
-  .filter((role) => roles.includes(roleNameOf(role)))
-  .flatMap(rightsOf);
+const roles = (await rendered(allRights('reduced'), { namespace: 'reduced' })).filter(isRole);
+const rights = of('scheduler', 'scheduler-lease', 'controller', 'controller-lease');
+
+function of(...names: readonly string[]): readonly Right[] {
+  return names.flatMap((name) => roles.filter((role) => roleNameOf(role) === name).flatMap(rightsOf));
+}
 
 function accountOf({ role }: Right): string {
   return `tutti-${role.split('-')[0]}`;
@@ -53,28 +53,12 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     return made;
   }
 
-  describe('the scenarios, under the chart’s own ServiceAccounts', () => {
-    let own: InstalledRights;
-
-    beforeAll(async () => {
-      if (programs.state === 'ready') own = await install('scenarios', {});
-    });
-
-    for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings]) {
-      playOn('least privilege', () => own.plane, scenarios);
-    }
-
-    it('have asked for nothing that the API server refused', async () => {
-      const calls = await audit.callsFrom('scenarios');
-      const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
-      process.stderr.write(
-        `\nunder the chart's rights: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
-      );
-      expect(count('scheduler')).toBeGreaterThan(100);
-      expect(count('controller')).toBeGreaterThan(10);
-      expect(refusedIn(calls)).toEqual([]);
-    });
-  });
+  /** What has not happened of the story yet, or which rights have not been used in it; undefined when there is none. */
+  async function missingFrom(story: RightsStory, namespace: string): Promise<string | undefined> {
+    const calls = await audit.callsFrom(namespace);
+    const unused = rights.filter((right) => !calls.some((call) => uses(call, right)));
+    return unused.length > 0 ? `nobody needed ${unused.map(describeRight).join(', ')}` : story.missing();
+  }
 
   describe('each right of the two ServiceAccounts', () => {
     let reduced: InstalledRights;
@@ -85,14 +69,16 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
 
     it('is used in a story that nothing is refused in', async () => {
       await RightsStory.play(reduced, async (story) => {
-        const missing = await story.missing();
+        const missing = await missingFrom(story, 'reduced');
         if (missing === undefined) await story.changeLeaders();
         return missing;
       });
-      const calls = await audit.callsFrom('reduced');
-      expect(refusedIn(calls)).toEqual([]);
-      expect(rights.filter((right) => !calls.some((call) => uses(call, right))).map(describeRight)).toEqual([]);
+      expect(refusedIn(await audit.callsFrom('reduced'))).toEqual([]);
     }, 60_000);
+
+    it('is explained in the documentation, and no other is', () => {
+      expect(new Set(Object.keys(missingRights))).toEqual(new Set(rights.map(nameOf)));
+    });
 
     it.each(rights.map((right) => [describeRight(right), right] as const))(
       '%s is missed when it is taken away',
@@ -102,9 +88,11 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
         const expected = [describeRight(right)];
         const refused = async (): Promise<readonly string[]> =>
           refusedIn((await audit.callsFrom('reduced')).slice(before));
-        await RightsStory.play(reduced, async () => {
-          const found = await refused();
-          return found.length > 0 ? undefined : `${expected.join()} is not refused`;
+        const { log } = missingRights[nameOf(right)]!;
+        await RightsStory.play(reduced, async ({ logged }) => {
+          if ((await refused()).length === 0) return `${expected.join()} is not refused`;
+          const isSaid = log === undefined || logged.lines.some(({ message }) => message === log);
+          return isSaid ? undefined : `nothing is logged like ${log}`;
         });
         await giveBack();
         expect(await refused()).toEqual(expected);
@@ -113,9 +101,85 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     );
   });
 
+  describe('each right of whoever looks into the processes', () => {
+    let watched: InstalledRights;
+    const paths = of('metrics-reader', 'debug-reader');
+
+    beforeAll(async () => {
+      if (programs.state !== 'ready') return;
+      watched = await install('watched', allRights('watched'), 'reader');
+      const name = 'tutti:watched:debug-reader';
+      const subjects = [{ kind: 'ServiceAccount', name: 'reader', namespace: 'watched' }];
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
+      const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name } };
+      await real.client.create('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+        ...binding,
+        roleRef,
+        subjects,
+      });
+    });
+
+    /** What a scheduler answers about each path. */
+    async function expectAnswers(expected: number): Promise<void> {
+      await RightsStory.play(watched, async (story) => {
+        const answers = await Promise.all(paths.map(async ({ resource }) => (await story.ask(resource))[0]!));
+        return answers.every((status) => status === expected) ? undefined : answers.join();
+      });
+    }
+
+    it('opens a path, and without it there is none', async () => {
+      expect(paths.map(nameOf)).toEqual([
+        'get /metrics',
+        'get /configz',
+        'get /debug/cache',
+        'get /debug/groups',
+        'get /debug/queue',
+      ]);
+      await expectAnswers(200);
+      await watched.take(...paths);
+      await expectAnswers(403);
+    }, 60_000);
+  });
+
+  describe('each right of helm test', () => {
+    let tested: InstalledRights;
+
+    beforeAll(async () => {
+      if (programs.state === 'ready') tested = await install('tested', {});
+    });
+
+    /** As `helm test` does; nobody schedules its pods here. */
+    async function tryAsTest(): Promise<void> {
+      const endpoint = await loadKubeconfig({ clock, path: await kubeconfigOf(real, 'tested', 'tutti-test') });
+      const transport = new HttpTransport({ endpoint });
+      const client = new KubeClient({ transport, clock, userAgent: 'tutti-tests' });
+      const gang = { namespace: 'tested', schedulerName: 'nobody', image: 'none', timeoutMs: 1 };
+      const { signal } = new AbortController();
+      try {
+        await tryGang({ ...gang, client, clock, random: Math.random, signal });
+      } catch (error) {
+        if (!(error instanceof ForbiddenError)) throw error;
+      } finally {
+        await transport.close();
+      }
+    }
+
+    it('is used, and missed when it is taken away', async () => {
+      await tryAsTest();
+      expect(refusedIn(await audit.callsFrom('tested'))).toEqual([]);
+      for (const right of of('test')) {
+        const before = (await audit.callsFrom('tested')).length;
+        const giveBack = await tested.take(right);
+        await tryAsTest();
+        expect(refusedIn((await audit.callsFrom('tested')).slice(before))).toEqual([`tutti-test: ${nameOf(right)}`]);
+        await giveBack();
+      }
+    }, 60_000);
+  });
+
   it('is enough with the cluster’s own roles and a small one', async () => {
     const values = { ...allRights('stock'), rbac: { stockRoles: true } };
-    await RightsStory.play(await install('stock', values, 'reader'), (story) => story.missing());
+    await RightsStory.play(await install('stock', values, 'reader'), (story) => missingFrom(story, 'stock'));
     expect(refusedIn(await audit.callsFrom('stock'))).toEqual([]);
   }, 60_000);
 
@@ -123,7 +187,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     const values = { ...allRights('unbound'), rbac: { preemption: true, authReader: false } };
     await RightsStory.play(await install('unbound', values, 'reader'), async (story) => {
       const said = story.logged.lines.some(({ message }) => message.startsWith('certificates cannot be read'));
-      return said ? story.missing() : 'nothing is said';
+      return said ? missingFrom(story, 'unbound') : 'nothing is said';
     });
     expect(refusedIn(await audit.callsFrom('unbound'))).toEqual([
       'tutti-controller: get configmaps',

@@ -1,5 +1,8 @@
 import process from 'node:process';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { InstalledRights } from '../chart/installed-rights.ts';
+import { refusedIn } from '../chart/right.ts';
+import { ApiAudit } from '../planes/real/api-audit.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
@@ -15,18 +18,32 @@ const programs = await provideForSuite('the scenarios', ['etcd', 'kube-apiserver
 
 describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => {
   let plane: RealPlane;
+  let rights: InstalledRights;
 
   beforeAll(async () => {
     if (programs.state === 'missing') return;
-    plane = await openRealPlane({ paths: programs.paths });
+    plane = await openRealPlane({ paths: programs.paths, audited: true });
+    rights = await InstalledRights.install(plane, 'tutti-system', {});
     process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane.version}\n`);
   }, 120_000);
 
   afterAll(async () => {
+    await rights?.close();
     await plane?.stop();
   });
 
   for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings]) {
-    playOn('real', () => plane, scenarios);
+    playOn('real', () => rights.plane, scenarios);
   }
+
+  it('nothing was refused to the two ServiceAccounts of the chart, under which all of this ran', async () => {
+    const calls = await new ApiAudit(plane).callsFrom('tutti-system');
+    const count = (account: string): number => calls.filter(({ user }) => user.endsWith(`:tutti-${account}`)).length;
+    process.stderr.write(
+      `\nunder the chart's rights: ${count('scheduler')} calls of the scheduler, ${count('controller')} of the controller\n`,
+    );
+    expect(count('scheduler')).toBeGreaterThan(100);
+    expect(count('controller')).toBeGreaterThan(10);
+    expect(refusedIn(calls)).toEqual([]);
+  });
 });

@@ -1,0 +1,57 @@
+/** How it shows that a right of Tutti's is missing. */
+export interface MissingRight {
+  /** The message of the log line, of the level `debug` where that is said, else `warn`. Absent: nothing is logged. */
+  readonly log?: string;
+  readonly isDebug?: boolean;
+  /** What does not work then. */
+  readonly effect: string;
+}
+
+const notListed = {
+  log: 'list failed, it will be tried again',
+  effect: 'the process is never ready, and does nothing',
+};
+const notWatched = { log: 'watch failed, it will be tried again', effect: 'nothing that changes is seen' };
+const notBound = 'could not bind';
+const notEvicted = { log: 'could not evict a pod', effect: 'nobody makes room' };
+const notWritten = { log: 'could not write an event', isDebug: true };
+const notAsked = {
+  log: 'cannot ask the API server who may read what is served; nobody may until it answers',
+  effect: '/metrics, /configz and /debug are answered 503, health is not',
+};
+const notTaken = { log: 'the Lease could not be read or taken', effect: 'nobody leads: nothing is written' };
+
+/** `VERB RESOURCE.GROUP/SUBRESOURCE` -> how it shows that it is missing; for each right of the two ServiceAccounts. */
+export const missingRights: Readonly<Record<string, MissingRight>> = {
+  'list podgroups.scheduling.x-k8s.io': notListed,
+  'watch podgroups.scheduling.x-k8s.io': notWatched,
+  'list nodes': notListed,
+  'watch nodes': notWatched,
+  'list pods': notListed,
+  'watch pods': notWatched,
+  'get pods': {
+    log: notBound,
+    effect: 'a Binding whose answer is lost counts as failed, though it may have been carried out',
+  },
+  'create pods/binding': { log: notBound, effect: 'no pod is bound' },
+  'patch pods/status': { log: 'could not write a verdict', effect: 'nobody is told why, and nobody makes room' },
+  'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },
+  'delete pods': notEvicted,
+  'create events.events.k8s.io': { ...notWritten, effect: 'there are no Events' },
+  'patch events.events.k8s.io': { ...notWritten, effect: 'repeats are not counted' },
+  'create tokenreviews.authentication.k8s.io': notAsked,
+  'create subjectaccessreviews.authorization.k8s.io': notAsked,
+  'create leases.coordination.k8s.io': notTaken,
+  'get leases.coordination.k8s.io': notTaken,
+  'update leases.coordination.k8s.io': {
+    log: 'the Lease could not be renewed',
+    effect: 'no process leads for longer than its renew deadline',
+  },
+  'watch leases.coordination.k8s.io': {
+    effect: 'a Lease that is given up is taken after the retry period and not at once',
+  },
+  'patch podgroups.scheduling.x-k8s.io/status': {
+    log: 'writing the status of a PodGroup failed',
+    effect: 'groups have no status, or an old one',
+  },
+};
