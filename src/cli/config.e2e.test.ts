@@ -98,11 +98,11 @@ describe("a Lease that is the cluster's own scheduler's", () => {
     try {
       const connection = `clientConnection: {kubeconfig: ${JSON.stringify(plane.kubeconfigPath)}}`;
       const config = await file('lease.yaml', connection, text);
-      const process = tutti('scheduler', '--config', config, '--metrics-port', '0');
+      const process = tutti('scheduler', '--config', config, '--secure-port', '0');
       await process.said(/became leader/);
       process.signal('SIGTERM');
       expect((await process.ended()).exitCode).toBe(0);
-      expect(process.stderr.includes("this Lease is that of the cluster's own scheduler")).toBe(isWarned);
+      expect(process.stderr.includes("the Lease is kube-scheduler's own")).toBe(isWarned);
     } finally {
       await plane.stop();
     }

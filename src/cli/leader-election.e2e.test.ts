@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
 import type { TestPlane } from '../../test/planes/plane.ts';
@@ -71,16 +69,4 @@ it('a scheduler of other pods does not wait for that one, and none waits with --
   await first.said(/scheduling +schedulerNames=tutti/);
   await start('scheduler', '--scheduler-name', 'other').said(/scheduling +schedulerNames=other/);
   await start('scheduler', '--leader-elect=false').said(/scheduling +schedulerNames=tutti/);
-});
-
-it("a scheduler that would stand for kube-scheduler's Lease without being one says so", async () => {
-  const config = join(home.path, 'scheduler.yaml');
-  const head = 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n';
-  const rest = `clientConnection: {kubeconfig: ${plane.kubeconfigPath}}\nprofiles: [{schedulerName: mine}]\n`;
-  await writeFile(config, head + rest);
-  const flags = ['--config', config, '--leader-elect-resource-namespace=default'];
-  const other = start('scheduler', ...flags);
-  await other.said(/became leader +lease=default\/kube-scheduler/);
-  expect(other.stderr).not.toContain("kube-scheduler's own");
-  await start('scheduler', '--config', config).said(/the Lease is kube-scheduler's own: beside one that runs/);
 });

@@ -2,7 +2,7 @@ import { toKubernetesTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { TransportRequest, TransportResponse } from '../client/transport.ts';
-import { builtInRoles } from './access/built-in-roles.ts';
+import { authenticationReader, builtInRoles } from './access/built-in-roles.ts';
 import { Rbac } from './access/rbac.ts';
 import { ServiceAccountTokens } from './access/service-account-tokens.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
@@ -18,7 +18,7 @@ import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
 import { OwnerIndex } from './kinds/owner-index.ts';
 import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
-import { clusterRoleBindings, clusterRoles } from './kinds/rbac.ts';
+import { clusterRoleBindings, clusterRoles, roles } from './kinds/rbac.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
 import { route } from './router.ts';
 import { ListSnapshots } from './store/list-snapshots.ts';
@@ -203,8 +203,9 @@ export class EmbeddedApiServer {
       };
       createObject(this.#api, priorityClasses, undefined, object, false);
     }
-    const { roles, bindings } = builtInRoles();
-    for (const object of roles) createObject(this.#api, clusterRoles, undefined, object, false);
-    for (const object of bindings) createObject(this.#api, clusterRoleBindings, undefined, object, false);
+    const builtIn = builtInRoles();
+    for (const object of builtIn.roles) createObject(this.#api, clusterRoles, undefined, object, false);
+    for (const object of builtIn.bindings) createObject(this.#api, clusterRoleBindings, undefined, object, false);
+    createObject(this.#api, roles, 'kube-system', authenticationReader(), false);
   }
 }

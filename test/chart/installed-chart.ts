@@ -5,8 +5,8 @@ import { chartFolder, helm } from '../planes/helm.ts';
 import type { HelmOutcome } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
 import { freePorts } from '../planes/real/ports.ts';
-import type { RealPlane } from '../planes/real/real-plane.ts';
 import { kubeconfigOf } from '../planes/real/service-accounts.ts';
+import type { PlaneWithFolder } from '../planes/real/service-accounts.ts';
 import { schedulerFile, deployment, objectsIn } from './rendered-chart.ts';
 import type { ChartObject } from './rendered-chart.ts';
 
@@ -14,10 +14,10 @@ import type { ChartObject } from './rendered-chart.ts';
 export class ChartRelease {
   readonly name: string;
   readonly namespace: string;
-  readonly #plane: RealPlane;
+  readonly #plane: PlaneWithFolder;
   readonly #processes: TestProcess[] = [];
 
-  constructor(plane: RealPlane, name: string, namespace: string) {
+  constructor(plane: PlaneWithFolder, name: string, namespace: string) {
     this.#plane = plane;
     this.name = name;
     this.namespace = namespace;

@@ -76,3 +76,19 @@ export function builtInRoles(): { readonly roles: JsonObject[]; readonly binding
     ),
   };
 }
+
+/** In kube-system: lets others read how the API server tells who somebody is. */
+export function authenticationReader(): JsonObject {
+  const rule = {
+    apiGroups: [''],
+    resources: ['configmaps'],
+    resourceNames: ['extension-apiserver-authentication'],
+    verbs: ['get', 'list', 'watch'],
+  };
+  return {
+    apiVersion,
+    kind: 'Role',
+    metadata: { name: 'extension-apiserver-authentication-reader', labels },
+    rules: [rule],
+  };
+}

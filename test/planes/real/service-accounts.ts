@@ -2,7 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { KubeClient } from '../../../src/client/kube-client.ts';
-import type { RealPlane } from './real-plane.ts';
+import type { TestPlane } from '../plane.ts';
+
+/** What lets somebody else in: a plane, and a folder that goes with it. */
+export type PlaneWithFolder = Pick<TestPlane, 'client' | 'kubeconfigPath'> & { readonly folder: string };
 
 /** A token of a ServiceAccount, as a pod gets one; good for an hour. */
 export async function tokenOf(
@@ -18,7 +21,7 @@ export async function tokenOf(
 }
 
 /** Writes a kubeconfig that reaches the plane as the ServiceAccount, and answers its path; it goes with the plane. */
-export async function kubeconfigOf(plane: RealPlane, namespace: string, serviceAccount: string): Promise<string> {
+export async function kubeconfigOf(plane: PlaneWithFolder, namespace: string, serviceAccount: string): Promise<string> {
   const token = await tokenOf(plane.client, namespace, serviceAccount);
   const { users, ...rest } = parse(await readFile(plane.kubeconfigPath, 'utf8')) as { users: { name: string }[] };
   const path = join(plane.folder, `${namespace}-${serviceAccount}.kubeconfig`);
