@@ -122,7 +122,7 @@ export class BindingOutcomes {
       attempts: entity.attempts,
       pods: placements.length,
       ...(nodes.size === 1 ? { node: placements[0]!.nodeName } : { nodes: nodes.size }),
-      seconds,
+      seconds: Math.round(seconds * 1000) / 1000,
     });
     const event = gang && groupScheduled(gang, placements.length, nodes.size);
     if (event !== undefined) events.record(event);
