@@ -4,6 +4,7 @@ import type { Structure } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 import type { StructuralSchema } from '../schema/structural-schema.ts';
+import { zeroOf } from '../schema/zero-of.ts';
 
 /**
  * How a value is owned: as one (scalars, and what is atomic), or by its parts.
@@ -93,19 +94,7 @@ function makeModelType(model: string): OwnedType {
 }
 
 function emptyOf(type: ValueType): JsonValue {
-  switch (type.kind) {
-    case 'model':
-      return {};
-    case 'string':
-    case 'byte':
-      return '';
-    case 'number':
-      return 0;
-    case 'boolean':
-      return false;
-    default:
-      return null;
-  }
+  return type.kind === 'model' ? {} : (zeroOf(type) ?? null);
 }
 
 function valueType(value: ValueType, structure: Structure | undefined): OwnedType {

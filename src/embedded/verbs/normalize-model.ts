@@ -4,6 +4,7 @@ import { isObject } from '../kinds/access.ts';
 import { apiModel } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
+import { zeroOf } from '../schema/zero-of.ts';
 
 /**
  * A built-in object, or a part of one, as a server stores it after decoding: without fields that the model does not have and
@@ -76,20 +77,6 @@ function rulesOf(model: string): ModelRules | undefined {
   const rules = { fields, writtenZeros };
   knownRules.set(model, rules);
   return rules;
-}
-
-function zeroOf(type: ValueType): JsonValue | undefined {
-  switch (type.kind) {
-    case 'string':
-    case 'byte':
-      return '';
-    case 'number':
-      return 0;
-    case 'boolean':
-      return false;
-    default:
-      return undefined;
-  }
 }
 
 function isZero(value: JsonValue, type: ValueType): boolean {
