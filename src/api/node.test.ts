@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { NodeOptions } from '../testkit/builders/node.ts';
-import { schedulesAlike } from './node.ts';
+import { nodesScheduleAlike } from './node.ts';
 
 const build = new Builders();
 const options: NodeOptions = {
@@ -17,12 +17,12 @@ describe('two states of a node', () => {
     const before = build.projectedNode(options);
     const after = build.projectedNode(options);
     expect(after.resourceVersion).not.toBe(before.resourceVersion);
-    expect(schedulesAlike(before, after)).toBe(true);
+    expect(nodesScheduleAlike(before, after)).toBe(true);
   });
 
   it('schedule alike whatever the order of their labels', () => {
     const after = build.projectedNode({ ...options, labels: { disk: 'ssd', zone: 'z1' } });
-    expect(schedulesAlike(build.projectedNode(options), after)).toBe(true);
+    expect(nodesScheduleAlike(build.projectedNode(options), after)).toBe(true);
   });
 
   it.each<[string, NodeOptions]>([
@@ -43,6 +43,6 @@ describe('two states of a node', () => {
     ['a resource gave way to another', { allocatable: { 'example.com/fpga': 2 } }],
   ])('do not when %s, in either direction', (_what, change) => {
     const [before, after] = [build.projectedNode(options), build.projectedNode({ ...options, ...change })];
-    expect([schedulesAlike(before, after), schedulesAlike(after, before)]).toEqual([false, false]);
+    expect([nodesScheduleAlike(before, after), nodesScheduleAlike(after, before)]).toEqual([false, false]);
   });
 });

@@ -1,4 +1,5 @@
-import { readResources, toResourceList } from './resource-list.ts';
+import { sameLabels } from './same-labels.ts';
+import { readResources, sameResources, toResourceList } from './resource-list.ts';
 import type { RawResources, ResourceList } from './resource-list.ts';
 import type { ResourceNames } from './resource-names.ts';
 
@@ -34,24 +35,14 @@ interface RawNode {
 }
 
 /** Whether nothing that scheduling reads differs: heartbeats change only the rest. */
-export function schedulesAlike(a: Node, b: Node): boolean {
+export function nodesScheduleAlike(a: Node, b: Node): boolean {
   return (
     a.unschedulable === b.unschedulable &&
-    sameList(a.allocatable.ids, b.allocatable.ids) &&
-    sameList(a.allocatable.amounts, b.allocatable.amounts) &&
+    sameResources(a.allocatable, b.allocatable) &&
     sameLabels(a.labels, b.labels) &&
     a.taints.length === b.taints.length &&
     a.taints.every((taint, i) => sameTaint(taint, b.taints[i]!))
   );
-}
-
-function sameList(a: readonly number[], b: readonly number[]): boolean {
-  return a.length === b.length && a.every((value, i) => value === b[i]);
-}
-
-function sameLabels(a: Node['labels'], b: Node['labels']): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 function sameTaint(a: Taint, b: Taint): boolean {

@@ -7,6 +7,7 @@ import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
 import type { ResourceNames } from './resource-names.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
+import { sameLabels } from './same-labels.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -113,6 +114,28 @@ export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
 /** As the API shows it the pod still waits for a node: it is on none, and neither ended nor being deleted. */
 export function isUnbound(pod: Pod): boolean {
   return pod.nodeName === '' && !pod.deleting && !isTerminal(pod);
+}
+
+/**
+ * Whether nothing that scheduling reads differs: our own verdict, a phase on the way from Pending to Running and what the kubelet
+ * says of containers change only the rest.
+ */
+export function podsScheduleAlike(a: Pod, b: Pod): boolean {
+  return (
+    a.template === b.template &&
+    a.nodeName === b.nodeName &&
+    a.nominatedNodeName === b.nominatedNodeName &&
+    a.podGroupKey === b.podGroupKey &&
+    a.plannedGroupUid === b.plannedGroupUid &&
+    a.schedulerName === b.schedulerName &&
+    a.priority === b.priority &&
+    a.deleting === b.deleting &&
+    isTerminal(a) === isTerminal(b) &&
+    (a.phase === b.phase || !isTerminal(a)) &&
+    a.schedulingGates.length === b.schedulingGates.length &&
+    a.schedulingGates.every((gate, i) => gate === b.schedulingGates[i]) &&
+    sameLabels(a.labels, b.labels)
+  );
 }
 
 type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {

@@ -35,6 +35,21 @@ export function maxInto(target: ResourceSum, other: ResourceSum): void {
   for (const [id, amount] of other) if (amount > (target.get(id) ?? 0)) target.set(id, amount);
 }
 
+/** 0 where it is not in the list. */
+export function amountOf({ ids, amounts }: ResourceList, id: ResourceId): number {
+  const index = ids.indexOf(id);
+  return index < 0 ? 0 : amounts[index]!;
+}
+
+export function sameResources(a: ResourceList | undefined, b: ResourceList | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.ids.length === b.ids.length &&
+    a.ids.every((id, i) => id === b.ids[i]) &&
+    a.amounts.every((amount, i) => amount === b.amounts[i])
+  );
+}
+
 export function toResourceList(sum: ResourceSum): ResourceList {
   const ids = [...sum.keys()].filter((id) => sum.get(id) !== 0).sort((a, b) => a - b);
   return { ids, amounts: ids.map((id) => sum.get(id)!) };

@@ -22,4 +22,6 @@ export interface Verdict {
   readonly reason: VerdictReason;
   readonly message: string;
   readonly waitsFor: WaitsFor;
+  /** The message without its counts: while it stays the same, the same things bar the entity. Absent: the message itself. */
+  readonly cause?: string;
 }

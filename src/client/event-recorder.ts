@@ -25,6 +25,8 @@ export interface EventToRecord {
   readonly note: string;
   /** Who says so: the name of the pod's scheduler. Default: that of the recorder. */
   readonly reportingController?: string;
+  /** Others say the same: it is left out while many wait. */
+  readonly isMinor?: boolean;
 }
 
 export interface EventRecorderOptions {
@@ -42,6 +44,8 @@ export interface EventRecorderOptions {
   readonly seriesWindowMs?: number;
   /** Told of each write that failed; Events are never written again after a failure. */
   readonly onError?: (error: unknown) => void;
+  /** Told of each Event that is not written because too many wait. */
+  readonly onDropped?: () => void;
 }
 
 /**
@@ -66,6 +70,8 @@ interface Series {
   state: SeriesState;
 }
 
+/** While more writes wait, minor Events are left out. */
+const minorLimit = 200;
 const noteLimitBytes = 1024;
 const nameLimit = 253;
 const seriesLimit = 4096;
@@ -98,7 +104,11 @@ export class EventRecorder {
 
   record(event: EventToRecord): void {
     if (this.#stop.signal.aborted) return;
-    const { clock } = this.#options;
+    const { clock, onDropped } = this.#options;
+    if (event.isMinor === true && this.#queue.size >= minorLimit) {
+      onDropped?.();
+      return;
+    }
     const { regarding, type, reason, action, note } = event;
     const key = JSON.stringify([regarding.uid, type, reason, action, note]);
     const known = this.#series.get(key);
@@ -160,6 +170,7 @@ export class EventRecorder {
       const [oldest] = this.#queue;
       this.#queue.delete(oldest!);
       this.#forget(oldest!);
+      this.#options.onDropped?.();
     }
   }
 

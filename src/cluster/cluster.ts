@@ -1,4 +1,4 @@
-import { schedulesAlike } from '../api/node.ts';
+import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
@@ -73,7 +73,7 @@ export class Cluster {
 
   setNode(node: Node): void {
     const info = this.#nodeNamed(node.name);
-    if (info.index < 0 || !schedulesAlike(info.node, node)) this.#nodesRevision++;
+    if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
     this.#touch(info);
@@ -185,6 +185,10 @@ export class Cluster {
   /** The claim of this owner, a pod's uid. */
   claimOf(owner: string): Claim | undefined {
     return this.#claims.get(owner);
+  }
+
+  get hasClaims(): boolean {
+    return this.#claims.size > 0;
   }
 
   /** All of them, in no meaningful order. */

@@ -3,15 +3,27 @@ import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 
 /**
- * A change of the cluster that may help what could not be scheduled. `AssignedPod` is a pod on a node, confirmed or
- * assumed: its Delete also stands for a committed assumption that was given up.
+ * A change of the cluster that may help what could not be scheduled: only what changes something that scheduling reads is one.
+ * `AssignedPod` is a pod on a node, confirmed or assumed, and names the node: its Delete also stands for a committed assumption
+ * that was given up, and for room that is no longer kept.
  */
 export type ClusterEvent =
   | { readonly resource: 'Node'; readonly action: 'Add' | 'Update'; readonly old: Node | undefined; readonly new: Node }
   | { readonly resource: 'Node'; readonly action: 'Delete'; readonly old: Node }
-  | { readonly resource: 'AssignedPod'; readonly action: 'Add' | 'Update' | 'Delete'; readonly pod: Pod }
-  | { readonly resource: 'UnscheduledPod'; readonly action: 'Add' | 'Update' | 'Delete'; readonly pod: Pod }
+  | { readonly resource: 'AssignedPod' | 'UnscheduledPod'; readonly action: 'Add' | 'Delete'; readonly pod: Pod }
+  | {
+      readonly resource: 'AssignedPod' | 'UnscheduledPod';
+      readonly action: 'Update';
+      readonly pod: Pod;
+      /** As it was before. */
+      readonly old: Pod;
+    }
   | { readonly resource: 'PodGroup'; readonly action: 'Add' | 'Update' | 'Delete'; readonly gang: GangView };
+
+/** The event that says that room which the pod had on the node, or which was kept for it there, is free. */
+export function roomFreed(pod: Pod, nodeName: string): ClusterEvent {
+  return { resource: 'AssignedPod', action: 'Delete', pod: pod.nodeName === nodeName ? pod : { ...pod, nodeName } };
+}
 
 export type ClusterResource = ClusterEvent['resource'];
 
@@ -21,11 +33,15 @@ export type ClusterResource = ClusterEvent['resource'];
  */
 export type QueueingHint = (pod: Pod, event: ClusterEvent) => boolean;
 
+/**
+ * What a plugin wants to hear of. A change of a waiting pod or gang itself needs no registration: whoever asks for something else
+ * than before is tried again.
+ */
 export interface EventRegistration {
   readonly resource: ClusterResource;
   readonly actions: readonly ClusterEvent['action'][];
   /** Absent: every such event queues. */
   readonly hint?: QueueingHint;
-  /** Gangs are asked about whichever plugin turned them away, because the event may be about the gang itself. */
+  /** Gangs are asked about whichever plugin turned them away. */
   readonly concernsGangs?: boolean;
 }

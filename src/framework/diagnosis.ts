@@ -31,6 +31,13 @@ export function failureIn({ refusal }: Diagnosis): Status | undefined {
   return refusal.kind === 'pod' && refusal.status.code === 'Error' ? refusal.status : undefined;
 }
 
+/** What refused it, whatever the counts: equal texts, equal blockers. */
+export function describeCause({ refusal }: Diagnosis): string {
+  return refusal.kind === 'pod'
+    ? refusal.status.message.replaceAll(/\d+/g, '#')
+    : [...refusal.reasons.keys()].sort().join(', ');
+}
+
 /** kube-scheduler's sentence: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.` */
 export function describeDiagnosis({ nodeCount, refusal }: Diagnosis): string {
   const prefix = `0/${nodeCount} nodes are available`;

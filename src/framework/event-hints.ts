@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ClusterEvent, EventRegistration, QueueingHint } from './cluster-event.ts';
@@ -10,11 +9,12 @@ import type { Profile } from './profile.ts';
 
 /**
  * Stands among the names of plugins for extenders, which cannot say what helps: any event may, as in kube-scheduler. Only that an
- * unbound pod changed helps nobody but itself, and not when it is our own verdict.
+ * unbound pod changed helps nobody but itself.
  */
 export const outsiders = 'Extenders';
 
-interface Registered {
+/** What one plugin registered for one kind of event. */
+export interface Registered {
   readonly plugin: string;
   readonly hint: QueueingHint | undefined;
   readonly concernsGangs: boolean;
@@ -34,19 +34,26 @@ export type HintAnswer = 'Queue' | 'QueueSkip' | 'Error';
 /** Told of one call of a hint in so many, picked by chance. Must be cheap, and must not throw. */
 export type HintMeter = (plugin: string, event: ClusterEvent, answer: HintAnswer, ms: number) => void;
 
-/** Hints are asked about each kind of pod of each entity that waits, at each event. */
+/** Hints are asked about each kind of pod that waits, at each event. */
 const timedCalls = 16;
+
+const none: readonly Registered[] = [];
 
 /** Which plugins of a profile want to hear of which events, asked once at start. */
 export class EventHints {
+  /** Some plugin wants gangs to be asked whoever turned them away. */
+  readonly concernsGangs: boolean;
   /** "resource/action" -> the plugins that registered it */
   readonly #registered = new Map<string, Registered[]>();
+  /** name -> plugin */
+  readonly #plugins: ReadonlyMap<string, Plugin>;
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
   readonly #calls = new CallSampler(timedCalls);
 
   /** Without `timing` no call is timed. */
   constructor(profile: Profile, timing?: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter }) {
     this.#timing = timing;
+    this.#plugins = new Map(profile.plugins.map((plugin) => [plugin.name, plugin]));
     for (const plugin of profile.plugins) {
       for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {
@@ -57,37 +64,54 @@ export class EventHints {
         }
       }
     }
+    this.concernsGangs = [...this.#registered.values()].flat().some((registered) => registered.concernsGangs);
   }
 
   /** Nobody registered such events, so nothing needs to be asked. */
   ignores(event: ClusterEvent): boolean {
-    return !this.#registered.has(`${event.resource}/${event.action}`);
+    return this.registered(event) === none;
+  }
+
+  /** What was registered for events of this kind. */
+  registered({ resource, action }: ClusterEvent): readonly Registered[] {
+    return this.#registered.get(`${resource}/${action}`) ?? none;
   }
 
   /** Could the event help one of the pods that were turned away? */
   mayHelp(event: ClusterEvent, { isGang, refusedBy, refusedPods }: TurnedAway): boolean {
     if (refusedBy.size === 0) return true;
-    if (refusedBy.has(outsiders)) return mayHelpOutside(event, refusedPods);
-    return (this.#registered.get(`${event.resource}/${event.action}`) ?? []).some(
-      ({ plugin, hint, concernsGangs }) =>
-        ((isGang && concernsGangs) || refusedBy.has(plugin)) &&
-        (hint === undefined || refusedPods.some((pod) => this.#ask(plugin, hint, pod, event))),
+    if (refusedBy.has(outsiders)) return mayHelpOutside(event);
+    return this.registered(event).some(
+      (registered) =>
+        ((isGang && registered.concernsGangs) || refusedBy.has(registered.plugin)) &&
+        refusedPods.some((pod) => this.helps(registered, pod, event)),
     );
   }
 
-  #ask(plugin: string, hint: QueueingHint, pod: Pod, event: ClusterEvent): boolean {
+  /** Could the event help this pod, as far as the plugin is concerned? */
+  helps({ plugin, hint }: Registered, pod: Pod, event: ClusterEvent): boolean {
+    if (hint === undefined) return true;
     const timing = this.#calls.picks() ? this.#timing : undefined;
     const begun = timing?.clock.monotonic() ?? 0;
     const answer = answerOf(hint, pod, event);
     timing?.meter(plugin, event, answer, timing.clock.monotonic() - begun);
     return answer !== 'QueueSkip';
   }
+
+  /** What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. */
+  kindOf(plugin: string, pod: Pod): string | undefined {
+    try {
+      const text: unknown = this.#plugins.get(plugin)?.sign?.(pod);
+      return typeof text === 'string' ? text : undefined;
+    } catch {
+      return undefined;
+    }
+  }
 }
 
-function mayHelpOutside(event: ClusterEvent, refusedPods: readonly Pod[]): boolean {
-  if (event.resource !== 'UnscheduledPod' || event.action !== 'Update') return true;
-  const before = refusedPods.find(({ uid }) => uid === event.pod.uid);
-  return before !== undefined && !isDeepStrictEqual(before.labels, event.pod.labels);
+/** What became of extenders' refusals by the event. */
+export function mayHelpOutside({ resource, action }: ClusterEvent): boolean {
+  return resource !== 'UnscheduledPod' || action !== 'Update';
 }
 
 function registrationsOf(plugin: Plugin, schedulerName: string): readonly EventRegistration[] {

@@ -54,7 +54,7 @@ export interface Plugin {
   readonly readsOtherNodes?: boolean;
 
   /**
-   * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore and Score read: equal
+   * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read: equal
    * texts, equal answers. Asked once a pod and kept, so nothing else may be in it, the time for one. `undefined`: not
    * reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
    */

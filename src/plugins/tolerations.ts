@@ -1,6 +1,5 @@
 import type { Taint } from '../api/node.ts';
-import type { Pod, Toleration } from '../api/pod.ts';
-import type { ClusterEvent } from '../framework/cluster-event.ts';
+import type { Toleration } from '../api/pod.ts';
 
 /** Whether some toleration matches the taint by key, value and effect; an absent key or effect matches every one. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
@@ -14,9 +13,4 @@ function tolerates(toleration: Toleration, taint: Taint): boolean {
   if (key !== undefined && key !== '' && key !== taint.key) return false;
   if (operator === 'Exists') return true;
   return (operator === undefined || operator === '' || operator === 'Equal') && (value ?? '') === taint.value;
-}
-
-/** Hint: the pod itself was given other tolerations (nothing else that is read of a waiting pod can change with them). */
-export function ownTolerationsChanged(pod: Pod, event: ClusterEvent): boolean {
-  return event.resource === 'UnscheduledPod' && event.pod.uid === pod.uid && event.pod.template !== pod.template;
 }

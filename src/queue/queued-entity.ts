@@ -21,7 +21,7 @@ export type EntityState =
   | { readonly kind: 'gated'; readonly status: Status }
   | { readonly kind: 'active' }
   | BackoffState
-  | { readonly kind: 'unschedulable'; readonly since: number }
+  | UnschedulableState
   | { readonly kind: 'inFlight' }
   | { readonly kind: 'setAside' };
 
@@ -29,6 +29,12 @@ export type EntityState =
 export interface BackoffState {
   readonly kind: 'backoff';
   readonly until: number;
+}
+
+/** `since` is Clock.monotonic() when it was refused. */
+export interface UnschedulableState {
+  readonly kind: 'unschedulable';
+  readonly since: number;
 }
 
 /** What the queue holds and one scheduling cycle decides: a lone pod, or a whole gang. */
@@ -54,4 +60,6 @@ export interface QueuedEntity {
   refusedBy: ReadonlySet<string>;
   /** One pod of each kind that was refused: what hints are asked about. */
   refusedPods: readonly Pod[];
+  /** It asks for something else since it was taken for its attempt. */
+  asksElse: boolean;
 }

@@ -8,6 +8,8 @@ import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
 import { BackoffStore } from './backoff-store.ts';
 import { EventLog } from './event-log.ts';
+import type { Line } from './line.ts';
+import { ParkedEntities } from './parked-entities.ts';
 import { entityKeyOf } from './queued-entity.ts';
 import type { EntityKey, QueuedEntity } from './queued-entity.ts';
 
@@ -41,6 +43,8 @@ export interface SchedulingQueueOptions {
 }
 
 const flushIntervalMs = 30_000;
+/** So many that an event may have helped are active at once; the others follow, so that what is new need not wait for all. */
+const calledAtOnce = 64;
 
 /** Why an attempt failed. */
 export interface Failure {
@@ -48,6 +52,16 @@ export interface Failure {
   readonly refusedPods: readonly Pod[];
   /** An error rather than a refusal: retried after the back-off without waiting for an event. */
   readonly error: boolean;
+  /** Equal texts: asked for the same on the same picture, and refused for the same. Absent: there is nobody like it. */
+  readonly question?: string | undefined;
+}
+
+/** What is known of a change of a candidate. */
+export interface CandidateChange {
+  /** When its entity counts as ready if this makes it so, milliseconds since the epoch; default now. */
+  readonly since?: number;
+  /** It asks for something else than before: what it was told no longer holds. */
+  readonly asksElse?: boolean;
 }
 
 /**
@@ -66,7 +80,11 @@ export class SchedulingQueue {
   readonly #active: Heap<QueuedEntity>;
   readonly #backingOff: BackoffStore;
   /** Entities that failed and wait for an event. */
-  readonly #unschedulable = new Set<QueuedEntity>();
+  readonly #parked: ParkedEntities;
+  /** Lines whose turn comes when fewer are active, by rank of who goes next. */
+  readonly #called: Heap<{ readonly line: Line; readonly rank: QueueKey; readonly event: string }>;
+  /** Entities that an event may have helped, or that followed one that was scheduled, and that are active. */
+  readonly #woken = new Set<QueuedEntity>();
   #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
   /** entity whose attempt waits for somebody outside -> what to tell when it leaves */
   readonly #setAside = new Map<QueuedEntity, () => void>();
@@ -82,6 +100,8 @@ export class SchedulingQueue {
     this.#observer = options.observer;
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
     this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
+    this.#called = new Heap((a, b) => this.#policy.compare(a.rank, b.rank));
+    this.#parked = new ParkedEntities({ clock: options.clock, compare: (a, b) => this.#policy.compare(a, b) });
     this.#backingOff = new BackoffStore({
       clock: options.clock,
       policy: options.backoff ?? { initialMs: 1000, maxMs: 10_000 },
@@ -95,12 +115,12 @@ export class SchedulingQueue {
     return {
       active: this.#active.size,
       backoff: this.#backingOff.size,
-      unschedulable: this.#unschedulable.size,
+      unschedulable: this.#parked.size,
       gated: this.#gatedCount,
     };
   }
 
-  /** Entities that only the flush retried: hints that were missed. */
+  /** How often only the flush retried an entity: hints that were missed. */
   get flushed(): number {
     return this.#flushed;
   }
@@ -115,9 +135,14 @@ export class SchedulingQueue {
 
   /**
    * The candidate exists and wants to be scheduled, or something about it changed: PreEnqueue is asked again and decides
-   * whether it is gated. Rank is kept: `readySince` (milliseconds since the epoch) counts from the first time it was ready.
+   * whether it is gated; if it waits for an event and asks for something else now, it is tried again. Rank is kept: `readySince`
+   * (milliseconds since the epoch) counts from the first time it was ready.
    */
-  upsert(candidate: Candidate, event: string, now = this.#clock.now()): void {
+  upsert(
+    candidate: Candidate,
+    event: string,
+    { since: now = this.#clock.now(), asksElse = false }: CandidateChange = {},
+  ): void {
     const key = entityKeyOf(candidate);
     let entity = this.#entities.get(key);
     if (entity === undefined) {
@@ -134,6 +159,7 @@ export class SchedulingQueue {
         failedAt: 0,
         refusedBy: new Set(),
         refusedPods: [],
+        asksElse: false,
       };
       this.#entities.set(key, entity);
       this.#admit(entity, event, now);
@@ -142,7 +168,10 @@ export class SchedulingQueue {
     entity.candidate = candidate;
     this.#noteGroup(entity, now);
     const { kind } = entity.state;
-    if (kind === 'inFlight' || kind === 'setAside') return;
+    if (kind === 'inFlight' || kind === 'setAside') {
+      entity.asksElse ||= asksElse;
+      return;
+    }
     if (kind === 'gated') {
       this.#admit(entity, event, now);
       return;
@@ -151,7 +180,25 @@ export class SchedulingQueue {
     if (status !== undefined) {
       this.#leaveStore(entity);
       this.#gate(entity, status, event);
+      this.#leaveLine(entity);
+      return;
     }
+    if (!asksElse) return;
+    if (kind === 'unschedulable') {
+      this.#leaveStore(entity);
+      this.#backOff(entity, event, false);
+    } else {
+      this.#leaveLine(entity);
+    }
+  }
+
+  /** Something may have helped whoever waits with this pod, and no other: it is tried again. */
+  activate(pod: Pod, event: string): void {
+    const ofGroup = pod.podGroupKey === undefined ? undefined : this.#entities.get(`gang/${pod.podGroupKey}`);
+    const entity = ofGroup ?? this.#entities.get(`pod/${pod.uid}`);
+    if (entity?.state.kind !== 'unschedulable') return;
+    this.#leaveStore(entity);
+    this.#backOff(entity, event, false);
   }
 
   /** The candidate is gone, or no longer to be scheduled. */
@@ -161,6 +208,7 @@ export class SchedulingQueue {
     this.#entities.delete(key);
     this.#leaveStore(entity);
     if (this.#inFlight?.entity === entity) this.#inFlight = undefined;
+    this.#leaveLine(entity);
   }
 
   /**
@@ -169,8 +217,10 @@ export class SchedulingQueue {
    */
   pop(): QueuedEntity | undefined {
     if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
+    this.#callLines();
     const entity = this.#active.pop() ?? this.#backingOff.takeEarly();
     if (entity === undefined) return undefined;
+    this.#woken.delete(entity);
     entity.state = { kind: 'inFlight' };
     entity.attempts++;
     this.#inFlight = { entity, events: [] };
@@ -217,6 +267,7 @@ export class SchedulingQueue {
     this.#inFlight = undefined;
     entity.attempts--;
     this.#admit(entity, 'NotReady', this.#clock.now());
+    this.#leaveLine(entity);
   }
 
   /** The entity in flight failed. */
@@ -228,15 +279,43 @@ export class SchedulingQueue {
     entity.errors = failure.error ? entity.errors + 1 : 0;
     entity.refusedBy = failure.refusedBy;
     entity.refusedPods = failure.refusedPods;
+    const asksElse = entity.asksElse;
+    entity.asksElse = false;
     const status = this.#policy.preEnqueue(entity.candidate);
     if (status !== undefined) {
       this.#gate(entity, status, 'ScheduleAttemptFailure');
+      this.#leaveLine(entity);
       return;
     }
     entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince ?? this.#clock.now());
-    const helped = failure.error || events.some((event) => this.#mayHelp(entity, event));
+    if (failure.error || asksElse) this.#leaveLine(entity);
+    const helped = failure.error || asksElse || events.some((event) => this.#mayHelp(entity, event));
     if (helped) this.#backOff(entity, 'ScheduleAttemptFailure', failure.error);
-    else this.#park(entity);
+    else this.#park(entity, failure.question);
+  }
+
+  /**
+   * The line of entities that were refused for asking the same, if nothing has happened since that may help them: whoever asks it
+   * now would be refused for the same.
+   */
+  refusedLine(question: string): Line | undefined {
+    return this.#parked.atRest(question);
+  }
+
+  /** The line in which the entity waits, or for which it has gone to be tried. */
+  lineOf(entity: QueuedEntity): Line | undefined {
+    return this.#parked.lineOf(entity);
+  }
+
+  /** The entity in flight would be refused as those of the line were, which are told of it: it waits with them, and has not been tried. */
+  joins(entity: QueuedEntity, line: Line): void {
+    entity.attempts--;
+    this.failed(entity, {
+      refusedBy: line.refusedBy,
+      refusedPods: line.refusedPods,
+      error: false,
+      question: line.question,
+    });
   }
 
   /**
@@ -265,6 +344,7 @@ export class SchedulingQueue {
       failedAt: this.#clock.monotonic(),
       refusedBy: failure.refusedBy,
       refusedPods: failure.refusedPods,
+      asksElse: false,
     };
     this.#entities.set(key, entity);
     if (entity.sortKey.incomplete && past.errors === 0) {
@@ -280,13 +360,9 @@ export class SchedulingQueue {
     if (this.#policy.ignores(event)) return;
     this.#inFlight?.events.push(event);
     this.#meanwhile.add(event);
-    if (this.#unschedulable.size === 0) return;
-    const label = `${event.resource}${event.action}`;
-    for (const entity of [...this.#unschedulable]) {
-      if (!this.#mayHelp(entity, event)) continue;
-      this.#unschedulable.delete(entity);
-      this.#backOff(entity, label, false);
-    }
+    if (this.#parked.size === 0) return;
+    const helped = this.#parked.helpedBy(event);
+    if (helped.size > 0) this.#call(helped, `${event.resource}${event.action}`);
   }
 
   /** event -> how many are kept for entities whose attempts are under way */
@@ -354,10 +430,49 @@ export class SchedulingQueue {
     this.#observer.ready();
   }
 
-  #park(entity: QueuedEntity): void {
-    entity.state = { kind: 'unschedulable', since: this.#clock.monotonic() };
-    this.#unschedulable.add(entity);
+  #park(entity: QueuedEntity, question: string | undefined): void {
+    const before = this.#parked.lineOf(entity);
+    const line = this.#parked.add(entity, question, this.#policy.hints(entity.candidate));
     this.#observer.moved('unschedulable', 'ScheduleAttemptFailure');
+    if (before !== undefined && before !== line) this.#goOn(before);
+  }
+
+  /** Those of the lines that go next become active, or back off first: by rank, and not all at once. */
+  #call(lines: Iterable<Line>, event: string): void {
+    for (const line of lines) {
+      const { rank } = line;
+      if (rank === undefined) continue;
+      this.#parked.call(line);
+      this.#called.push({ line, rank, event });
+    }
+    this.#callLines();
+  }
+
+  #callLines(): void {
+    while (this.#woken.size < calledAtOnce) {
+      const next = this.#called.pop();
+      if (next === undefined) return;
+      if (next.line.isCalled) this.#send(next.line, next.event);
+    }
+  }
+
+  /** The one of the line that goes next is tried for all of it. */
+  #send(line: Line, event: string): void {
+    const entity = this.#parked.take(line);
+    if (entity === undefined) return;
+    this.#backOff(entity, event, false);
+    if (entity.state.kind === 'active') this.#woken.add(entity);
+  }
+
+  /** The first of the line will not come back into it: what it found out does not hold for the others. */
+  #goOn(line: Line): void {
+    if (this.#parked.release(line)) this.#call([line], 'EqualDecided');
+  }
+
+  /** If the entity has gone to be tried for a line, another one goes. */
+  #leaveLine(entity: QueuedEntity): void {
+    const line = this.#parked.lineOf(entity);
+    if (line?.first === entity) this.#goOn(line);
   }
 
   /** To the backoff store for what is left of the penalty, or straight to active. */
@@ -372,12 +487,12 @@ export class SchedulingQueue {
 
   #flush(): void {
     const before = this.#clock.monotonic() - this.#maxUnschedulableMs;
-    for (const entity of [...this.#unschedulable]) {
-      if (entity.state.kind !== 'unschedulable' || entity.state.since > before) continue;
-      this.#unschedulable.delete(entity);
-      this.#flushed++;
-      this.#backOff(entity, 'UnschedulableTimeout', false);
+    const due: Line[] = [];
+    for (const line of this.#parked.lines()) {
+      if (line.isAtRest && line.since <= before) due.push(line);
     }
+    this.#flushed += due.length;
+    this.#call(due, 'UnschedulableTimeout');
   }
 
   #mayHelp(entity: QueuedEntity, event: ClusterEvent): boolean {
@@ -390,12 +505,13 @@ export class SchedulingQueue {
     switch (entity.state.kind) {
       case 'active':
         this.#active.remove(entity);
+        this.#woken.delete(entity);
         break;
       case 'backoff':
         this.#backingOff.leave(entity.state);
         break;
       case 'unschedulable':
-        this.#unschedulable.delete(entity);
+        this.#parked.leave(entity, entity.state);
         break;
       case 'gated':
         this.#gatedCount--;

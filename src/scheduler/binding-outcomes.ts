@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { roomFreed } from '../framework/cluster-event.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
@@ -70,7 +71,7 @@ export class BindingOutcomes {
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
-    const { metrics, clock, logger, queue, router } = this.#options;
+    const { cluster, metrics, clock, logger, queue, router } = this.#options;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
     const bindings = this.#bindings.get(plan);
@@ -100,7 +101,7 @@ export class BindingOutcomes {
     });
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
-      this.#options.cluster.forget(placement.pod);
+      cluster.forget(placement.pod);
     }
     if (plan.gang?.incomplete === true) {
       this.#keepRoom(failures);
@@ -109,7 +110,9 @@ export class BindingOutcomes {
     this.#comeBack(plan, status);
     for (const { placement } of failures) {
       router.podChanged(placement.pod, 'BindingFailed', clock.now());
-      queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: placement.pod });
+      const { pod, nodeName } = placement;
+      // Room that is kept for it is free when it is no longer kept.
+      if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));
     }
     this.#tell(plan, failures, status);
   }

@@ -31,21 +31,22 @@ export class EntityRouter {
   routeAll(): void {
     for (const gang of this.#cluster.gangs()) this.groupChanged(gang.key, 'Start', readyTime(gang));
     for (const pod of this.#cluster.pods()) {
-      if (this.#isLone(pod)) this.#routeSingly(pod, 'Start', pod.creationTimestamp);
+      if (this.#isLone(pod)) this.#routeSingly(pod, 'Start', pod.creationTimestamp, false);
     }
   }
 
   /**
    * Something about the pod changed, also that it is gone. `since` (milliseconds since the epoch) is when its entity
-   * counts as ready if this makes it so.
+   * counts as ready if this makes it so. `asksElse`: its entity asks for something else than before, and what it was told no
+   * longer holds.
    */
-  podChanged(pod: Pod, event: string, since: number): void {
-    if (this.#isLone(pod)) this.#routeSingly(pod, event, since);
-    if (pod.podGroupKey !== undefined) this.groupChanged(pod.podGroupKey, event, since, pod);
+  podChanged(pod: Pod, event: string, since: number, asksElse = false): void {
+    if (this.#isLone(pod)) this.#routeSingly(pod, event, since, asksElse);
+    if (pod.podGroupKey !== undefined) this.groupChanged(pod.podGroupKey, event, since, asksElse, pod);
   }
 
   /** Something about the group or one of its members changed. */
-  groupChanged(key: string, event: string, since: number, member?: Pod): void {
+  groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
     const mode: Mode = gang?.spec !== undefined && gang.missing === 0 ? 'singly' : 'together';
     const before = this.#modes.get(key);
@@ -53,17 +54,18 @@ export class EntityRouter {
     else this.#modes.set(key, mode);
     if (mode === 'singly') {
       if (before === 'singly' && member !== undefined) {
-        this.#routeSingly(member, event, since);
+        this.#routeSingly(member, event, since, asksElse);
         return;
       }
       this.#queue.remove(gangEntityKey(key));
-      for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since);
+      for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since, asksElse);
       return;
     }
     if (before === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
     // It may have been a lone pod until now.
     if (member !== undefined) this.#removeMember(member);
-    if (gang !== undefined && this.#hasWork(gang)) this.#queue.upsert({ kind: 'gang', gang }, event, since);
+    if (gang !== undefined && this.#hasWork(gang))
+      this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
     else this.#queue.remove(gangEntityKey(key));
   }
 
@@ -82,10 +84,10 @@ export class EntityRouter {
     if (pod.podGroupKey === undefined || !this.#isLone(pod)) this.#queue.remove(podEntityKey(pod));
   }
 
-  #routeSingly(pod: Pod, event: string, since: number): void {
+  #routeSingly(pod: Pod, event: string, since: number, asksElse: boolean): void {
     const open = this.#cluster.openPod(pod.uid);
     const isOurs = open !== undefined && this.#profiles.isOurs(open.schedulerName);
-    if (isOurs) this.#queue.upsert({ kind: 'pod', pod: open }, event, since);
+    if (isOurs) this.#queue.upsert({ kind: 'pod', pod: open }, event, { since, asksElse });
     else this.#queue.remove(podEntityKey(pod));
   }
 }

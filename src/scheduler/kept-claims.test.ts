@@ -24,7 +24,8 @@ beforeEach(() => {
     const whose = 'pod' in event ? event.pod.name : '';
     heard.push(`${event.resource} ${event.action} ${whose}, who has ${cluster.claimOf(whose)?.nodeName ?? 'no room'}`);
   };
-  claims = new KeptClaims({ cluster, queue: { moveOnEvent }, clock });
+  const activate = ({ name }: Pod): void => void heard.push(`activate ${name}`);
+  claims = new KeptClaims({ cluster, queue: { moveOnEvent, activate }, clock });
   for (const name of ['a', 'b']) cluster.setNode(build.projectedNode({ name, cpu: 4 }));
 });
 
@@ -46,12 +47,12 @@ function kept(): Record<string, string> {
 }
 
 describe('room that is kept', () => {
-  it('is free again when the time is over, and only then do those who wait hear of it', () => {
+  it('is free again when the time is over, and only then do those who wait hear of it, its owner in any case', () => {
     claims.keep([nomination(pod('x'), 'a')], 60 * second);
     clock.advance(60 * second - 1);
     expect([kept(), heard]).toEqual([{ x: 'a' }, []]);
     clock.advance(1);
-    expect([kept(), heard]).toEqual([{}, ['AssignedPod Delete x, who has no room']]);
+    expect([kept(), heard]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'activate x']]);
   });
 
   it('for several pods is free again for each of them', () => {
@@ -59,7 +60,7 @@ describe('room that is kept', () => {
     expect(kept()).toEqual({ x: 'a', y: 'b' });
     clock.advance(second);
     expect(kept()).toEqual({});
-    expect(heard).toHaveLength(2);
+    expect(heard).toHaveLength(4);
   });
 
   it('changes the generation of its node when it comes and when it goes', () => {
@@ -80,7 +81,7 @@ describe('room that is kept', () => {
     // Of the room that is given up for the other.
     expect(heard).toEqual(['AssignedPod Delete x, who has b']);
     clock.advance(30 * second);
-    expect([kept(), heard.length]).toEqual([{}, 2]);
+    expect([kept(), heard.slice(1)]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'activate x']]);
   });
 
   it('again in the same place is kept for the whole of its new time', () => {

@@ -1,12 +1,13 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Claim } from '../cluster/claim.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { roomFreed } from '../framework/cluster-event.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 
 /** Keeps room for pods, for a limited time: when it is over the room is free again, and whoever waits for it hears of it. */
 export class KeptClaims {
   readonly #cluster: Cluster;
-  readonly #queue: Pick<SchedulingQueue, 'moveOnEvent'>;
+  readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'activate'>;
   readonly #clock: Clock;
   readonly #timers = new Set<Timer>();
   /** claim -> Clock.monotonic() since which its room has been kept for its owner */
@@ -14,7 +15,7 @@ export class KeptClaims {
 
   constructor(options: {
     readonly cluster: Cluster;
-    readonly queue: Pick<SchedulingQueue, 'moveOnEvent'>;
+    readonly queue: Pick<SchedulingQueue, 'moveOnEvent' | 'activate'>;
     readonly clock: Clock;
   }) {
     this.#cluster = options.cluster;
@@ -33,7 +34,7 @@ export class KeptClaims {
       const isSameRoom = before?.nodeName === claim.nodeName;
       this.#since.set(claim, (isSameRoom ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
       this.#cluster.claim(claim);
-      if (before !== undefined && before.nodeName !== claim.nodeName) this.#tell(before, before.nodeName);
+      if (before !== undefined && before.nodeName !== claim.nodeName) this.#tell(before);
     }
     this.#setTimer(kept, ms, isNeeded);
   }
@@ -70,13 +71,14 @@ export class KeptClaims {
     if (this.#cluster.claimOf(claim.claimant.uid) === claim) this.#end(claim);
   }
 
-  /** Where the room is is not said, so that the owner is asked as well: there may be other room for it. */
   #end(claim: Claim): void {
     this.#cluster.releaseClaim(claim.claimant.uid);
-    this.#tell(claim, '');
+    this.#tell(claim);
+    // It need not wait for that room any more: there may be other room for it.
+    this.#queue.activate(claim.claimant, 'ClaimEnded');
   }
 
-  #tell({ claimant }: Claim, nodeName: string): void {
-    this.#queue.moveOnEvent({ resource: 'AssignedPod', action: 'Delete', pod: { ...claimant, nodeName } });
+  #tell({ claimant, nodeName }: Claim): void {
+    this.#queue.moveOnEvent(roomFreed(claimant, nodeName));
   }
 }

@@ -197,6 +197,7 @@ describe('while room is kept for an entity', () => {
     expect(await core.attempt()).toBe('refused');
     expect(asked()).toBe(1);
     expect(core.picture.evicted).toHaveLength(2);
+    core.picture.clock.advance(60_000);
     expect(verdictOn('red-0')).not.toBe(told);
     expect(verdictOn('red-0')!.endsWith(` ${message}`)).toBe(true);
   });

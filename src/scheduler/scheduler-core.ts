@@ -17,6 +17,7 @@ import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
+import type { Line } from '../queue/line.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { BindingCycle } from './binding-cycle.ts';
@@ -36,11 +37,12 @@ import { Trials } from './placement/trials.ts';
 import type { SchedulerPorts } from './ports.ts';
 import { Preemptions } from './preemptions.ts';
 import { Profiles } from './profiles.ts';
+import { Questions } from './questions.ts';
 import { QueueCensus } from './queue-census.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
-import type { CycleResult } from './scheduling-cycle.ts';
+import type { CycleResult, Retelling } from './scheduling-cycle.ts';
 import { Verdicts } from './verdicts.ts';
 import { timedHandler } from './timed-handler.ts';
 import { WatchHandlers } from './watch-handlers.ts';
@@ -95,6 +97,8 @@ export class SchedulerCore {
   readonly #partial: PartialGroups;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
+  /** line -> what equal ones are told */
+  readonly #retellings = new WeakMap<Line, Retelling>();
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -183,7 +187,10 @@ export class SchedulerCore {
         signal,
       }),
     };
+    const questions = new Questions({ cluster, planner, profiles });
     this.cycle = new SchedulingCycle({
+      questions,
+      refusedLine: (question) => queue.refusedLine(question),
       cluster,
       planner,
       outlook,
@@ -222,6 +229,8 @@ export class SchedulerCore {
       router: this.router,
       clock,
       hasSynced: () => this.#hasBegun,
+      // Extenders read all of a pod.
+      looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
       groupSeen: (key) => this.#partial.look(key),
     });
@@ -340,6 +349,14 @@ export class SchedulerCore {
       case 'notReady':
         this.queue.notReady(entity);
         return;
+      case 'foreseen': {
+        const { line, pods } = result;
+        const verdict = this.#retellings.get(line)!(entity.candidate, pods);
+        this.#census.refused(entity, verdict.waitsFor);
+        this.queue.joins(entity, line);
+        this.#sayWhy(entity, { pods, verdict });
+        return;
+      }
       case 'planned':
         this.queue.done(entity);
         this.#route(entity.candidate, 'Planned');
@@ -356,15 +373,21 @@ export class SchedulerCore {
         if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
         this.#census.refused(entity, result.verdict.waitsFor);
         this.queue.failed(entity, result.failure);
+        this.#remember(entity, result.retell);
         this.#sayWhy(entity, result);
         return;
     }
   }
 
+  #remember(entity: QueuedEntity, retell: Retelling | undefined): void {
+    const line = this.queue.lineOf(entity);
+    if (line !== undefined && retell !== undefined) this.#retellings.set(line, retell);
+  }
+
   /** On the pods and in the log, there at level debug when it was said before. */
   #sayWhy(
     { key, candidate, attempts }: QueuedEntity,
-    { pods, verdict }: Extract<CycleResult, { kind: 'refused' }>,
+    { pods, verdict }: Pick<Extract<CycleResult, { kind: 'refused' }>, 'pods' | 'verdict'>,
   ): void {
     const isNews = this.#verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
     const fields = {

@@ -64,6 +64,7 @@ describe('an attempt for a group', () => {
         'PodGroup default/red cannot start: with 2 of 3 members placed, red-2 finds no node: ' +
         '0/1 nodes are available: 1 Insufficient cpu. It would not fit even if all other pods were gone.',
       waitsFor: 'never',
+      cause: 'Insufficient cpu. It would not fit even if all other pods were gone.',
     });
     expect(failure).toMatchObject({ error: false, refusedBy: new Set(['NodeResourcesFit']) });
     expect(picture.rooms()).toEqual(before);
@@ -154,6 +155,7 @@ describe('an attempt for a lone pod', () => {
       reason: 'Unschedulable',
       message: '0/1 nodes are available: 1 Insufficient cpu.',
       waitsFor: 'capacity',
+      cause: 'Insufficient cpu',
     });
   });
 

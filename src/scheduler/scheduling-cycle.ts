@@ -5,7 +5,7 @@ import { messageOf } from '../base/message-of.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
-import { describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
+import { describeCause, describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import { outsiders } from '../framework/event-hints.ts';
 import type { Candidate } from '../framework/candidate.ts';
@@ -14,6 +14,7 @@ import type { Profile } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
+import type { Line } from '../queue/line.ts';
 import type { Failure } from '../queue/scheduling-queue.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { ExtenderAnswers, Extenders, Question } from './extenders.ts';
@@ -23,6 +24,7 @@ import type { Demand } from './placement/demand.ts';
 import type { Narrowing } from './placement/narrowing.ts';
 import type { Placement, Plan, Planner } from './placement/planner.ts';
 import type { Preemption, Preemptions } from './preemptions.ts';
+import type { Questions } from './questions.ts';
 
 /** How one attempt ended. */
 export type CycleResult =
@@ -34,6 +36,8 @@ export type CycleResult =
   | { readonly kind: 'asking'; readonly questions: readonly Question[] }
   /** All that was needed is assumed; to be bound. */
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
+  /** Equal ones wait that were refused, and nothing has happened since that may help them: it would be refused as they were. */
+  | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
   /** Nothing is assumed; the verdict is for all `pods`. */
   | {
       readonly kind: 'refused';
@@ -42,7 +46,12 @@ export type CycleResult =
       readonly failure: Failure;
       /** Room that PostFilter found a way to make. */
       readonly preemption: Preemption | undefined;
+      /** The same for an equal entity; undefined: there is none. */
+      readonly retell?: Retelling | undefined;
     };
+
+/** Says of an equal entity, with these members, what one was refused for. */
+export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
 
 const neverFits = 'It would not fit even if all other pods were gone.';
 
@@ -79,6 +88,8 @@ export class SchedulingCycle {
   readonly #waitingPods: WaitingPods;
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
+  readonly #questions: Questions;
+  readonly #refusedLine: (question: string) => Line | undefined;
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -87,6 +98,9 @@ export class SchedulingCycle {
     readonly preemptions: Preemptions;
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
+    readonly questions: Questions;
+    /** The line of entities that were refused for asking this, while that holds. */
+    readonly refusedLine: (question: string) => Line | undefined;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
   }) {
@@ -97,6 +111,8 @@ export class SchedulingCycle {
     this.#waitingPods = options.waitingPods;
     this.#clock = options.clock;
     this.#extenders = options.extenders;
+    this.#questions = options.questions;
+    this.#refusedLine = options.refusedLine;
   }
 
   /** One attempt; with `continued`, the second half of one. */
@@ -112,6 +128,12 @@ export class SchedulingCycle {
     const answers = continued?.answers;
     const transaction = this.#cluster.begin();
     try {
+      const question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
+      const line = question === undefined ? undefined : this.#refusedLine(question);
+      if (line !== undefined) {
+        transaction.rollback();
+        return { kind: 'foreseen', line, pods: members };
+      }
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
@@ -119,7 +141,7 @@ export class SchedulingCycle {
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
-        if (narrowingOf === undefined) return this.#refused(profile, candidate, demand, plan);
+        if (narrowingOf === undefined) return this.#refused(profile, candidate, demand, plan, question);
         return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
           ? { kind: 'asking', questions: extenders!.questions(profile, demand) }
           : refusedByExtenders(candidate, demand, plan);
@@ -168,7 +190,7 @@ export class SchedulingCycle {
     transaction.rollback();
   }
 
-  #refused(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan): Refused {
+  #refused(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, question: string | undefined): Refused {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
@@ -178,16 +200,46 @@ export class SchedulingCycle {
     // With room that can be made for all of it nothing else needs to be found out.
     const isHelped = preemption !== undefined && preemption.nominations.length > 0;
     const waitsFor = isHelped ? 'capacity' : this.#waitsFor(profile, candidate, demand, plan, diagnosis);
-    const sentences = [describeRefusal(candidate, diagnosis, plan.placements.length, needed)];
-    if (waitsFor === 'never' && candidate.kind === 'gang') sentences.push(neverFits);
-    if (preemption !== undefined) sentences.push(preemption.message);
+    const verdictOf = (of: Candidate, { pod }: { readonly pod: Pod }): Verdict => {
+      const more: string[] = [];
+      if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
+      if (preemption !== undefined) more.push(preemption.message);
+      return {
+        reason: isError ? 'SchedulerError' : 'Unschedulable',
+        message: [describeRefusal(of, { ...diagnosis, pod }, plan.placements.length, needed), ...more].join(' '),
+        waitsFor,
+        cause: [describeCause(diagnosis), ...more].join('. '),
+      };
+    };
+    // What one plugin says of one pod may be about that pod alone.
+    const isShared =
+      question !== undefined && !isError && preemption === undefined && diagnosis.refusal.kind === 'nodes';
     return {
       kind: 'refused',
       pods: members,
-      verdict: { reason: isError ? 'SchedulerError' : 'Unschedulable', message: sentences.join(' '), waitsFor },
-      failure: { refusedBy: plan.refusedBy, refusedPods: oneOfEachKind(members), error: isError },
+      verdict: verdictOf(candidate, diagnosis),
+      failure: {
+        refusedBy: plan.refusedBy,
+        refusedPods: oneOfEachKind(members),
+        error: isError,
+        question: isShared ? question : undefined,
+      },
       preemption,
+      retell: isShared ? this.#retelling(profile, diagnosis.pod, members, verdictOf) : undefined,
     };
+  }
+
+  /** Where `blocked` stood among those of its kind, another gang has a member that it stands for. */
+  #retelling(
+    profile: Profile,
+    blocked: Pod,
+    members: readonly Pod[],
+    verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
+  ): Retelling {
+    const kind = this.#questions.kindOf(profile, blocked);
+    const alike = (pods: readonly Pod[]): Pod[] => pods.filter((pod) => this.#questions.kindOf(profile, pod) === kind);
+    const place = alike(members).indexOf(blocked);
+    return (candidate, others) => verdictOf(candidate, { pod: alike(others)[place] ?? others[0]! });
   }
 
   #waitsFor(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, diagnosis: Diagnosis): WaitsFor {
@@ -219,6 +271,7 @@ function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, p
       reason: isError ? 'SchedulerError' : 'Unschedulable',
       message,
       waitsFor: isError ? 'error' : 'unknown',
+      cause: describeCause(diagnosis),
     },
     failure: { refusedBy: new Set([outsiders]), refusedPods: oneOfEachKind(members), error: isError },
     preemption: undefined,

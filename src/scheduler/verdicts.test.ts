@@ -216,14 +216,109 @@ describe('a verdict', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('that may not be written is logged, and tried again with the next attempt', async () => {
+  it('that may not be written is logged, and tried again until it may', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    for (let round = 1; round <= 10; round++) {
+      expect(calls).toHaveLength(round);
+      calls.at(-1)!.fail(new ForbiddenError('no', details));
+      await settle();
+      clock.advance(60_000);
+      await settle();
+    }
+    calls.at(-1)!.answer();
+    await settle();
+    clock.advance(600_000);
+    expect(calls).toHaveLength(11);
+    expect(new Set(warnings)).toEqual(new Set(['could not write a verdict, which is tried again']));
+  });
+
+  it('that cannot be written for many is tried for a few, and for all when that is of use', async () => {
+    const made = openPods(100);
+    writer.report(made, doesNotFit);
+    for (const call of calls.splice(0)) call.fail(new ForbiddenError('no', details));
+    await settle();
+    expect(warnings).toHaveLength(1);
+    clock.advance(1_000);
+    expect(calls).toHaveLength(20);
+    for (const call of calls.splice(0)) call.fail(new ForbiddenError('no', details));
+    await settle();
+    clock.advance(1_000);
+    expect(calls).toEqual([]);
+    clock.advance(1_000);
+    const written = new Set<string>();
+    while (calls.length > 0) {
+      for (const { pod, answer } of calls.splice(0)) {
+        written.add(pod);
+        answer();
+      }
+      await settle();
+    }
+    expect(written.size).toBe(100);
+  });
+
+  it('that cannot be written is forgotten with its pod', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);
     calls[0]!.fail(new ForbiddenError('no', details));
     await settle();
-    expect(warnings).toEqual(['could not write a verdict']);
-    writer.report([pod!], doesNotFit);
-    expect(calls).toHaveLength(2);
+    pods.delete(pod!.uid);
+    clock.advance(1_000);
+    await settle();
+    expect([calls.length, writer.of(pod!.uid)]).toEqual([1, undefined]);
+  });
+
+  it('of which only counts change is written once a minute, with what is right then, and is no news', async () => {
+    const [pod] = openPods(1);
+    const counts = (count: number): Verdict => {
+      return { reason: 'Unschedulable', message: `0/${count} nodes`, waitsFor: 'capacity', cause: 'nodes' };
+    };
+    const told: string[] = [];
+    let seen = pod!;
+    for (let second = 0; second < 150; second++) {
+      expect(writer.report([seen], counts(second))).toBe(second === 0);
+      for (const { body, answer } of calls.splice(0)) {
+        told.push(`${second} s: ${body.status.conditions[0]!.message}`);
+        answer();
+        await settle();
+        seen = shown(seen, counts(second));
+      }
+      clock.advance(1_000);
+    }
+    expect(told).toEqual(['0 s: 0/0 nodes', '60 s: 0/59 nodes', '120 s: 0/119 nodes']);
+    expect(events).toHaveLength(1);
+  });
+
+  it('of which only counts changed is written when its minute is over, also if nothing is reported then', async () => {
+    const [pod] = openPods(1);
+    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+    writer.report([pod!], verdict('1 of 4'));
+    calls[0]!.answer();
+    await settle();
+    const seen = shown(pod!, verdict('1 of 4'));
+    writer.report([seen], verdict('2 of 4'));
+    writer.report([seen], verdict('3 of 4'));
+    clock.advance(59_999);
+    expect(calls).toHaveLength(1);
+    clock.advance(1);
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('3 of 4');
+  });
+
+  it('of another cause is written at once, and what was to be recounted is forgotten', async () => {
+    const [pod] = openPods(1);
+    const verdict = (message: string, cause: string): Verdict => ({ ...doesNotFit, message, cause });
+    writer.report([pod!], verdict('1 of 4', 'a'));
+    calls[0]!.answer();
+    await settle();
+    const seen = shown(pod!, verdict('1 of 4', 'a'));
+    writer.report([seen], verdict('2 of 4', 'a'));
+    writer.report([seen], verdict('tainted', 'b'));
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('tainted');
+    calls[1]!.answer();
+    await settle();
+    shown(seen, verdict('tainted', 'b'));
+    clock.advance(600_000);
+    expect([calls.length, events.length]).toEqual([2, 2]);
   });
 
   it('that is cut off because the scheduler stops is not worth a word', async () => {

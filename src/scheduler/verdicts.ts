@@ -1,12 +1,13 @@
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { Logger } from '../observability/logger.ts';
 import { groupNotScheduled, notScheduled } from './events.ts';
 import type { GangMetrics } from './metrics/gang-metrics.ts';
 import type { EventSink, VerdictSink } from './ports.ts';
+import { UnwrittenVerdicts } from './unwritten-verdicts.ts';
 
 export interface VerdictsOptions {
   readonly sink: VerdictSink;
@@ -22,14 +23,18 @@ export interface VerdictsOptions {
 interface Wanted {
   readonly verdict: Verdict;
   readonly isFirst: boolean;
-  /** Monotonic time of the report; repeats keep it. */
+  /** From when on it is to be written, as Clock.monotonic(): its report, or when its counts may be told again. Repeats keep it. */
   readonly since: number;
 }
+
+/** For so long the counts of a verdict may be out of date while its cause is not. */
+const recountMs = 60_000;
 
 /**
  * Tells users why their pods are not scheduled: the PodScheduled condition, and an Event, on the group as well. One verdict goes to every member;
  * the member with the lowest uid is written first, because the PodGroup's status is copied from it. An unchanged verdict is
- * not written again; one that loses a race is repeated when the watch shows the pod anew.
+ * not written again, one of which only the counts have changed once a minute at most, and then without an Event. One that loses a race
+ * is repeated when the watch shows the pod anew, one that cannot be written for good from time to time.
  */
 export class Verdicts {
   readonly #options: VerdictsOptions;
@@ -37,12 +42,20 @@ export class Verdicts {
   readonly #wanted = new Map<string, Wanted>();
   /** uids of pods that are being written to */
   readonly #writing = new Set<string>();
+  readonly #unwritten: UnwrittenVerdicts;
+  /** uids of pods whose counts are out of date */
+  readonly #outdated = new Set<string>();
+  #timer: Timer | undefined;
+  /** When it rings, as Clock.monotonic(). */
+  #timerAt = Infinity;
 
   constructor(options: VerdictsOptions) {
     this.#options = options;
+    this.#unwritten = new UnwrittenVerdicts({ clock: options.clock, write: (uid) => this.#writeAgain(uid) });
+    options.signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** `gang`: the group of all these pods, which is told as well. Whether it says anything new. */
+  /** `gang`: the group of all these pods, which is told as well. Whether its cause is news. */
   report(pods: readonly Pod[], verdict: Verdict, gang?: GangView): boolean {
     const { clock, events } = this.#options;
     const since = clock.monotonic();
@@ -51,11 +64,17 @@ export class Verdicts {
     ordered.forEach((pod, index) => {
       const known = this.#wanted.get(pod.uid);
       if (known !== undefined && sameVerdict(known.verdict, verdict)) return;
+      const isFirst = index === 0;
+      if (known !== undefined && sameCause(known.verdict, verdict)) {
+        this.#recount(pod, verdict, isFirst, known);
+        return;
+      }
       isNews = true;
-      if (index === 0) this.#options.metrics.verdictReached(verdict);
-      this.#wanted.set(pod.uid, { verdict, isFirst: index === 0, since });
-      events.record(notScheduled(pod, verdict));
-      const ofGroup = index === 0 && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
+      if (isFirst) this.#options.metrics.verdictReached(verdict);
+      this.#wanted.set(pod.uid, { verdict, isFirst, since });
+      this.#outdated.delete(pod.uid);
+      events.record({ ...notScheduled(pod, verdict), isMinor: !isFirst });
+      const ofGroup = isFirst && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
       if (ofGroup !== undefined) events.record(ofGroup);
       void this.#write(pod);
     });
@@ -72,34 +91,104 @@ export class Verdicts {
     if (!this.#wanted.has(uid)) return;
     const pod = this.#options.cluster.openPod(uid);
     if (pod !== undefined) void this.#write(pod);
-    else this.#wanted.delete(uid);
+    else this.#forget(uid);
   }
 
-  async #write(pod: Pod): Promise<void> {
+  /** Only counts differ: written when those that are written are old enough. */
+  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, known: Wanted): void {
+    const now = this.#options.clock.monotonic();
+    const since = this.#outdated.has(pod.uid) ? known.since : Math.max(now, known.since + recountMs);
+    this.#wanted.set(pod.uid, { verdict, isFirst, since });
+    if (since <= now) {
+      void this.#write(pod);
+      return;
+    }
+    this.#outdated.add(pod.uid);
+    this.#setTimer(since);
+  }
+
+  #setTimer(at: number): void {
+    const { clock, signal } = this.#options;
+    if (at >= this.#timerAt || signal.aborted) return;
+    this.#timer?.cancel();
+    this.#timerAt = at;
+    this.#timer = clock.setTimer(at - clock.monotonic(), () => {
+      this.#timerAt = Infinity;
+      this.#recountDue();
+    });
+  }
+
+  #recountDue(): void {
+    const now = this.#options.clock.monotonic();
+    let next = Infinity;
+    for (const uid of this.#outdated) {
+      const { since } = this.#wanted.get(uid)!;
+      if (since > now) {
+        next = Math.min(next, since);
+        continue;
+      }
+      this.#outdated.delete(uid);
+      this.podSeen(uid);
+    }
+    if (next < Infinity) this.#setTimer(next);
+  }
+
+  /** Whether nothing is left to write. */
+  async #write(pod: Pod): Promise<boolean> {
     const wanted = this.#wanted.get(pod.uid);
-    if (wanted === undefined || this.#writing.has(pod.uid) || carries(pod, wanted.verdict)) return;
+    if (wanted === undefined || this.#writing.has(pod.uid) || carries(pod, wanted.verdict)) return true;
     const { sink, cluster, logger, signal, clock, metrics } = this.#options;
+    if (wanted.since > clock.monotonic()) return true;
     this.#writing.add(pod.uid);
+    let isWritten = true;
     try {
       const outcome = await sink.write(pod, wanted.verdict, wanted, signal);
-      if (outcome === 'gone') this.#wanted.delete(pod.uid);
+      if (outcome === 'gone') this.#forget(pod.uid);
       if (outcome === 'written' && wanted.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - wanted.since);
     } catch (error) {
-      if (!signal.aborted) {
-        this.#wanted.delete(pod.uid);
-        logger.warn('could not write a verdict', { pod: pod.key, error });
-      }
+      if (signal.aborted) return true;
+      isWritten = false;
+      // Where nothing can be written one line says enough.
+      const level = this.#unwritten.size === 0 ? 'warn' : 'debug';
+      logger[level]('could not write a verdict, which is tried again', { pod: pod.key, error });
     } finally {
       this.#writing.delete(pod.uid);
+    }
+    if (!isWritten) {
+      this.#unwritten.add(pod.uid);
+      return false;
     }
     // The verdict may have changed, or the watch may have shown the pod, while it was being written.
     const now = cluster.openPod(pod.uid);
     if (now !== undefined && now.resourceVersion !== pod.resourceVersion) void this.#write(now);
+    return true;
+  }
+
+  async #writeAgain(uid: string): Promise<boolean> {
+    const pod = this.#options.cluster.openPod(uid);
+    if (pod !== undefined) return this.#write(pod);
+    this.#forget(uid);
+    return true;
+  }
+
+  #forget(uid: string): void {
+    this.#wanted.delete(uid);
+    this.#unwritten.delete(uid);
+    this.#outdated.delete(uid);
+  }
+
+  #stop(): void {
+    this.#timer?.cancel();
+    this.#unwritten.stop();
   }
 }
 
 function sameVerdict(a: Verdict, b: Verdict): boolean {
   return a.reason === b.reason && a.message === b.message;
+}
+
+function sameCause(a: Verdict, b: Verdict): boolean {
+  return a.reason === b.reason && a.cause !== undefined && a.cause === b.cause;
 }
 
 function carries(pod: Pod, verdict: Verdict): boolean {

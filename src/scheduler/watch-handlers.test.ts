@@ -49,7 +49,7 @@ describe('a change of a pod', () => {
     q.pod({ name: 'x' });
     q.change('x', { labels: { a: 'b' } });
     q.change('x', { nodeName: 'a' });
-    q.change('x', { phase: 'Running' });
+    q.change('x', { labels: { a: 'c' } });
     q.change('x', { phase: 'Succeeded' });
     expect(heard).toEqual([
       'UnscheduledPod Add x',
@@ -81,14 +81,14 @@ describe('a change of a pod', () => {
     expect(q.picture.cluster.assumedCount).toBe(0);
   });
 
-  it('that shows it on another node than assumed frees the room that was assumed, wherever that was', () => {
+  it('that shows it on another node than assumed frees the room that was assumed', () => {
     const { q, heard, events } = listening();
     q.pod({ name: 'x', cpu: 1 });
     q.assume('a', 'x');
     heard.length = 0;
     q.change('x', { nodeName: 'b' });
     expect(heard).toEqual(['AssignedPod Delete x', 'AssignedPod Add x']);
-    expect(events.at(-2)).toMatchObject({ pod: { nodeName: '' } });
+    expect(events.at(-2)).toMatchObject({ pod: { nodeName: 'a' } });
     expect(q.picture.cluster.node('a')!.free(0)).toBe(4000);
   });
 
@@ -106,6 +106,35 @@ describe('a change of a pod', () => {
     heard.length = 0;
     q.change('x', { nominatedNodeName: '' });
     expect(heard).toContain('AssignedPod Delete x');
+  });
+});
+
+describe('a change that scheduling does not read', () => {
+  it.each<[string, (q: Queueing) => void]>([
+    ['a heartbeat of a node', (q) => q.node({ name: 'a', resourceVersion: '99' })],
+    [
+      'our own verdict on a pod',
+      (q) => q.change('x', { resourceVersion: '99', podScheduled: { status: 'False', reason: 'r', message: 'm' } }),
+    ],
+    ['a pod that begins to run', (q) => q.change('y', { resourceVersion: '99', phase: 'Running' })],
+    ['the status of a PodGroup', (q) => q.group({ name: 'red', minMember: 2, resourceVersion: '99' })],
+  ])('is told to nobody, and leaves what is known of nodes as it is: %s', (_what, happens) => {
+    const { q, heard } = listening();
+    q.node({ name: 'a' });
+    q.pod({ name: 'x' });
+    q.pod({ name: 'y', nodeName: 'a' });
+    q.group({ name: 'red', minMember: 2 });
+    const { generation } = q.picture.cluster;
+    heard.length = 0;
+    happens(q);
+    expect([heard, q.picture.cluster.generation - generation]).toEqual([[], 0]);
+  });
+
+  it('is none where a pod may write it again: its resourceVersion is kept', () => {
+    const { q } = listening();
+    q.pod({ name: 'x' });
+    q.change('x', { resourceVersion: '99' });
+    expect(q.picture.cluster.pod('x')!.resourceVersion).toBe('99');
   });
 });
 

@@ -1,10 +1,12 @@
+import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
-import { isTerminal } from '../api/pod.ts';
+import { isTerminal, podsScheduleAlike } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
+import { sameResources } from '../api/resource-list.ts';
 import type { Clock } from '../base/clock.ts';
-import type { Claim } from '../cluster/claim.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { GangSpec, GangView } from '../cluster/gang.ts';
+import { roomFreed } from '../framework/cluster-event.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
@@ -12,24 +14,33 @@ import type { EntityRouter } from './entity-router.ts';
 
 export interface WatchHandlersOptions {
   readonly cluster: Cluster;
-  readonly queue: SchedulingQueue;
+  readonly queue: Pick<SchedulingQueue, 'moveOnEvent'>;
   readonly router: EntityRouter;
   readonly clock: Clock;
   /** Once the picture is complete. Until then only the picture is written, and the queue is filled from it in one go. */
   readonly hasSynced: () => boolean;
+  /** Whether the plugins that judge it can tell the two states of one pod apart. */
+  readonly looksAlike: (before: Pod, now: Pod) => boolean;
   /** A pod as the API now shows it, after cluster and queue know; undefined: it is gone. */
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
   /** A group, or a member of it, has changed; after cluster and queue know. */
   readonly groupSeen: (key: string) => void;
 }
 
+/** What a waiting gang asks for, as far as its members and its spec say. */
+interface GangQuestion {
+  readonly spec: GangSpec | undefined;
+  readonly missing: number;
+  readonly pending: number;
+  readonly started: boolean;
+}
+
 /**
  * The only subscriber to the informers. For each watch change it updates the cluster picture, then the queue, in one
- * synchronous call.
+ * synchronous call. What changes nothing that scheduling reads (a heartbeat, our own verdicts and statuses) stops at the picture.
  */
 export class WatchHandlers {
   readonly #cluster: Cluster;
-  readonly #queue: SchedulingQueue;
   readonly #router: EntityRouter;
   readonly #options: WatchHandlersOptions;
   #latest = 0;
@@ -37,7 +48,6 @@ export class WatchHandlers {
   constructor(options: WatchHandlersOptions) {
     this.#options = options;
     this.#cluster = options.cluster;
-    this.#queue = options.queue;
     this.#router = options.router;
   }
 
@@ -47,6 +57,7 @@ export class WatchHandlers {
       this.#tell({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
+      if (nodesScheduleAlike(old, node)) return;
       this.#cluster.setNode(node);
       this.#tell({ resource: 'Node', action: 'Update', old, new: node });
     },
@@ -59,14 +70,17 @@ export class WatchHandlers {
   readonly pods: InformerHandler<Pod> = {
     onAdd: (pod) => this.#setPod(undefined, pod),
     onUpdate: (old, pod) => this.#setPod(old, pod),
-    onDelete: (pod) => {
-      const held = this.#cluster.nodeOf(this.#cluster.pod(pod.uid) ?? pod) !== undefined;
+    onDelete: (last) => {
+      // It may have changed its group in its last change.
+      const pod = this.#cluster.pod(last.uid) ?? last;
+      const held = this.#cluster.nodeOf(pod);
       const claim = this.#cluster.claimOf(pod.uid);
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
-      this.#router.podChanged(pod, 'PodDelete', this.#instant());
-      this.#tell({ resource: held ? 'AssignedPod' : 'UnscheduledPod', action: 'Delete', pod });
-      if (claim !== undefined) this.#tell(roomFreed(claim));
+      this.#router.podChanged(pod, 'PodDelete', this.#instant(), true);
+      if (held === undefined) this.#tell({ resource: 'UnscheduledPod', action: 'Delete', pod });
+      else this.#tell(roomFreed(pod, held.name));
+      if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));
       this.#options.podSeen(pod.uid, undefined);
       if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
     },
@@ -79,49 +93,72 @@ export class WatchHandlers {
       const gang = this.#cluster.gang(spec.key);
       this.#cluster.removeGang(spec.key);
       if (!this.#options.hasSynced()) return;
-      this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#instant());
+      this.#router.groupChanged(spec.key, 'PodGroupDelete', this.#instant(), true);
       if (gang !== undefined) this.#tell({ resource: 'PodGroup', action: 'Delete', gang });
       this.#options.groupSeen(spec.key);
     },
   };
 
   #setPod(old: Pod | undefined, pod: Pod): void {
+    if (old !== undefined && podsScheduleAlike(old, pod)) {
+      this.#cluster.setPod(pod);
+      if (this.#options.hasSynced()) this.#options.podSeen(pod.uid, pod);
+      return;
+    }
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
+    const assumedOn = this.#cluster.isAssumed(pod.uid) ? this.#cluster.nodeOf(pod) : undefined;
     const claim = this.#cluster.claimOf(pod.uid);
+    const asked = this.#questionOf(pod.podGroupKey);
     const outcome = this.#cluster.setPod(pod);
     if (!this.#options.hasSynced()) return;
     const now = this.#instant();
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) {
-      this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, pod);
+      this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, true, pod);
     }
-    this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now);
+    const asksElse =
+      old === undefined ||
+      old.podGroupKey !== pod.podGroupKey ||
+      !sameQuestion(asked, this.#questionOf(pod.podGroupKey)) ||
+      !this.#options.looksAlike(old, pod);
+    this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now, asksElse);
+    this.#tellOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn?.name : undefined);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
-    // On another node than assumed: the room there is free. `old` does not name that node, so everybody is asked.
-    if (isOnNode && outcome === 'contradicted') {
-      this.#tell({ resource: 'AssignedPod', action: 'Delete', pod: old ?? pod });
-    }
-    if (isOnNode) {
-      this.#tell({ resource: 'AssignedPod', action: wasOnNode ? 'Update' : 'Add', pod });
-    } else if (wasOnNode || outcome === 'contradicted') {
-      this.#tell({ resource: 'AssignedPod', action: 'Delete', pod });
-    } else if (!isTerminal(pod)) {
-      this.#tell({ resource: 'UnscheduledPod', action: old === undefined ? 'Add' : 'Update', pod });
-    }
     const isKept =
       this.#cluster.claimOf(pod.uid)?.nodeName === claim?.nodeName || (isOnNode && pod.nodeName === claim?.nodeName);
-    if (claim !== undefined && !isKept) this.#tell(roomFreed(claim));
+    if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));
     this.#options.podSeen(pod.uid, pod);
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) this.#options.groupSeen(old.podGroupKey);
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
   }
 
+  /** `givenUp`: the node that it had been assumed on, where that turned out to be wrong. */
+  #tellOfPod(old: Pod | undefined, pod: Pod, wasOnNode: boolean, givenUp: string | undefined): void {
+    if (givenUp !== undefined) this.#tell(roomFreed(pod, givenUp));
+    if (pod.nodeName !== '' && !isTerminal(pod)) {
+      if (wasOnNode) this.#tell({ resource: 'AssignedPod', action: 'Update', pod, old: old! });
+      else this.#tell({ resource: 'AssignedPod', action: 'Add', pod });
+    } else if (wasOnNode) {
+      this.#tell(roomFreed(pod, old!.nodeName));
+    } else if (!isTerminal(pod)) {
+      if (old === undefined) this.#tell({ resource: 'UnscheduledPod', action: 'Add', pod });
+      else this.#tell({ resource: 'UnscheduledPod', action: 'Update', pod, old });
+    }
+  }
+
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {
+    const asked = this.#questionOf(spec.key);
     this.#cluster.setGang(spec);
     const gang: GangView = this.#cluster.gang(spec.key)!;
-    if (!this.#options.hasSynced()) return;
-    this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant());
+    // What the controller writes into the status comes this way.
+    if (!this.#options.hasSynced() || sameQuestion(asked, this.#questionOf(spec.key))) return;
+    this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant(), true);
     this.#tell({ resource: 'PodGroup', action, gang });
     this.#options.groupSeen(spec.key);
+  }
+
+  #questionOf(key: string | undefined): GangQuestion | undefined {
+    const gang = key === undefined ? undefined : this.#cluster.gang(key);
+    return gang && { spec: gang.spec, missing: gang.missing, pending: gang.pending.size, started: gang.started };
   }
 
   /** The time, later with every change, so that entities made ready in one millisecond keep the order of their changes. */
@@ -131,11 +168,21 @@ export class WatchHandlers {
   }
 
   #tell(event: ClusterEvent): void {
-    if (this.#options.hasSynced()) this.#queue.moveOnEvent(event);
+    if (this.#options.hasSynced()) this.#options.queue.moveOnEvent(event);
   }
 }
 
-/** The room that was kept is free: nobody will come. */
-function roomFreed({ claimant, nodeName }: Claim): ClusterEvent {
-  return { resource: 'AssignedPod', action: 'Delete', pod: { ...claimant, nodeName } };
+function sameQuestion(a: GangQuestion | undefined, b: GangQuestion | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.missing === b.missing && a.pending === b.pending && a.started === b.started && sameDemand(a.spec, b.spec);
+}
+
+function sameDemand(a: GangSpec | undefined, b: GangSpec | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (
+    a.uid === b.uid &&
+    a.minMember === b.minMember &&
+    a.scheduleTimeoutSeconds === b.scheduleTimeoutSeconds &&
+    sameResources(a.minResources, b.minResources)
+  );
 }

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import { amountOf } from '../../api/resource-list.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
 import type { ResourceId } from '../../api/resource-names.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
@@ -71,9 +72,4 @@ export class ClusterRoom {
     }
     return sums;
   }
-}
-
-function amountOf(list: ResourceList, id: ResourceId): number {
-  const index = list.ids.indexOf(id);
-  return index < 0 ? 0 : list.amounts[index]!;
 }

@@ -190,19 +190,6 @@ describe('Unreserve', () => {
 });
 
 describe('the events that may help a refused group', () => {
-  it('are changes of its PodGroup and of its own members', () => {
-    const fixture = new Fixture();
-    const red = fixture.group({ name: 'red', minMember: 2 });
-    const blue = fixture.group({ name: 'blue', minMember: 2 });
-    const [pod] = fixture.pods(1, { group: 'red' });
-    const [sibling] = fixture.pods(1, { name: 'more', group: 'red' });
-    const [stranger] = fixture.pods(1, { group: 'blue' });
-    expect(fixture.mayHelp(pod!, { resource: 'PodGroup', action: 'Update', gang: red })).toBe(true);
-    expect(fixture.mayHelp(pod!, { resource: 'PodGroup', action: 'Update', gang: blue })).toBe(false);
-    expect(fixture.mayHelp(pod!, { resource: 'UnscheduledPod', action: 'Add', pod: sibling! })).toBe(true);
-    expect(fixture.mayHelp(pod!, { resource: 'UnscheduledPod', action: 'Add', pod: stranger! })).toBe(false);
-  });
-
   it('are changes of room once minResources are free, if it was this plugin that missed them', () => {
     const fixture = new Fixture();
     fixture.group({ name: 'red', minMember: 1, minResources: { cpu: 4 } });
@@ -216,9 +203,7 @@ describe('the events that may help a refused group', () => {
     expect(fixture.mayHelp(pod!, show('a'))).toBe(false);
     expect(fixture.mayHelp(pod!, show('b'))).toBe(true);
     expect(fixture.plugin.preFilter(new CycleState(), pod!)).toBeUndefined();
-    const ofRoom = fixture.plugin
-      .eventsToRegister()
-      .filter(({ resource }) => ['Node', 'AssignedPod'].includes(resource));
-    expect(ofRoom.map(({ concernsGangs = false }) => concernsGangs)).toEqual([false, false]);
+    const concerned = fixture.plugin.eventsToRegister().filter(({ concernsGangs }) => concernsGangs === true);
+    expect(concerned).toEqual([]);
   });
 });

@@ -89,22 +89,9 @@ export class Coscheduling implements Plugin {
       const gang = this.#handle.cluster.gang(pod.podGroupKey ?? '');
       return gang?.spec === undefined || this.#checkRoom(gang, gang.spec) === undefined;
     };
-    const sameGroup = (pod: Pod, key: string | undefined): boolean => pod.podGroupKey === key;
     return [
       { resource: 'Node', actions: ['Add', 'Update'], hint: hasRoom },
-      { resource: 'AssignedPod', actions: ['Delete'], hint: hasRoom },
-      {
-        resource: 'UnscheduledPod',
-        actions: ['Add', 'Update'],
-        concernsGangs: true,
-        hint: (pod, event) => event.resource === 'UnscheduledPod' && sameGroup(pod, event.pod.podGroupKey),
-      },
-      {
-        resource: 'PodGroup',
-        actions: ['Add', 'Update'],
-        concernsGangs: true,
-        hint: (pod, event) => event.resource === 'PodGroup' && sameGroup(pod, event.gang.key),
-      },
+      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: hasRoom },
     ];
   }
 

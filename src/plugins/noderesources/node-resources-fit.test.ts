@@ -4,6 +4,8 @@ import { Builders } from '../../testkit/builders/builders.ts';
 import type { NodeOptions } from '../../testkit/builders/node.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Status } from '../../framework/status.ts';
 import { createNodeResourcesFit } from './node-resources-fit.ts';
@@ -139,11 +141,15 @@ describe('hints', () => {
     expect(left(second!)).toBe(true);
   });
 
-  it('queue a pod again when an assumption is given up, since nobody says where', () => {
-    const pod = build.projectedPod();
-    expect(
-      hintFor('AssignedPod')(build.projectedPod({ cpu: 64 }), { resource: 'AssignedPod', action: 'Delete', pod }),
-    ).toBe(true);
+  it('queue a pod again when one that is on a node asks for less than before, and it fits there then', () => {
+    known({ name: 'a', cpu: 4 });
+    const [before, after] = [4, 1].map((cpu) => build.projectedPod({ name: 'x', uid: 'x', cpu, nodeName: 'a' }));
+    handle.cluster.setPod(after!);
+    const update = (old: Pod, pod: Pod): ClusterEvent => ({ resource: 'AssignedPod', action: 'Update', old, pod });
+    const asks = (cpu: number): Pod => build.projectedPod({ cpu });
+    expect(hintFor('AssignedPod')(asks(3), update(before!, after!))).toBe(true);
+    expect(hintFor('AssignedPod')(asks(4), update(before!, after!))).toBe(false);
+    expect(hintFor('AssignedPod')(asks(3), update(after!, after!))).toBe(false);
   });
 
   it('do not queue a pod for room on a node that is gone', () => {

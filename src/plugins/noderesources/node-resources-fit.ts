@@ -1,7 +1,7 @@
 import type { Node } from '../../api/node.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
+import { amountOf } from '../../api/resource-list.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
-import type { ResourceId } from '../../api/resource-names.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
@@ -48,7 +48,7 @@ class NodeResourcesFit implements Plugin {
 
   eventsToRegister(): readonly EventRegistration[] {
     return [
-      { resource: 'AssignedPod', actions: ['Delete'], hint: (pod, event) => this.#madeRoom(pod, event) },
+      { resource: 'AssignedPod', actions: ['Update', 'Delete'], hint: (pod, event) => this.#madeRoom(pod, event) },
       { resource: 'Node', actions: ['Add', 'Update'], hint: (pod, event) => this.#madeRoom(pod, event) },
     ];
   }
@@ -77,8 +77,9 @@ class NodeResourcesFit implements Plugin {
    */
   #madeRoom(pod: Pod, event: ClusterEvent): boolean {
     if (event.resource === 'AssignedPod') {
-      // A pod that was only assumed does not say where its room is.
-      return event.pod.nodeName === '' || this.#fitsOn(pod, event.pod.nodeName);
+      const mayHaveFreed =
+        event.action !== 'Update' || shrank(event.old.template.requests, event.pod.template.requests);
+      return mayHaveFreed && this.#fitsOn(pod, event.pod.nodeName);
     }
     if (event.resource !== 'Node' || event.action === 'Delete') return false;
     if (event.old !== undefined && !grew(pod.template.requests, event.old, event.new)) return false;
@@ -114,14 +115,14 @@ function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((
   };
 }
 
-/** Whether the node can allocate more than before of something that is requested. */
-function grew(requests: ResourceList, before: Node, after: Node): boolean {
-  return requests.ids.some((id) => allocatableOf(after, id) > allocatableOf(before, id));
+/** Whether less of something is requested than before. */
+function shrank(before: ResourceList, after: ResourceList): boolean {
+  return before.ids.some((id, i) => before.amounts[i]! > amountOf(after, id));
 }
 
-function allocatableOf({ allocatable: { ids, amounts } }: Node, id: ResourceId): number {
-  const at = ids.indexOf(id);
-  return at < 0 ? 0 : amounts[at]!;
+/** Whether the node can allocate more than before of something that is requested. */
+function grew(requests: ResourceList, before: Node, after: Node): boolean {
+  return requests.ids.some((id) => amountOf(after.allocatable, id) > amountOf(before.allocatable, id));
 }
 
 /** Arguments: kube-scheduler's NodeResourcesFitArgs; of the scoring strategies, RequestedToCapacityRatio is refused. */

@@ -47,13 +47,3 @@ it('a refused pod is tried again when a node is uncordoned or added, not when on
   expect(hint(plain, { resource: 'Node', action: 'Add', old: undefined, new: open })).toBe(true);
   expect(hint(plain, { resource: 'Node', action: 'Add', old: undefined, new: cordoned })).toBe(false);
 });
-
-it('a refused pod is tried again when it is given other tolerations, not when its status changes', () => {
-  const hint = plugin.eventsToRegister!().find(({ resource }) => resource === 'UnscheduledPod')!.hint!;
-  const changed = { ...plain, template: tolerant.template };
-  expect(hint(plain, { resource: 'UnscheduledPod', action: 'Update', pod: changed })).toBe(true);
-  expect(hint(plain, { resource: 'UnscheduledPod', action: 'Update', pod: { ...plain, resourceVersion: '9' } })).toBe(
-    false,
-  );
-  expect(hint(plain, { resource: 'UnscheduledPod', action: 'Update', pod: tolerant })).toBe(false);
-});

@@ -5,7 +5,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { isTolerated, ownTolerationsChanged } from '../tolerations.ts';
+import { isTolerated } from '../tolerations.ts';
 
 const name = 'NodeUnschedulable';
 const unschedulable = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
@@ -26,10 +26,7 @@ class NodeUnschedulable implements Plugin {
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    return [
-      { resource: 'Node', actions: ['Add', 'Update'], hint: becameSchedulable },
-      { resource: 'UnscheduledPod', actions: ['Update'], hint: ownTolerationsChanged },
-    ];
+    return [{ resource: 'Node', actions: ['Add', 'Update'], hint: becameSchedulable }];
   }
 }
 

@@ -26,14 +26,4 @@ describe('scheduling gates', () => {
     gang.setMember(build.projectedPod({ group: 'red', gates: ['example.com/quota'] }), false);
     expect(plugin.preEnqueue!({ kind: 'gang', gang })).toBeUndefined();
   });
-
-  it('queue the pod again only when its own last gate is gone', () => {
-    const { hint } = plugin.eventsToRegister!()[0]!;
-    const pod = build.projectedPod({ gates: ['a', 'b'] });
-    const update = (changed: typeof pod): boolean =>
-      hint!(pod, { resource: 'UnscheduledPod', action: 'Update', pod: changed });
-    expect(update({ ...pod, schedulingGates: ['b'] })).toBe(false);
-    expect(update({ ...pod, schedulingGates: [] })).toBe(true);
-    expect(update(build.projectedPod())).toBe(false);
-  });
 });

@@ -1,5 +1,3 @@
-import type { Pod } from '../../api/pod.ts';
-import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
@@ -16,14 +14,6 @@ class SchedulingGates implements Plugin {
     const reason = `waiting for scheduling gates: [${candidate.pod.schedulingGates.join(' ')}]`;
     return new Status('UnschedulableAndUnresolvable', reason, name);
   }
-
-  eventsToRegister(): readonly EventRegistration[] {
-    return [{ resource: 'UnscheduledPod', actions: ['Update'], hint: ownGatesAreGone }];
-  }
-}
-
-function ownGatesAreGone(pod: Pod, event: ClusterEvent): boolean {
-  return event.resource === 'UnscheduledPod' && event.pod.uid === pod.uid && event.pod.schedulingGates.length === 0;
 }
 
 export const createSchedulingGates: PluginFactory = (args) => {

@@ -7,7 +7,7 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { isTolerated, ownTolerationsChanged } from '../tolerations.ts';
+import { isTolerated } from '../tolerations.ts';
 
 const name = 'TaintToleration';
 const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had untolerated taint(s)', name);
@@ -42,10 +42,7 @@ class TaintToleration implements Plugin {
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    return [
-      { resource: 'Node', actions: ['Add', 'Update'], hint: nowTolerated },
-      { resource: 'UnscheduledPod', actions: ['Update'], hint: ownTolerationsChanged },
-    ];
+    return [{ resource: 'Node', actions: ['Add', 'Update'], hint: nowTolerated }];
   }
 }
 

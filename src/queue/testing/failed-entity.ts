@@ -30,5 +30,6 @@ export function failedEntity(
     failedAt,
     refusedBy: new Set(),
     refusedPods: [pod],
+    asksElse: false,
   };
 }

@@ -20,5 +20,6 @@ export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang
     failedAt: 0,
     refusedBy: new Set(),
     refusedPods: [],
+    asksElse: false,
   };
 }

@@ -1,0 +1,65 @@
+import type { Pod } from '../api/pod.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { Candidate } from '../framework/candidate.ts';
+import type { Profile } from '../framework/profile.ts';
+import type { Demand } from './placement/demand.ts';
+import type { Planner } from './placement/planner.ts';
+import type { Profiles } from './profiles.ts';
+
+/**
+ * What an attempt asks of the picture, as a text: two entities with equal texts are answered alike. There is none where somebody
+ * may answer by something that is not known.
+ */
+export class Questions {
+  readonly #cluster: Pick<Cluster, 'claimOf' | 'hasClaims'>;
+  readonly #planner: Pick<Planner, 'signaturesOf'>;
+  readonly #profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
+
+  constructor(options: {
+    readonly cluster: Pick<Cluster, 'claimOf' | 'hasClaims'>;
+    readonly planner: Pick<Planner, 'signaturesOf'>;
+    readonly profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
+  }) {
+    this.#cluster = options.cluster;
+    this.#planner = options.planner;
+    this.#profiles = options.profiles;
+  }
+
+  /** Throws PluginFailure. */
+  of(profile: Profile, candidate: Candidate, { members, needed, gang }: Demand): string | undefined {
+    // Who makes room, or looks at one gang in particular, is asked about each.
+    if (profile.judgesUnsigned || profile.hasPostFilter || this.#profiles.hints(candidate).concernsGangs)
+      return undefined;
+    // Its own pods on nodes, and room that is kept for it, are nobody else's.
+    if (gang !== undefined && (gang.started || gang.counted > 0)) return undefined;
+    if (this.#cluster.hasClaims && members.some(({ uid }) => this.#cluster.claimOf(uid) !== undefined))
+      return undefined;
+    /** what makes members alike -> how many are */
+    const counts = new Map<string, number>();
+    for (const pod of members) {
+      const kind = this.kindOf(profile, pod);
+      if (kind === undefined) return undefined;
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    }
+    const kinds = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    return JSON.stringify([profile.schedulerName, candidate.kind, needed, gang?.spec?.minResources, kinds]);
+  }
+
+  /** What makes pods alike to the plugins, and in what room is kept from them. Throws PluginFailure. */
+  kindOf(profile: Profile, pod: Pod): string | undefined {
+    const { whole } = this.#planner.signaturesOf(profile, pod);
+    return whole === undefined ? undefined : `${pod.priority}\u0003${whole}`;
+  }
+
+  /** Whether the two states of a pod are one to the plugins that place it; false where nobody knows. */
+  looksAlike(before: Pod, now: Pod): boolean {
+    if (now.nodeName !== '' || !this.#profiles.isOurs(now.schedulerName)) return true;
+    const profile = this.#profiles.of({ kind: 'pod', pod: now });
+    try {
+      const kind = this.kindOf(profile, now);
+      return kind !== undefined && kind === this.kindOf(profile, before);
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
+
+const core = (): Scheduling => new Scheduling({ plugins: defaultPlugins });
+
+/** Runs attempts until nothing comes next; answers how many there were. */
+async function drain(scheduling: Scheduling): Promise<number> {
+  let attempts = 0;
+  while ((await scheduling.attempt()) !== undefined) if (++attempts > 500) throw new Error('does not end');
+  return attempts;
+}
+
+/** Lets every back-off end, and all that are tried again be tried. */
+async function later(scheduling: Scheduling): Promise<void> {
+  scheduling.picture.clock.advance(20_000);
+  await drain(scheduling);
+}
+
+const namesOf = ({ binds }: Scheduling): string[] => binds.map(({ binding }) => binding.name).sort();
+
+describe('what is written about a gang does not wake it', () => {
+  it('its verdict on its members: one refusal is one attempt', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    c.group({ name: 'red', minMember: 50 });
+    c.members(50, { group: 'red', cpu: 1 });
+    let attempts = await drain(c);
+    for (let i = 0; i < 50; i++) {
+      const podScheduled = { status: 'False', reason: 'Unschedulable', message: 'x' };
+      c.change(`red-${i}`, { resourceVersion: `9${i}`, podScheduled });
+      c.picture.clock.advance(1_000);
+      attempts += await drain(c);
+    }
+    expect(attempts).toBe(1);
+  });
+
+  it('the status of its PodGroup', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    c.group({ name: 'red', minMember: 3 });
+    c.members(3, { group: 'red', cpu: 1 });
+    await drain(c);
+    c.group({ name: 'red', minMember: 3, resourceVersion: '1000' });
+    expect(c.states()).toEqual({ 'gang/default/red': 'unschedulable' });
+  });
+});
+
+describe('room that was kept and is free', () => {
+  async function waiting(): Promise<Scheduling> {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.node({ name: 'b', cpu: 1 });
+    c.pod({ name: 'vip', cpu: 2, priority: 10, nominatedNodeName: 'a', schedulerName: 'other' });
+    c.pod({ name: 'x', cpu: 2 });
+    await drain(c);
+    expect(c.states()).toEqual({ 'pod/x': 'unschedulable' });
+    c.picture.clock.advance(20_000);
+    return c;
+  }
+
+  it.each<[string, (c: Scheduling) => void]>([
+    ['is deleted', (c) => c.removePod('vip')],
+    ['begins to be deleted', (c) => c.change('vip', { deleting: true })],
+    ['is nominated elsewhere', (c) => c.change('vip', { nominatedNodeName: 'elsewhere' })],
+    ['is bound elsewhere', (c) => c.change('vip', { nodeName: 'elsewhere', nominatedNodeName: '' })],
+    ['ends', (c) => c.change('vip', { phase: 'Failed' })],
+  ])('wakes who waits for it: the pod that was nominated %s', async (_what, happens) => {
+    const c = await waiting();
+    happens(c);
+    expect(c.states()['pod/x']).toBe('active');
+  });
+
+  it('wakes who waits for it when the member is gone for which it was kept', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.group({ name: 'red', minMember: 2 });
+    c.members(2, { group: 'red', cpu: 1 });
+    await c.attempt();
+    await c.accept('red-0');
+    await c.refuse('red-1', 'the node said no');
+    c.change('red-0', { nodeName: 'a', phase: 'Running' });
+    await c.attempt();
+    await c.refuse('red-1', 'the node said no');
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    expect(c.states()['pod/x']).toBe('unschedulable');
+    c.removePod('red-1');
+    await later(c);
+    expect(c.states()['pod/x']).toBeUndefined();
+  });
+});
+
+describe('a change that makes less of what is asked for', () => {
+  it('of a pod on a node, in place: who waits for its room is tried', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    const big = { name: 'big', uid: 'big', nodeName: 'a' };
+    c.pod({ ...big, cpu: 4 });
+    c.pod({ name: 'x', cpu: 2 });
+    await drain(c);
+    c.pod({ ...big, cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+
+  it('of a waiting pod itself', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'x', cpu: 4 });
+    await drain(c);
+    c.pod({ name: 'x', cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+
+  it('of a gang: somebody else has bound one of its members', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.node({ name: 'b', cpu: 2, taints: ['own:NoSchedule'] });
+    c.group({ name: 'red', minMember: 3 });
+    c.members(3, { group: 'red', cpu: 1 });
+    await drain(c);
+    c.change('red-2', { nodeName: 'b', phase: 'Running' });
+    await later(c);
+    expect(namesOf(c)).toEqual(['red-0', 'red-1']);
+  });
+
+  it('of a gang: its PodGroup asks for fewer', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.group({ name: 'red', minMember: 3 });
+    c.members(3, { group: 'red', cpu: 1 });
+    await drain(c);
+    c.group({ name: 'red', minMember: 2 });
+    await later(c);
+    expect(namesOf(c)).toHaveLength(3 - 1);
+  });
+
+  it('of a gang: the member that was in the way of the others is gone', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4, allocatable: { 'example.com/gpu': '1' } });
+    c.group({ name: 'red', minMember: 2 });
+    for (const name of ['red-0', 'red-1']) c.pod({ name, group: 'red', cpu: 1, requests: { 'example.com/gpu': '1' } });
+    await drain(c);
+    expect(c.states()).toEqual({ 'gang/default/red': 'unschedulable' });
+    c.removePod('red-1');
+    c.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['red-0', 'red-2']);
+  });
+});
+
+describe('nobody is woken', () => {
+  it('by a heartbeat, whatever it waits for', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.group({ name: 'red', minMember: 2, minResources: { cpu: 8 } });
+    c.members(2, { group: 'red', cpu: 1 });
+    await drain(c);
+    c.node({ name: 'a', cpu: 2 });
+    expect(c.states()).toEqual({ 'gang/default/red': 'unschedulable' });
+  });
+
+  it('by a Binding that failed on a node on which it does not fit', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.node({ name: 'b', cpu: 8 });
+    c.pod({ name: 'filler', cpu: 6, nodeName: 'b' });
+    c.pod({ name: 'huge', cpu: 5 });
+    await drain(c);
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    await c.refuse('x', 'no');
+    expect(c.states()['pod/huge']).toBe('unschedulable');
+  });
+
+  it('of those who ask for the same but the first, until that one has been scheduled', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (let i = 0; i < 5; i++) {
+      c.group({ name: `g${i}`, minMember: 2 });
+      c.members(2, { group: `g${i}`, cpu: 1 });
+    }
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    expect(Object.values(c.states()).filter((state) => state === 'active')).toHaveLength(1);
+    await drain(c);
+    expect(namesOf(c)).toEqual(['g0-0', 'g0-1']);
+    expect(Object.values(c.states())).toEqual(Array(4).fill('unschedulable'));
+  });
+});
