@@ -1,0 +1,132 @@
+/**
+ * Gangs that wait on a full cluster: what it costs that they are refused at the start of the process, that one pod goes (room for a
+ * member, not for a gang), that ten more go, and that a node tells of its health. What is written is shown by the watch, as it
+ * would be.
+ *
+ *     node --expose-gc bench/parked-gangs.ts [gangs] [shapes]
+ */
+import process from 'node:process';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Pod } from '../src/api/pod.ts';
+import { seededRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/system-clock.ts';
+import { createMetricRegistry } from '../src/observability/metric-registry.ts';
+import { silentLogger } from '../src/observability/silent-logger.ts';
+import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
+import { gangSpecOf } from '../src/scheduler/pod-group-adapter.ts';
+import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import { Builders } from '../src/testkit/builders/builders.ts';
+
+const [gangCount = 10_000, shapes = 1] = process.argv.slice(2).map(Number);
+const nodeCount = 5_000;
+const members = 4;
+
+const counts = { attempts: 0, lookUps: 0, verdicts: 0, events: 0, binds: 0 };
+/** uid -> pod as the watch last showed it */
+const shown = new Map<string, Pod>();
+const echoes: Pod[] = [];
+
+const core = new SchedulerCore({
+  profiles: [{ schedulerName: 'default-scheduler', plugins: defaultPlugins }],
+  plugins: pluginRegistry,
+  ports: {
+    binder: {
+      bind: ({ uid, nodeName }) => {
+        counts.binds++;
+        echoes.push({ ...shown.get(uid)!, nodeName });
+        return Promise.resolve();
+      },
+    },
+    verdicts: {
+      write: ({ uid }, { reason, message }) => {
+        counts.verdicts++;
+        const pod = shown.get(uid)!;
+        const podScheduled = { status: 'False', reason, message };
+        echoes.push({ ...pod, resourceVersion: `${pod.resourceVersion}1`, podScheduled });
+        return Promise.resolve('written');
+      },
+    },
+    events: { record: () => counts.events++ },
+    evictor: { evict: () => Promise.resolve() },
+  },
+  clock: systemClock,
+  random: seededRandom(1),
+  logger: silentLogger,
+  registry: createMetricRegistry({ processMetrics: false }),
+  identity: 'bench',
+  onReady: () => undefined,
+});
+const build = new Builders({ resources: core.cluster.resources });
+
+function show(pod: Pod): void {
+  const old = shown.get(pod.uid);
+  shown.set(pod.uid, pod);
+  if (old === undefined) core.handlers.pods.onAdd(pod);
+  else core.handlers.pods.onUpdate(old, pod);
+}
+
+for (let i = 0; i < nodeCount; i++) {
+  core.handlers.nodes.onAdd(build.projectedNode({ name: `n${i}`, cpu: 8, memory: '64Gi', pods: 110 }));
+  show(build.projectedPod({ name: `filler-${i}`, uid: `filler-${i}`, cpu: 8, memory: '1Gi', nodeName: `n${i}` }));
+}
+for (let g = 0; g < gangCount; g++) {
+  const spec = build.projectedPodGroup({ name: `w${g}`, uid: `w${g}`, minMember: members });
+  core.handlers.podGroups.onAdd(gangSpecOf(spec, core.cluster.resources));
+  const cpu = `${5000 + (g % shapes)}m`;
+  for (let m = 0; m < members; m++)
+    show(build.projectedPod({ name: `w${g}-${m}`, uid: `w${g}-${m}`, cpu, group: `w${g}` }));
+}
+
+/** Attempts and echoes until nothing is left to do, giving way as the process does. */
+async function settle(): Promise<void> {
+  for (let quiet = 0; quiet < 3;) {
+    const end = performance.now() + 10;
+    let done = 0;
+    while (performance.now() < end) {
+      const result = core.attempt();
+      if (result === undefined) break;
+      done++;
+      if (result.kind === 'foreseen') counts.lookUps++;
+      else counts.attempts++;
+    }
+    for (const pod of echoes.splice(0, 1_000)) {
+      done++;
+      show(pod);
+    }
+    quiet = done === 0 ? quiet + 1 : 0;
+    await turn();
+  }
+}
+
+async function phase(title: string, act: () => void): Promise<void> {
+  const before = { ...counts };
+  globalThis.gc?.();
+  const heap = process.memoryUsage().heapUsed;
+  const used = process.cpuUsage();
+  const begun = performance.now();
+  act();
+  const acted = performance.now() - begun;
+  await settle();
+  const { user, system } = process.cpuUsage(used);
+  const of = (name: keyof typeof counts): number => counts[name] - before[name];
+  globalThis.gc?.();
+  const grown = (process.memoryUsage().heapUsed - heap) / 2 ** 20;
+  console.log(
+    `${title}: ${of('attempts')} attempts, ${of('lookUps')} look-ups, ${of('verdicts')} verdicts and ${of('events')} Events ` +
+      `written, ${of('binds')} binds; ${((user + system) / 1000).toFixed(1)} ms of processor time, ${acted.toFixed(3)} ms in the handler; heap ${grown.toFixed(1)} MB more`,
+  );
+}
+
+const remove = (name: string): void => core.handlers.pods.onDelete(shown.get(name)!, false);
+
+console.log(`${gangCount} gangs of ${members} in ${shapes} shapes on ${nodeCount} full nodes, Node ${process.version}`);
+await phase('start', () => core.begin());
+await phase('one pod goes', () => remove('filler-0'));
+await phase('ten more go', () => {
+  for (let i = 1; i <= 10; i++) remove(`filler-${i}`);
+});
+const node = core.cluster.node('n7')!.node;
+await phase('a thousand heartbeats', () => {
+  for (let i = 0; i < 1000; i++) core.handlers.nodes.onUpdate(node, { ...node, resourceVersion: `${i}` });
+});
+process.exit(0);
