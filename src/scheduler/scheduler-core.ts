@@ -190,7 +190,7 @@ export class SchedulerCore {
     const questions = new Questions({ cluster, planner, profiles });
     this.cycle = new SchedulingCycle({
       questions,
-      refusedLine: (question) => queue.refusedLine(question),
+      queue,
       cluster,
       planner,
       outlook,
@@ -348,6 +348,16 @@ export class SchedulerCore {
         return;
       case 'notReady':
         this.queue.notReady(entity);
+        return;
+      case 'ruledOut':
+        this.#metrics.attempts.attempted({
+          candidate: entity.candidate,
+          profile: profile.schedulerName,
+          result: 'unschedulable',
+          pods: result.pods.length,
+          seconds: (this.#clock.monotonic() - startedAt) / 1000,
+        });
+        this.queue.failed(entity, result.failure);
         return;
       case 'foreseen': {
         const { line, pods } = result;

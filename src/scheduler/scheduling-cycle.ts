@@ -12,10 +12,11 @@ import type { Candidate } from '../framework/candidate.ts';
 import { PluginFailure } from '../framework/profile.ts';
 import type { Profile } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
+import { wishOf } from '../framework/wish.ts';
 import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Line } from '../queue/line.ts';
-import type { Failure } from '../queue/scheduling-queue.ts';
+import type { Failure, SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { ExtenderAnswers, Extenders, Question } from './extenders.ts';
 import type { Outlook } from './outlook.ts';
@@ -36,6 +37,8 @@ export type CycleResult =
   | { readonly kind: 'asking'; readonly questions: readonly Question[] }
   /** All that was needed is assumed; to be bound. */
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
+  /** A plugin that refused it before is certain that it would again: what it was told holds. */
+  | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
   /** Equal ones wait that were refused, and nothing has happened since that may help them: it would be refused as they were. */
   | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
   /** Nothing is assumed; the verdict is for all `pods`. */
@@ -89,7 +92,7 @@ export class SchedulingCycle {
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
-  readonly #refusedLine: (question: string) => Line | undefined;
+  readonly #queue: Pick<SchedulingQueue, 'refusedLine' | 'lineOf' | 'wouldBeRefusedAgain'>;
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -99,8 +102,7 @@ export class SchedulingCycle {
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
     readonly questions: Questions;
-    /** The line of entities that were refused for asking this, while that holds. */
-    readonly refusedLine: (question: string) => Line | undefined;
+    readonly queue: Pick<SchedulingQueue, 'refusedLine' | 'lineOf' | 'wouldBeRefusedAgain'>;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
   }) {
@@ -112,7 +114,7 @@ export class SchedulingCycle {
     this.#clock = options.clock;
     this.#extenders = options.extenders;
     this.#questions = options.questions;
-    this.#refusedLine = options.refusedLine;
+    this.#queue = options.queue;
   }
 
   /** One attempt; with `continued`, the second half of one. */
@@ -126,14 +128,25 @@ export class SchedulingCycle {
 
     const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
     const answers = continued?.answers;
+    if (extenders === undefined && this.#queue.wouldBeRefusedAgain(entity)) {
+      const { refusedBy, refusedPods, wish } = entity;
+      const question = this.#queue.lineOf(entity)?.question;
+      return {
+        kind: 'ruledOut',
+        pods: members,
+        failure: { refusedBy, refusedPods, wish, question, error: false, isOutdated: true },
+      };
+    }
+    let question: string | undefined;
+    try {
+      question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
+    } catch (error) {
+      return refusedBy(members, statusOf(error), candidate);
+    }
+    const line = question === undefined ? undefined : this.#queue.refusedLine(question);
+    if (line !== undefined) return { kind: 'foreseen', line, pods: members };
     const transaction = this.#cluster.begin();
     try {
-      const question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
-      const line = question === undefined ? undefined : this.#refusedLine(question);
-      if (line !== undefined) {
-        transaction.rollback();
-        return { kind: 'foreseen', line, pods: members };
-      }
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
@@ -221,6 +234,7 @@ export class SchedulingCycle {
       failure: {
         refusedBy: plan.refusedBy,
         refusedPods: oneOfEachKind(members),
+        wish: wishOf(members, needed),
         error: isError,
         question: isShared ? question : undefined,
       },

@@ -30,6 +30,7 @@ export function failedEntity(
     failedAt,
     refusedBy: new Set(),
     refusedPods: [pod],
+    wish: undefined,
     asksElse: false,
   };
 }

@@ -20,6 +20,7 @@ export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang
     failedAt: 0,
     refusedBy: new Set(),
     refusedPods: [],
+    wish: undefined,
     asksElse: false,
   };
 }
