@@ -65,4 +65,6 @@ export interface QueuedEntity {
   wish: Wish | undefined;
   /** It asks for something else since it was taken for its attempt. */
   asksElse: boolean;
+  /** No event, only time has brought it to its attempt. */
+  isFlushed: boolean;
 }

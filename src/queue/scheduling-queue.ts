@@ -44,6 +44,7 @@ export interface SchedulingQueueOptions {
 }
 
 const flushIntervalMs = 30_000;
+const flushEvent = 'UnschedulableTimeout';
 /** So many that an event may have helped are active at once; the others follow, so that what is new need not wait for all. */
 const calledAtOnce = 64;
 /** What would be refused again is tried all the same after so long, a few at each flush, to find out what bars it now. */
@@ -100,6 +101,7 @@ export class SchedulingQueue {
   readonly #meanwhile = new EventLog<QueuedEntity>();
   #flushTimer: Timer | undefined;
   #flushed = 0;
+  #joined = 0;
   #gatedCount = 0;
 
   constructor(options: SchedulingQueueOptions) {
@@ -128,7 +130,7 @@ export class SchedulingQueue {
     };
   }
 
-  /** How often only the flush retried an entity: hints that were missed. */
+  /** Entities that were scheduled when only the flush retried them: hints that were missed. */
   get flushed(): number {
     return this.#flushed;
   }
@@ -169,6 +171,7 @@ export class SchedulingQueue {
         refusedPods: [],
         wish: undefined,
         asksElse: false,
+        isFlushed: false,
       };
       this.#entities.set(key, entity);
       this.#admit(entity, event, now);
@@ -267,8 +270,14 @@ export class SchedulingQueue {
     return this.#policy.compare(a.sortKey, b.sortKey) < 0;
   }
 
-  /** The entity in flight was scheduled, or is no longer to be. */
+  /** Entities that were refused because equal ones had been. */
+  get joined(): number {
+    return this.#joined;
+  }
+
+  /** The entity in flight was scheduled. */
   done(entity: QueuedEntity): void {
+    if (entity.isFlushed) this.#flushed++;
     this.remove(entity.key);
   }
 
@@ -290,6 +299,7 @@ export class SchedulingQueue {
     entity.refusedBy = failure.refusedBy;
     entity.refusedPods = failure.refusedPods;
     entity.wish = failure.wish;
+    entity.isFlushed = false;
     const asksElse = entity.asksElse;
     entity.asksElse = false;
     const status = this.#policy.preEnqueue(entity.candidate);
@@ -321,6 +331,7 @@ export class SchedulingQueue {
   /** The entity in flight would be refused as those of the line were, which are told of it: it waits with them, and has not been tried. */
   joins(entity: QueuedEntity, line: Line): void {
     entity.attempts--;
+    this.#joined++;
     this.failed(entity, {
       refusedBy: line.refusedBy,
       refusedPods: line.refusedPods,
@@ -358,6 +369,7 @@ export class SchedulingQueue {
       refusedPods: failure.refusedPods,
       wish: failure.wish,
       asksElse: false,
+      isFlushed: false,
     };
     this.#entities.set(key, entity);
     if (entity.sortKey.incomplete && past.errors === 0) {
@@ -475,6 +487,7 @@ export class SchedulingQueue {
     if (entity === undefined) return;
     // What is out of date is to be found out anew.
     if (line.isOutdated) entity.refusedBy = new Set();
+    entity.isFlushed = event === flushEvent;
     this.#backOff(entity, event, false);
     if (entity.state.kind === 'active') this.#woken.add(entity);
   }
@@ -510,8 +523,7 @@ export class SchedulingQueue {
       if (line.since <= before) due.push(line);
       else if (line.isOutdated && line.since <= now - outdatedMs && outdated.length < retoldAtOnce) outdated.push(line);
     }
-    this.#flushed += due.length;
-    this.#call(due, 'UnschedulableTimeout');
+    this.#call(due, flushEvent);
     this.#call(outdated, 'VerdictOutdated');
   }
 

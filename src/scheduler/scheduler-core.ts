@@ -343,7 +343,7 @@ export class SchedulerCore {
   ): void {
     switch (result.kind) {
       case 'settled':
-        this.queue.done(entity);
+        this.queue.remove(entity.key);
         this.#route(entity.candidate, 'Settled');
         return;
       case 'notReady':
@@ -432,6 +432,7 @@ export class SchedulerCore {
         pending: () => this.#census.take().pending,
         unschedulable: () => this.#census.take().unschedulable,
         flushed: () => this.queue.flushed,
+        joined: () => this.queue.joined,
         inFlight: () => this.queue.eventsInFlight,
       },
       picture: {

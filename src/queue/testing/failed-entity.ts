@@ -32,5 +32,6 @@ export function failedEntity(
     refusedPods: [pod],
     wish: undefined,
     asksElse: false,
+    isFlushed: false,
   };
 }

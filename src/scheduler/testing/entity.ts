@@ -22,5 +22,6 @@ export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang
     refusedPods: [],
     wish: undefined,
     asksElse: false,
+    isFlushed: false,
   };
 }
