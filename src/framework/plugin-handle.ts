@@ -23,6 +23,8 @@ export interface PodBinding {
   readonly nodeName: string;
   /** Merged into the pod by the API server in the same write. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Asked each time at the last moment: throws WithdrawnError when the pod is not to be bound any more. Absent: it is in any case. */
+  readonly mayBeSent?: () => void;
 }
 
 /** The read side of the cluster, as plugins see it. */

@@ -344,7 +344,7 @@ export class SchedulingQueue {
   /**
    * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had, after a
    * back-off. The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes its
-   * room. Does nothing when it is queued already.
+   * room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
    */
   comeBack(
     candidate: Candidate,
@@ -352,7 +352,12 @@ export class SchedulingQueue {
     failure: Failure,
   ): void {
     const key = entityKeyOf(candidate);
-    if (this.#entities.has(key)) return;
+    const known = this.#entities.get(key);
+    if (known !== undefined) {
+      const isStillAhead = this.#policy.sortKey(candidate, 0).incomplete;
+      if (known.state.kind !== 'active' || !known.sortKey.incomplete || isStillAhead) return;
+      this.remove(key);
+    }
     const readySince = past.readySince ?? this.#clock.now();
     const entity: QueuedEntity = {
       key,

@@ -57,6 +57,8 @@ describe('a member that cannot be bound', () => {
     await core.accept('red-2');
     core.pod({ name: 'red-3', group: 'red', nodeName: 'b' });
     await core.refuse('red-1', 'node a said no');
+    expect(core.states()).toEqual({});
+    for (const name of ['red-0', 'red-2']) core.change(name, { nodeName: 'a' });
     expect(core.states()).toEqual({ 'pod/red-1': 'active' });
   });
 

@@ -50,6 +50,9 @@ export class BindingOutcomes {
       case 'bound':
         this.#bound(result.plan, result.placement);
         return;
+      case 'failed':
+        this.#failed(result.plan, result.failures);
+        return;
       case 'finished':
         this.#finished(result.plan, result.failures);
         return;
@@ -71,7 +74,7 @@ export class BindingOutcomes {
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
-    const { cluster, metrics, clock, logger, queue, router } = this.#options;
+    const { metrics, clock, logger } = this.#options;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
     const bindings = this.#bindings.get(plan);
@@ -99,6 +102,13 @@ export class BindingOutcomes {
       result: status.code === 'Error' ? 'error' : 'unschedulable',
       pods: failures.length,
     });
+  }
+
+  /** The others of the plan may still be being bound: what has failed need not wait for them. */
+  #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
+    if (this.#options.signal.aborted) return;
+    const { cluster, clock, queue, router } = this.#options;
+    const { status } = failures[0]!;
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       cluster.forget(placement.pod);

@@ -6,10 +6,11 @@ import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { Profiles } from './profiles.ts';
 
 /**
- * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, `singly` (as lone
- * pods with their own time) once it stands.
+ * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, not at all while the quorum
+ * is `settling`, planned and not bound yet, and `singly` (as lone pods with their own time) once it stands: nobody is bound
+ * beyond a quorum that may still fall.
  */
-type Mode = 'together' | 'singly';
+type Mode = 'together' | 'settling' | 'singly';
 
 /** Keeps the queue's entities equal to what the picture says is to be scheduled. Level-triggered and idempotent. */
 export class EntityRouter {
@@ -48,7 +49,7 @@ export class EntityRouter {
   /** Something about the group or one of its members changed. */
   groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
-    const mode: Mode = gang?.spec !== undefined && gang.missing === 0 ? 'singly' : 'together';
+    const mode = modeOf(gang);
     const before = this.#modes.get(key);
     if (gang === undefined) this.#modes.delete(key);
     else this.#modes.set(key, mode);
@@ -64,7 +65,7 @@ export class EntityRouter {
     if (before === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
     // It may have been a lone pod until now.
     if (member !== undefined) this.#removeMember(member);
-    if (gang !== undefined && this.#hasWork(gang))
+    if (gang !== undefined && mode === 'together' && this.#hasWork(gang))
       this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
     else this.#queue.remove(gangEntityKey(key));
   }
@@ -90,6 +91,11 @@ export class EntityRouter {
     if (isOurs) this.#queue.upsert({ kind: 'pod', pod: open }, event, { since, asksElse });
     else this.#queue.remove(podEntityKey(pod));
   }
+}
+
+function modeOf(gang: GangView | undefined): Mode {
+  if (gang?.spec === undefined || gang.missing > 0) return 'together';
+  return gang.started ? 'singly' : 'settling';
 }
 
 /** When the group could first have been ready, as far as its objects tell. */

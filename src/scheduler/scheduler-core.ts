@@ -43,6 +43,7 @@ import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult, Retelling } from './scheduling-cycle.ts';
+import { stillHolds } from './still-holds.ts';
 import { Verdicts } from './verdicts.ts';
 import { timedHandler } from './timed-handler.ts';
 import { WatchHandlers } from './watch-handlers.ts';
@@ -215,6 +216,7 @@ export class SchedulerCore {
     const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
       report: (result) => outcomes.handle(result),
+      stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
       stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),

@@ -171,7 +171,8 @@ export class SchedulingCycle {
       transaction.commit();
       const { waiting } = permit;
       const startsGang = gang?.started === false;
-      return { kind: 'planned', plan: { profile, entity, gang, startsGang, placements, waiting, startedAt } };
+      const groupUid = gang?.spec?.uid;
+      return { kind: 'planned', plan: { profile, entity, gang, groupUid, startsGang, placements, waiting, startedAt } };
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);

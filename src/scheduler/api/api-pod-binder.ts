@@ -67,7 +67,7 @@ export class ApiPodBinder implements PodBinder {
   }
 
   async #post(binding: PodBinding, signal: AbortSignal): Promise<void> {
-    const { namespace, name, uid, nodeName, annotations } = binding;
+    const { namespace, name, uid, nodeName, annotations, mayBeSent } = binding;
     const body = {
       apiVersion: 'v1',
       kind: 'Binding',
@@ -76,7 +76,7 @@ export class ApiPodBinder implements PodBinder {
     };
     const path = `${podPath(binding)}/binding`;
     const { client, clock, random } = this.#options;
-    await retry(() => client.create(path, body, { lane: 'bind', timeoutMs: bindCallTimeoutMs, signal }), {
+    await retry(() => client.create(path, body, { lane: 'bind', timeoutMs: bindCallTimeoutMs, mayBeSent, signal }), {
       clock,
       random,
       idempotent: false,
