@@ -4,6 +4,7 @@ import { roomFreed } from '../framework/cluster-event.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
 import { groupScheduled, scheduled } from './events.ts';
@@ -19,6 +20,7 @@ export interface BindingOutcomesOptions {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly claims: KeptClaims;
+  readonly refusals: Pick<BindRefusals, 'failed' | 'isAvoided'>;
   readonly verdicts: Verdicts;
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
@@ -107,8 +109,11 @@ export class BindingOutcomes {
   /** The others of the plan may still be being bound: what has failed need not wait for them. */
   #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
     if (this.#options.signal.aborted) return;
-    const { cluster, clock, queue, router } = this.#options;
+    const { cluster, clock, queue, refusals, router } = this.#options;
     const { status } = failures[0]!;
+    for (const { placement, status: refused } of failures) {
+      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
+    }
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       cluster.forget(placement.pod);
@@ -146,10 +151,11 @@ export class BindingOutcomes {
    * backs off. Not for ever: the node itself may be what refuses them.
    */
   #keepRoom(failures: readonly BindingFailure[]): void {
-    const { cluster, claims } = this.#options;
+    const { cluster, claims, refusals } = this.#options;
     for (const { placement } of failures) {
       const claimant = cluster.openPod(placement.pod.uid);
       if (claimant === undefined || cluster.node(placement.nodeName) === undefined) continue;
+      if (refusals.isAvoided(claimant.uid, placement.nodeName)) continue;
       claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }
   }

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
+import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import type { Verdict } from '../api/verdict.ts';
@@ -20,6 +21,7 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { Line } from '../queue/line.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import { BindRefusals } from './bind-refusals.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
 import { EntityRouter } from './entity-router.ts';
@@ -88,6 +90,7 @@ export class SchedulerCore {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #trials: Trials;
+  readonly #refusals = new BindRefusals();
   readonly #claims: KeptClaims;
   readonly #preemptions: Preemptions;
   readonly #verdicts: Verdicts;
@@ -189,8 +192,10 @@ export class SchedulerCore {
       }),
     };
     const questions = new Questions({ cluster, planner, profiles });
+    const refusals = this.#refusals;
     this.cycle = new SchedulingCycle({
       questions,
+      refusals,
       queue,
       cluster,
       planner,
@@ -205,6 +210,7 @@ export class SchedulerCore {
       queue,
       router: this.router,
       claims,
+      refusals,
       verdicts: this.#verdicts,
       events,
       metrics: this.#metrics,
@@ -415,6 +421,7 @@ export class SchedulerCore {
 
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.#verdicts.podSeen(uid);
+    if (pod === undefined || !isUnbound(pod)) this.#refusals.forget(uid);
     if (!this.cluster.isAssumed(uid)) this.waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
     if (pod === undefined) this.#membershipWarnings.podGone(uid);
     else if (this.profiles.isOurs(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);

@@ -17,13 +17,14 @@ import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Line } from '../queue/line.ts';
 import type { Failure, SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { ExtenderAnswers, Extenders, Question } from './extenders.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from './placement/demand.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Narrowing } from './placement/narrowing.ts';
-import type { Placement, Plan, Planner } from './placement/planner.ts';
+import type { Placement, Plan, Planner, PlanRequest } from './placement/planner.ts';
 import type { Preemption, Preemptions } from './preemptions.ts';
 import type { Questions } from './questions.ts';
 
@@ -56,6 +57,7 @@ export type CycleResult =
 /** Says of an equal entity, with these members, what one was refused for. */
 export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
 
+const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
 const neverFits = 'It would not fit even if all other pods were gone.';
 
 type Refused = Extract<CycleResult, { kind: 'refused' }>;
@@ -92,6 +94,7 @@ export class SchedulingCycle {
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
+  readonly #refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
   readonly #queue: Pick<SchedulingQueue, 'refusedLine' | 'lineOf' | 'wouldBeRefusedAgain'>;
 
   constructor(options: {
@@ -102,6 +105,7 @@ export class SchedulingCycle {
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
     readonly questions: Questions;
+    readonly refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
     readonly queue: Pick<SchedulingQueue, 'refusedLine' | 'lineOf' | 'wouldBeRefusedAgain'>;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
@@ -114,6 +118,7 @@ export class SchedulingCycle {
     this.#clock = options.clock;
     this.#extenders = options.extenders;
     this.#questions = options.questions;
+    this.#refusals = options.refusals;
     this.#queue = options.queue;
   }
 
@@ -150,7 +155,9 @@ export class SchedulingCycle {
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
-      const plan = this.#planner.plan({ profile, members, needed, groupState, narrowingOf }, transaction);
+      const request = { profile, members, needed, groupState, narrowingOf };
+      const elsewhere = extenders === undefined ? this.#elsewhere(request, transaction) : undefined;
+      const plan = elsewhere ?? this.#planner.plan(request, transaction);
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
@@ -177,6 +184,24 @@ export class SchedulingCycle {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);
     }
+  }
+
+  /** A plan without the nodes that keep refusing some member, where there is one. */
+  #elsewhere(request: PlanRequest, transaction: Transaction): Plan | undefined {
+    if (this.#refusals.isEmpty) return undefined;
+    /** uid -> where it may go */
+    const narrowings = new Map<string, Narrowing>();
+    for (const { uid } of request.members) {
+      const avoided = this.#refusals.avoidedBy(uid);
+      if (avoided !== undefined) narrowings.set(uid, without(avoided, this.#cluster));
+    }
+    if (narrowings.size === 0) return undefined;
+    const savepoint = transaction.savepoint();
+    const plan = this.#planner.plan({ ...request, narrowingOf: ({ uid }) => narrowings.get(uid) }, transaction);
+    if (plan.placements.length >= request.needed) return plan;
+    this.#planner.unreserve(request.profile, plan.placements);
+    transaction.rollbackTo(savepoint);
+    return undefined;
   }
 
   /** The attempt cannot go on, because of `status`. */
@@ -269,6 +294,11 @@ export class SchedulingCycle {
     // Others may go, and the extender still refuse what the plugins then agree to.
     return prospect === 'capacity' && this.#extenders?.mayRefuse(demand.members) === true ? 'unknown' : prospect;
   }
+}
+
+function without(avoided: ReadonlySet<string>, { nodes }: Cluster): Narrowing {
+  const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
+  return { allowed, refused: new Map([...avoided].map((name) => [name, keepsRefusing])) };
 }
 
 /**
