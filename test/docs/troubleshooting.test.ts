@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -14,9 +14,10 @@ import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { poll } from '../planes/poll.ts';
-import { consoleCommandsIn, outputsOf, withoutTimes } from './console-blocks.ts';
+import { claimBlocks } from './block-claims.ts';
+import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
 
-const page = await readFile('docs/troubleshooting.md', 'utf8');
+const blocks = claimBlocks('docs/troubleshooting.md', 'console');
 const unlimited = { qps: 0, burst: 1 };
 const groupLabel = 'scheduling.x-k8s.io/pod-group';
 
@@ -86,23 +87,14 @@ async function createGang(name: string, minMember: number, members: number): Pro
   }
 }
 
-/** What differs from run to run. */
-function masked(text: string): string {
-  return withoutTimes(text)
-    .replaceAll(/\b(?:\d+m)?\d+s\b/g, '(age)')
-    .replaceAll(/(Resource Version|UID): +\S+/g, '$1: (any)')
-    .replaceAll(/ +/g, ' ');
-}
-
 it('docs/troubleshooting.md shows what kubectl prints of a gang that is stuck', async () => {
-  const commands = consoleCommandsIn(page);
+  const commands = consoleCommandsOf(blocks);
   const environment = {
     HOME: home,
     KUBECONFIG: plane.kubeconfigPath,
     PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
   };
-  const printed = await outputsOf(commands, environment, home);
-  const told = commands.map(({ command, output }) => `$ ${command}\n${masked(output)}`);
-  expect(commands.map(({ command }, index) => `$ ${command}\n${masked(printed[index] ?? '')}`)).toEqual(told);
+  const { printed, told } = transcriptsOf(commands, await outputsOf(commands, environment, home));
+  expect(printed).toEqual(told);
   expect(commands).toHaveLength(5);
 });
