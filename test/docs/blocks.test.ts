@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { blockLanguages, claimBlocks, claimsIn, claimText, everyBlock, everyClaim, isClaimed } from './block-claims.ts';
 import { blocksNotRun, isNotRun } from './blocks-not-run.ts';
-import { consoleCommandsIn, masked, outputsOf, transcriptsOf } from './console-blocks.ts';
+import { consoleCommandsIn, consoleCommandsOf, masked, outputsOf, transcriptsOf } from './console-blocks.ts';
 import { parsePage } from './markdown-page.ts';
 import type { PageBlock } from './markdown-page.ts';
 
@@ -53,6 +53,18 @@ describe('every block of every page', () => {
     const unclaimed = blocks.filter((block) => !claims.some((claim) => isClaimed(block, claim)));
     const idle = blocksNotRun.filter((entry) => !unclaimed.some((block) => isNotRun(block, [entry])));
     expect(idle).toEqual([]);
+  });
+});
+
+describe('DO1 every manifest under examples/', () => {
+  const tests = globSync('{test,src}/**/*.test.ts').map((test) => readFileSync(test, 'utf8'));
+  const commands = claims
+    .filter(({ language }) => language === 'console')
+    .flatMap((claim) => consoleCommandsOf(blocks.filter((block) => isClaimed(block, claim))));
+
+  it.each(globSync('examples/**/*.yaml').sort())('%s is played', (file) => {
+    const byPage = commands.some(({ command }) => command.split(' ').includes(file));
+    expect(byPage || tests.some((test) => test.includes(`'${file}'`))).toBe(true);
   });
 });
 
