@@ -12,12 +12,14 @@ export interface BlockNotRun {
 
 /** What a block needs that is not where tests run -> how that reads. A reason that is none of these is a block to run. */
 const missing = {
-  registry: 'it needs a registry with the image',
-  machine: 'it is about files and services of a machine of the cluster',
+  registry: 'it builds an image, or needs one in a registry',
+  tests: 'it is what runs the tests',
   cluster: 'it asks pods of the chart for their logs, or metrics of nodes',
 } as const;
 
 export const blocksNotRun: readonly BlockNotRun[] = [
+  { page: 'README.md', begins: 'npm cit', reason: missing.tests },
+  { page: 'docs/get-started.md', begins: 'docker build', reason: missing.registry },
   { page: 'charts/tutti/README.md', begins: 'helm install', reason: missing.registry },
   { page: 'docs/install.md', begins: '', reason: missing.registry },
   { page: 'docs/runbooks/*.md', begins: 'kubectl', reason: missing.cluster },

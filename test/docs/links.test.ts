@@ -1,3 +1,4 @@
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { linkProblems } from './link-problems.ts';
 import { everyPage, parsePage, readPage } from './markdown-page.ts';
@@ -20,6 +21,16 @@ describe('every page of the repository', () => {
   it('has links that lead somewhere', () => {
     expect(pages.flatMap((page) => linkProblems(readPage(page)))).toEqual([]);
   });
+});
+
+it('docs/README.md leads to every page of docs/, by itself or by a README that it names', () => {
+  const linkedFrom = (path: string): string[] =>
+    readPage(path).links.map(({ target }) => normalize(join(dirname(path), target.replace(/#.*$/, ''))));
+  const named = linkedFrom('docs/README.md');
+  const indexes = named.filter((path) => path.endsWith('README.md'));
+  const reached = new Set(['docs/README.md', ...named, ...indexes.flatMap(linkedFrom)]);
+  const isReached = (path: string): boolean => reached.has(path) || reached.has(`${dirname(path)}/`);
+  expect(everyPage().filter((path) => path.startsWith('docs/') && !isReached(path))).toEqual([]);
 });
 
 describe('what is looked for in a link', () => {
