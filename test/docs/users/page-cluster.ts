@@ -18,7 +18,7 @@ import type { TestPlane } from '../../planes/plane.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from '../console-blocks.ts';
 import type { ConsoleCommand, Transcripts } from '../console-blocks.ts';
 import type { PageBlock } from '../markdown-page.ts';
-import { StandInOperators } from './stand-in-operators.ts';
+import { StandInOperators, unstoredKinds } from './stand-in-operators.ts';
 import type { Workload } from './stand-in-operators.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -27,9 +27,7 @@ const nodes = Array.from({ length: 4 }, (_, index) => ({
   name: `node-${index + 1}`,
   allocatable: { cpu: '16', memory: '64Gi' },
 }));
-/** Kinds that the embedded plane does not store. */
-const unstoredKinds: ReadonlySet<string> = new Set(['Job', 'StatefulSet']);
-const waitsForEnd = /^kubectl wait .*=(Finished|Succeeded)\b/;
+const waitsForEnd = /^kubectl wait .*=Finished\b/;
 
 /**
  * A cluster on which the pages for users are played as they stand: four simulated nodes with 16 CPUs each, Tutti's scheduler and controller, and,
@@ -136,14 +134,12 @@ export class PageCluster {
     return true;
   }
 
-  /** Every pod that runs has done its work; workers of MPI wait for their launcher to have done it. */
+  /** Every pod that runs has done its work. */
   async #finishPods(namespace: string): Promise<void> {
     const path = `/api/v1/namespaces/${namespace}/pods`;
     const { items } = await this.#plane.client.list(path);
-    const names = (items as any[]).map(({ metadata }) => metadata.name as string);
-    const launchers = names.filter((name) => name.includes('-launcher-'));
-    for (const name of launchers.length > 0 ? launchers : names)
-      await this.#plane.client.patch(`${path}/${name}/status`, 'merge', { status: { phase: 'Succeeded' } });
+    for (const { metadata } of items as { readonly metadata: { readonly name: string } }[])
+      await this.#plane.client.patch(`${path}/${metadata.name}/status`, 'merge', { status: { phase: 'Succeeded' } });
   }
 
   async #environmentIn(namespace: string): Promise<Record<string, string>> {

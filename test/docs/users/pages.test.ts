@@ -41,7 +41,7 @@ function play(which: readonly string[], open: () => Promise<TestPlane>, hasContr
 
   afterAll(() => cluster?.stop());
 
-  it.concurrent.each(which)('%s shows what happens', { timeout: 60_000 }, async (page) => {
+  it.concurrent.each(which)('%s shows what happens', { timeout: 120_000 }, async (page) => {
     const ofPage = blocks.filter((block) => block.page === page);
     const { printed, told } = await cluster!.play(ofPage, `page-${basename(page, '.md')}`);
     expect(printed).toEqual(told);

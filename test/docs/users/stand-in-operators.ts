@@ -73,12 +73,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
   MPIJob: {
     ...{ group: 'kubeflow.org', version: 'v2beta1', plural: 'mpijobs' },
-    pods({ metadata: { name }, spec }, phases) {
-      const { Launcher, Worker } = spec.mpiReplicaSpecs;
+    pods({ metadata: { name }, spec: { mpiReplicaSpecs } }) {
+      const { Launcher, Worker } = mpiReplicaSpecs;
       const launcher = { name: `${name}-launcher-${suffix(0)}`, template: Launcher.template };
-      // cleanPodPolicy is Running unless it says otherwise: workers go when the launcher is done.
-      const isDone = phases.get(launcher.name) === 'Succeeded' && spec.runPolicy?.cleanPodPolicy !== 'None';
-      return [launcher, ...(isDone ? [] : numbered(`${name}-worker`, Worker.replicas, Worker.template))];
+      return [launcher, ...numbered(`${name}-worker`, Worker.replicas, Worker.template)];
     },
   },
   PyTorchJob: {
@@ -164,6 +162,9 @@ function suffix(index: number): string {
   return `x${index}k2p`;
 }
 
+/** Kinds that the embedded plane does not store. */
+export const unstoredKinds: ReadonlySet<string> = new Set(['Job', 'StatefulSet']);
+
 const intervalMs = 50;
 
 /**
@@ -208,10 +209,6 @@ export class StandInOperators {
     await this.#turning;
   }
 
-  static knows(kind: string): boolean {
-    return Object.hasOwn(kinds, kind);
-  }
-
   /** Takes an object that the API server does not store. */
   take(workload: Workload): void {
     this.#unstored.push(workload);
@@ -228,7 +225,7 @@ export class StandInOperators {
 
   async #workloadsOf(kind: string, { group, version, plural }: Kind): Promise<readonly Workload[]> {
     const unstored = this.#unstored.filter((workload) => workload.kind === kind);
-    if (['Job', 'StatefulSet'].includes(kind)) return unstored;
+    if (unstoredKinds.has(kind)) return unstored;
     const { items } = await this.#client.list(`/apis/${group}/${version}/${plural}`);
     return (items as Omit<Workload, 'apiVersion' | 'kind'>[]).map((item) => ({
       ...item,
@@ -247,20 +244,13 @@ export class StandInOperators {
     }
     const { items } = await this.#client.list(`/api/v1/namespaces/${namespace}/pods`);
     const phases = new Map((items as any[]).map(({ metadata, status }) => [metadata.name, status?.phase]));
-    const wanted = kind.pods(resolved, phases);
-    for (const { name: podName, template, labels } of wanted) {
+    for (const { name: podName, template, labels } of kind.pods(resolved, phases)) {
       await this.#create(`/api/v1/namespaces/${namespace}/pods`, {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name: podName, labels: { ...template.metadata?.labels, ...labels } },
         spec: template.spec,
       });
-    }
-    const names = new Set(wanted.map((pod) => pod.name));
-    for (const podName of phases.keys()) {
-      const isOurs =
-        podName.startsWith(`${name}-`) && this.#made.has(`/api/v1/namespaces/${namespace}/pods/${podName}`);
-      if (isOurs && !names.has(podName)) await this.#client.delete(`/api/v1/namespaces/${namespace}/pods/${podName}`);
     }
   }
 
