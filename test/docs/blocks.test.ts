@@ -105,6 +105,32 @@ describe('what is looked for', () => {
     expect(isPartOf('  b: 1\n', 'b: 1\n')).toBe(false);
   });
 
+  it('is a problem where nothing holds a block to what it says', () => {
+    const fence = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\`\n`;
+    const unheld = parsePage(
+      'page.md',
+      [
+        fence('json', '{"a": 1}') +
+          fence('json', '{a: 1}') +
+          fence('bash', 'true') +
+          fence('yaml', 'a: 1') +
+          fence('', '/\\'),
+        '[`examples/gang/gang.yaml`](examples/gang/gang.yaml)\n',
+        fence('yaml', 'spec:\n  minMember: 3') + '[`examples/gang/gang.yaml`](examples/gang/gang.yaml):\n',
+        fence('yaml', 'spec:\n  minMember: 4'),
+      ].join('\n'),
+    ).blocks;
+    expect(unheld.map((block) => problemOf(block)?.replace(/ JSON: .*/, ' JSON'))).toEqual([
+      undefined,
+      'page.md:4 (json) is not JSON',
+      'page.md:7 (bash) has a language that is not in the list',
+      'page.md:10 (yaml) is claimed by no test: see test/docs/block-claims.ts',
+      undefined,
+      undefined,
+      'page.md:25 (yaml) does not stand in examples/gang/gang.yaml',
+    ]);
+  });
+
   it('claims are read from the text of a test, and must be literals', () => {
     const call = 'claimBlocks';
     expect(
