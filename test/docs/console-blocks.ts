@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import process from 'node:process';
+import { parsePage } from './markdown-page.ts';
+import type { PageBlock } from './markdown-page.ts';
 
 /** A command of a page's console blocks, and what the page says that it prints. */
 export interface ConsoleCommand {
@@ -7,17 +9,31 @@ export interface ConsoleCommand {
   readonly output: string;
 }
 
-const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+/** What each command printed and what the page says of it, to be equal: `$ `, the command, and the output in the lines below. */
+export interface Transcripts {
+  readonly printed: readonly string[];
+  readonly told: readonly string[];
+}
 
-/** Those of the blocks marked as console, in order: a line that begins with `$ `, and what follows it until the next. */
+const times = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+const uids = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
+/** As kubectl writes them, and `tutti up`: `5s`, `2m3s`, `1.14s`. */
+const durations = /\b(?:\d+[dhm])*\d+(?:\.\d+)?s\b|\b\d+[dhm]\b/g;
+
+/** Those of a page's blocks marked as console, in order. */
 export function consoleCommandsIn(page: string): ConsoleCommand[] {
-  return [...page.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block]) =>
-    block!
+  return consoleCommandsOf(parsePage('', page).blocks.filter(({ language }) => language === 'console'));
+}
+
+/** In order: a line that begins with `$ `, with the next ones while it ends with `\`, and what follows until the next command. */
+export function consoleCommandsOf(blocks: readonly PageBlock[]): ConsoleCommand[] {
+  return blocks.flatMap(({ code }) =>
+    code
       .split(/^\$ /m)
       .slice(1)
       .map((part) => {
-        const end = part.indexOf('\n');
-        return { command: part.slice(0, end), output: part.slice(end + 1).trimEnd() };
+        const [command] = /^(?:.*\\\n)*.*/.exec(part)!;
+        return { command, output: part.slice(command.length + 1).trimEnd() };
       }),
   );
 }
@@ -46,4 +62,40 @@ export async function outputsOf(
 /** With every time the same. */
 export function withoutTimes(text: string): string {
   return text.replaceAll(times, '(time)');
+}
+
+/** With every time, age and uid the same, and columns set apart by one space. */
+export function masked(text: string): string {
+  return withoutTimes(text)
+    .replaceAll(uids, '(uid)')
+    .replaceAll(durations, '(age)')
+    .replaceAll(/(Resource Version): +\S+/g, '$1: (any)')
+    .replaceAll(/ +/g, ' ')
+    .replaceAll(/^ +| +$/gm, '');
+}
+
+/**
+ * For `expect(printed).toEqual(told)`. In what a page tells, `…` is any text of the line that it stands in, and a line of nothing
+ * else any lines.
+ */
+export function transcriptsOf(
+  commands: readonly ConsoleCommand[],
+  outputs: readonly string[],
+  mask: (text: string) => string = masked,
+): Transcripts {
+  const told = commands.map(({ command, output }) => `$ ${command}\n${mask(output)}`);
+  const printed = commands.map(({ command, output }, index) => {
+    const text = mask(outputs[index] ?? '(it was not run)');
+    return `$ ${command}\n${elided(mask(output)).test(`${text}\n`) ? mask(output) : text}`;
+  });
+  return { printed, told };
+}
+
+function elided(told: string): RegExp {
+  const lines = told.split('\n').map((line) => {
+    if (line.trim() === '…') return '(?:.*\n)*';
+    const parts = line.split('…').map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+    return `${parts.join('.*')}\n`;
+  });
+  return new RegExp(`^${lines.join('')}$`);
 }

@@ -11,10 +11,12 @@ import { freePorts } from '../planes/real/ports.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
-import { consoleCommandsIn, outputsOf, withoutTimes } from './console-blocks.ts';
+import { claimBlocks } from './block-claims.ts';
+import { consoleCommandsOf, outputsOf, transcriptsOf, withoutTimes } from './console-blocks.ts';
 
 const programs = await provideForSuite('docs/endpoints.md', ['etcd', 'kube-apiserver']);
-const page = await readFile('docs/endpoints.md', 'utf8');
+const transcripts = claimBlocks('docs/endpoints.md', 'console');
+const manifests = claimBlocks('docs/endpoints.md', 'yaml');
 const documentedPort = '10259';
 const tls = 'test/fixtures/tls';
 
@@ -35,9 +37,7 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
     if (programs.state === 'missing') return;
     plane = await openRealPlane({ paths: programs.paths });
     await plane.addNodes(['node-1', 'node-2'].map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } })));
-    for (const [, yaml, name] of page.matchAll(/^```yaml\n(# (\S+\.yaml)\n.*?)^```$/gms)) {
-      await writeFile(join(plane.folder, name!), yaml!);
-    }
+    for (const { code } of manifests) await writeFile(join(plane.folder, /^# (\S+\.yaml)\n/.exec(code)![1]!), code);
     [port] = (await freePorts(1)) as [number];
     url = `https://127.0.0.1:${port}`;
     scheduler = new TestProcess([
@@ -88,7 +88,7 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
   }
 
   it('shows what its commands print', async () => {
-    const commands = consoleCommandsIn(page).map(({ command, output }) => ({
+    const commands = consoleCommandsOf(transcripts).map(({ command, output }) => ({
       command: command.replaceAll(documentedPort, String(port)),
       output,
     }));
@@ -96,9 +96,9 @@ describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API 
       KUBECONFIG: plane.kubeconfigPath,
       PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
     };
-    const printed = await outputsOf(commands, environment, plane.folder);
-    const told = commands.map(({ command, output }) => `$ ${command}\n${masked(output)}`);
-    expect(commands.map(({ command }, index) => `$ ${command}\n${masked(printed[index] ?? '')}`)).toEqual(told);
+    const outputs = await outputsOf(commands, environment, plane.folder);
+    const { printed, told } = transcriptsOf(commands, outputs, masked);
+    expect(printed).toEqual(told);
     expect(commands.length).toBeGreaterThan(10);
   });
 

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { PageBlock } from './markdown-page.ts';
 
 /** Code that stands in the documentation, as a reader would copy it. */
 export interface DocumentedExample {
@@ -16,14 +17,14 @@ export interface DocumentedFile {
 
 const fileLine = /^\/\/ (\S+\.ts)\n/;
 
-/** The blocks of a Markdown page that are marked as TypeScript and are not whole files. */
-export async function examplesInPage(path: string): Promise<DocumentedExample[]> {
-  return (await blocksIn(path)).filter((code) => !fileLine.test(code)).map((code) => named(path, code));
+/** Those of the blocks of TypeScript that are not whole files. */
+export function examplesIn(blocks: readonly PageBlock[]): DocumentedExample[] {
+  return blocks.filter(({ code }) => !fileLine.test(code)).map(({ page, code }) => named(page, code));
 }
 
-/** The blocks of a Markdown page that are whole files. */
-export async function filesInPage(path: string): Promise<DocumentedFile[]> {
-  return (await blocksIn(path)).flatMap((code) => {
+/** Those of the blocks of TypeScript that are whole files. */
+export function filesIn(blocks: readonly PageBlock[]): DocumentedFile[] {
+  return blocks.flatMap(({ code }) => {
     const name = fileLine.exec(code)?.[1];
     return name === undefined ? [] : [{ name, code }];
   });
@@ -43,11 +44,6 @@ export async function codeInComment(path: string): Promise<string> {
     return `${code.join('\n')}\n`;
   }
   throw new Error(`${path} has no example`);
-}
-
-async function blocksIn(path: string): Promise<string[]> {
-  const page = await readFile(path, 'utf8');
-  return [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!);
 }
 
 function named(path: string, code: string): DocumentedExample {

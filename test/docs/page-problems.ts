@@ -1,9 +1,8 @@
 import { access, readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 /** `src/queue/` or `src/plugins/<name>/` in backticks; what stands for something else is not looked at. */
 const pathInBackticks = /`((?:src|test|bench|docs|scripts|examples)\/[^`\s<]*)(?:<[^`]*)?`/g;
-const linkTarget = /\]\(([^)\s]+)\)/g;
 /** `Name` (`path`), `Name.member` (`path`) */
 const nameInFile = /`(\w+)(?:\.(\w+))?` \(`([^`]+\.ts)`\)/g;
 const pictureBlock = /^```\n(.*?)^```$/gms;
@@ -11,21 +10,14 @@ const pictureBlock = /^```\n(.*?)^```$/gms;
 const className = /\b(?:[A-Z][a-z]+){2,}\b/g;
 
 /**
- * What a page of the documentation says of the repository and is not so: paths that do not exist, and names, written as
- * `Name` (`path`), that are not exported there. `page` is its path from `root`, from where the paths in backticks begin as
- * well; links begin at the page.
+ * What a page of the documentation says of the repository and is not so: paths in backticks, from `root`, that do not exist, and
+ * names, written as `Name` (`path`), that are not exported there. Links are linkProblems' business.
  */
-export async function pageProblems(root: string, page: string, text: string): Promise<string[]> {
+export async function pageProblems(root: string, text: string): Promise<string[]> {
   const problems: string[] = [];
-  const mustExist = async (path: string, said: string): Promise<void> => {
+  for (const [, path] of text.matchAll(pathInBackticks)) {
     // A file with a slash behind it is none.
-    await access(join(root, path)).catch(() => problems.push(`${said} does not exist`));
-  };
-  for (const [, path] of text.matchAll(pathInBackticks)) await mustExist(path!, path!);
-  for (const [, target] of text.matchAll(linkTarget)) {
-    const path = target!.replace(/#.*$/, '');
-    if (path !== '' && !/^\w+:/.test(path))
-      await mustExist(join(dirname(page), path), `the target of the link ${target}`);
+    await access(join(root, path!)).catch(() => problems.push(`${path} does not exist`));
   }
   for (const [, name, member, path] of text.matchAll(nameInFile)) {
     const source = await readFile(join(root, path!), 'utf8').catch(() => '');

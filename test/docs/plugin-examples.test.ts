@@ -2,13 +2,14 @@ import process from 'node:process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { podGroupPath, podGroupResource } from '../../src/api/pod-group.ts';
-import { exampleInComment, examplesInPage } from './examples-in.ts';
+import { claimBlocks } from './block-claims.ts';
+import { exampleInComment, examplesIn } from './examples-in.ts';
 import type { DocumentedExample } from './examples-in.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { ReaderFolder } from './reader-folder.ts';
 
-const ofPage = await examplesInPage('docs/plugins.md');
+const ofPage = examplesIn(claimBlocks('docs/plugins.md', 'ts'));
 const ofLibrary = await exampleInComment('src/index.ts');
 
 describe('the examples of docs/plugins.md and src/index.ts', () => {

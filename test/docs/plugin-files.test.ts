@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { addExampleNodes, exampleNodeOf } from '../examples/example-cluster.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
-import { codeInComment, filesInPage } from './examples-in.ts';
+import { claimBlocks } from './block-claims.ts';
+import { codeInComment, filesIn } from './examples-in.ts';
 import { ReaderFolder } from './reader-folder.ts';
 
-const files = await filesInPage('docs/plugins.md');
+const files = filesIn(claimBlocks('docs/plugins.md', 'ts'));
 const comments = ['src/testing.ts', 'src/compose/create-playground.ts'];
 
 /** As a reader would go through them: nothing but what the guide shows, in a folder outside the repository. */

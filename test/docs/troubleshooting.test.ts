@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { fixedEndpoint } from '../../src/client/endpoint.ts';
 import { runController } from '../../src/compose/controller.ts';
@@ -14,9 +15,11 @@ import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { poll } from '../planes/poll.ts';
-import { consoleCommandsIn, outputsOf, withoutTimes } from './console-blocks.ts';
+import { claimBlocks } from './block-claims.ts';
+import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
+import { verdictTexts } from './verdict-texts.ts';
 
-const page = await readFile('docs/troubleshooting.md', 'utf8');
+const blocks = claimBlocks('docs/troubleshooting.md', 'console');
 const unlimited = { qps: 0, burst: 1 };
 const groupLabel = 'scheduling.x-k8s.io/pod-group';
 
@@ -86,23 +89,40 @@ async function createGang(name: string, minMember: number, members: number): Pro
   }
 }
 
-/** What differs from run to run. */
-function masked(text: string): string {
-  return withoutTimes(text)
-    .replaceAll(/\b(?:\d+m)?\d+s\b/g, '(age)')
-    .replaceAll(/(Resource Version|UID): +\S+/g, '$1: (any)')
-    .replaceAll(/ +/g, ' ');
-}
-
 it('docs/troubleshooting.md shows what kubectl prints of a gang that is stuck', async () => {
-  const commands = consoleCommandsIn(page);
+  const commands = consoleCommandsOf(blocks);
   const environment = {
     HOME: home,
     KUBECONFIG: plane.kubeconfigPath,
     PATH: `${dirname(await kubectlPath())}:${process.env.PATH ?? ''}`,
   };
-  const printed = await outputsOf(commands, environment, home);
-  const told = commands.map(({ command, output }) => `$ ${command}\n${masked(output)}`);
-  expect(commands.map(({ command }, index) => `$ ${command}\n${masked(printed[index] ?? '')}`)).toEqual(told);
+  const { printed, told } = transcriptsOf(commands, await outputsOf(commands, environment, home));
+  expect(printed).toEqual(told);
   expect(commands).toHaveLength(5);
+});
+
+describe('DO4 docs/troubleshooting.md has', () => {
+  const text = readFileSync('docs/troubleshooting.md', 'utf8');
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading!);
+  const firstCells = [...text.matchAll(/^\| ([^|]*) \|/gm)].flatMap(([, cell]) => [...cell!.matchAll(/`([^`]+)`/g)]);
+  const named = new Set([...headings, ...firstCells.map(([, name]) => name!)]);
+  const { messages, ...codes } = verdictTexts();
+  /** Not verdicts: lone pods behind gates are the API server's business. */
+  const elsewhere = ['waiting for scheduling gates: […]'];
+
+  it.each(Object.entries(codes))('a heading or a row for all %s', (_kind, list) => {
+    expect(list.length).toBeGreaterThan(2);
+    expect(list.filter((code) => !named.has(code))).toEqual([]);
+  });
+
+  it('a row for each message that the scheduler and its plugins have', () => {
+    expect(messages.length).toBeGreaterThan(30);
+    expect(messages.filter((message) => !named.has(message) && !elsewhere.includes(message))).toEqual([]);
+    for (const message of elsewhere) expect(text).toContain(message);
+  });
+
+  it('no row for a message that nobody has any more', () => {
+    const known = new Set([...messages, ...Object.values(codes).flat()]);
+    expect(firstCells.map(([, name]) => name!).filter((name) => !known.has(name))).toEqual([]);
+  });
 });

@@ -1,10 +1,14 @@
+import { dirname } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
+import { claimBlocks } from '../docs/block-claims.ts';
+import { consoleCommandsOf, outputsOf, transcriptsOf } from '../docs/console-blocks.ts';
+import { kubectlPath } from '../planes/kubectl.ts';
 import { poll } from '../planes/poll.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
-import { createExample } from './example-cluster.ts';
 
 const programs = await provideForSuite('Tutti as the default scheduler', [
   'etcd',
@@ -12,6 +16,9 @@ const programs = await provideForSuite('Tutti as the default scheduler', [
   'kube-controller-manager',
   'kwok',
 ]);
+
+// The first one ends kube-scheduler, which does not run here.
+const [, start, ...asked] = consoleCommandsOf(claimBlocks('examples/default-scheduler/README.md', 'console'));
 
 describe.skipIf(programs.state === 'missing')('on a real plane without kube-scheduler', () => {
   let plane: RealPlane;
@@ -23,8 +30,8 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     await plane.addNodes(
       [1, 2, 3].map((number) => ({ name: `node-${number}`, allocatable: { cpu: '2', memory: '4Gi' } })),
     );
-    const flags = ['--kubeconfig', plane.kubeconfigPath, '--secure-port', '0', '--scheduler-name', 'default-scheduler'];
-    scheduler = new TestProcess(['scheduler', ...flags]);
+    const [, ...parameters] = start!.command.replace(/ &$/, '').split(' ');
+    scheduler = new TestProcess([...parameters, '--kubeconfig', plane.kubeconfigPath, '--secure-port', '0']);
     await scheduler.said(/scheduling/);
   }, 120_000);
 
@@ -43,11 +50,20 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
   }
 
   it('Deployments, Jobs, DaemonSets and StatefulSets come up', { timeout: 120_000 }, async () => {
-    await createExample(plane, 'examples/default-scheduler/workloads.yaml');
+    const environment = {
+      HOME: plane.folder,
+      KUBECONFIG: plane.kubeconfigPath,
+      PATH: `${dirname(await kubectlPath())}:${process.env.PATH}`,
+    };
+    const [applied, ...others] = asked;
+    const outputs = await outputsOf([applied!], environment, process.cwd());
     await expectStatus('/apis/apps/v1/namespaces/default/deployments/web', 'availableReplicas', 3);
     await expectStatus('/apis/apps/v1/namespaces/default/daemonsets/agent', 'numberReady', 3);
     await expectStatus('/apis/apps/v1/namespaces/default/statefulsets/store', 'readyReplicas', 2);
     await expectStatus('/apis/batch/v1/namespaces/default/jobs/report', 'succeeded', 2);
+    outputs.push(...(await outputsOf(others, environment, process.cwd())));
+    const { printed, told } = transcriptsOf(asked, outputs);
+    expect(printed).toEqual(told);
     const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
     const names = (items as { readonly spec: { readonly schedulerName: string } }[]).map(
       ({ spec }) => spec.schedulerName,

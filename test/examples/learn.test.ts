@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { claimBlocks } from '../docs/block-claims.ts';
 
 const pages = [
   '1-random-node.md',
@@ -129,14 +129,16 @@ describe('npm run learn', { timeout: 30_000 }, () => {
 });
 
 describe('the pages of the course', () => {
-  it.each(pages)('%s shows code as it is, and its links lead somewhere', (page) => {
-    const path = join('docs/learn', page);
-    const text = readFileSync(path, 'utf8');
+  const shown = claimBlocks('docs/learn/?-*.md', 'ts');
+
+  it.each(pages)('%s shows code as it is', (page) => {
     const code = readFileSync(`examples/learn/step-${page[0]}/scheduler.ts`, 'utf8');
-    const shown = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, block]) => block!);
-    expect(shown.length).toBeGreaterThan(0);
-    for (const block of shown) expect(code).toContain(block);
-    const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => join(dirname(path), link!));
-    expect(links.filter((link) => !existsSync(link))).toEqual([]);
+    const ofPage = shown.filter((block) => block.page === `docs/learn/${page}`);
+    expect(ofPage.length).toBeGreaterThan(0);
+    for (const block of ofPage) expect(code).toContain(block.code);
+  });
+
+  it('are those of the steps', () => {
+    expect(new Set(shown.map(({ page }) => page))).toEqual(new Set(pages.map((page) => `docs/learn/${page}`)));
   });
 });

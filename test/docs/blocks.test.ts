@@ -1,0 +1,175 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { blockLanguages, claimBlocks, claimsIn, claimText, everyBlock, everyClaim, isClaimed } from './block-claims.ts';
+import { blocksNotRun, isNotRun } from './blocks-not-run.ts';
+import { consoleCommandsIn, consoleCommandsOf, masked, outputsOf, transcriptsOf } from './console-blocks.ts';
+import { parsePage } from './markdown-page.ts';
+import type { PageBlock } from './markdown-page.ts';
+
+const blocks = everyBlock();
+const claims = everyClaim();
+
+const where = ({ page, line, language }: PageBlock): string => `${page}:${line} (${language})`;
+
+/** Lines of the file, as they are, or shifted to the side as a whole. */
+function isPartOf(code: string, file: string): boolean {
+  const lines = file.split('\n');
+  const wanted = code.trimEnd().split('\n');
+  return lines.some((_, start) => {
+    const indent = /^ */.exec(lines[start]!)![0].length - /^ */.exec(wanted[0]!)![0].length;
+    if (indent < 0) return false;
+    return wanted.every((line, index) => lines[start + index] === (line === '' ? '' : ' '.repeat(indent) + line));
+  });
+}
+
+/** Why nothing holds the block to what it says; undefined when something does. */
+function problemOf(block: PageBlock): string | undefined {
+  const { language, code, file } = block;
+  if (language === '') return undefined;
+  if (language === 'json') {
+    try {
+      JSON.parse(code);
+      return undefined;
+    } catch (error) {
+      return `${where(block)} is not JSON: ${(error as Error).message}`;
+    }
+  }
+  if (!Object.hasOwn(blockLanguages, language)) return `${where(block)} has a language that is not in the list`;
+  if (file !== undefined)
+    return isPartOf(code, readFileSync(file, 'utf8')) ? undefined : `${where(block)} does not stand in ${file}`;
+  if (claims.some((claim) => isClaimed(block, claim)) || isNotRun(block)) return undefined;
+  return `${where(block)} is claimed by no test: see test/docs/block-claims.ts`;
+}
+
+describe('every block of every page', () => {
+  it('is run, loaded, compared with its file, or on the list of those that are not', () => {
+    expect(blocks.length).toBeGreaterThan(50);
+    expect(blocks.flatMap((block) => problemOf(block) ?? [])).toEqual([]);
+  });
+
+  it('is there for every claim, and for every entry of the list', () => {
+    const claimless = claims.filter((claim) => !blocks.some((block) => isClaimed(block, claim)));
+    expect(claimless.map((claim) => `${claim.test} claims ${claimText(claim)}`)).toEqual([]);
+    const unclaimed = blocks.filter((block) => !claims.some((claim) => isClaimed(block, claim)));
+    const idle = blocksNotRun.filter((entry) => !unclaimed.some((block) => isNotRun(block, [entry])));
+    expect(idle).toEqual([]);
+  });
+});
+
+describe('DO1 every manifest under examples/', () => {
+  const tests = globSync('{test,src}/**/*.test.ts').map((test) => readFileSync(test, 'utf8'));
+  const commands = claims
+    .filter(({ language }) => language === 'console')
+    .flatMap((claim) => consoleCommandsOf(blocks.filter((block) => isClaimed(block, claim))));
+
+  it.each(globSync('examples/**/*.yaml').sort())('%s is played', (file) => {
+    const byPage = commands.some(({ command }) => command.split(' ').includes(file));
+    expect(byPage || tests.some((test) => test.includes(`'${file}'`))).toBe(true);
+  });
+});
+
+describe('what is looked for', () => {
+  const page = [
+    '# A page',
+    '```sh',
+    'under the title',
+    '```',
+    '1. In a list, as [`package.json`](package.json):',
+    '',
+    '   ```json',
+    '   {',
+    '     "a": 1 }',
+    '   ```',
+    '',
+    '## Another',
+    '```console',
+    '$ printf "%s\\n" a \\',
+    '    b c',
+    'a',
+    '…',
+    '$ echo created at 2026-11-22T01:40:22Z by $HOST',
+    'created … somebody',
+    '```',
+  ].join('\n');
+  const inPage = parsePage('page.md', page).blocks;
+
+  it('blocks have their lines, headings and files, and lose the indent of a list', () => {
+    expect(inPage.map(({ line, language, headings, file }) => ({ line, language, headings, file }))).toEqual([
+      { line: 2, language: 'sh', headings: ['A page'], file: undefined },
+      { line: 7, language: 'json', headings: ['A page'], file: 'package.json' },
+      { line: 13, language: 'console', headings: ['A page', 'Another'], file: undefined },
+    ]);
+    expect(inPage[1]!.code).toBe('{\n  "a": 1 }\n');
+    expect(isPartOf('b:\n  c: 1\n', 'a:\n  b:\n    c: 1\nd: 2\n')).toBe(true);
+    expect(isPartOf('b:\n  c: 1\n', 'a:\n  b:\n    c: 12\n')).toBe(false);
+    expect(isPartOf('  b: 1\n', 'b: 1\n')).toBe(false);
+  });
+
+  it('is a problem where nothing holds a block to what it says', () => {
+    const fence = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\`\n`;
+    const unheld = parsePage(
+      'page.md',
+      [
+        fence('json', '{"a": 1}') +
+          fence('json', '{a: 1}') +
+          fence('bash', 'true') +
+          fence('yaml', 'a: 1') +
+          fence('', '/\\'),
+        '[`examples/gang/gang.yaml`](examples/gang/gang.yaml)\n',
+        fence('yaml', 'spec:\n  minMember: 3') + '[`examples/gang/gang.yaml`](examples/gang/gang.yaml):\n',
+        fence('yaml', 'spec:\n  minMember: 4'),
+      ].join('\n'),
+    ).blocks;
+    expect(unheld.map((block) => problemOf(block)?.replace(/ JSON: .*/, ' JSON'))).toEqual([
+      undefined,
+      'page.md:4 (json) is not JSON',
+      'page.md:7 (bash) has a language that is not in the list',
+      'page.md:10 (yaml) is claimed by no test: see test/docs/block-claims.ts',
+      undefined,
+      undefined,
+      'page.md:25 (yaml) does not stand in examples/gang/gang.yaml',
+    ]);
+  });
+
+  it('claims are read from the text of a test, and must be literals', () => {
+    const call = 'claimBlocks';
+    expect(
+      claimsIn('a.test.ts', `${call}('docs/a.md', 'sh');\n${call}(\n  'docs/*.md',\n  'ts',\n  "It's",\n)`),
+    ).toEqual([
+      { test: 'a.test.ts', page: 'docs/a.md', language: 'sh', heading: undefined },
+      { test: 'a.test.ts', page: 'docs/*.md', language: 'ts', heading: "It's" },
+    ]);
+    expect(() => claimsIn('a.test.ts', `${call}(page, 'sh')`)).toThrow(
+      'a.test.ts calls claimBlocks with something else',
+    );
+  });
+
+  it('a claim of what is not there fails at once', () => {
+    const [nowhere, nothing] = ['docs/nowhere.md', 'No such heading'];
+    const claim = claimBlocks;
+    expect(() => claim(nowhere, 'sh')).toThrow('there are no blocks for sh in docs/nowhere.md');
+    expect(() => claim('README.md', 'console', nothing)).toThrow('under "No such heading"');
+  });
+
+  it('a command goes on behind a backslash; times do not matter, nor what is left out', async () => {
+    const commands = consoleCommandsIn(page);
+    expect(commands.map(({ command }) => command)).toEqual([
+      'printf "%s\\n" a \\\n    b c',
+      'echo created at 2026-11-22T01:40:22Z by $HOST',
+    ]);
+    const outputs = await outputsOf(commands, { HOST: 'somebody' }, '.');
+    expect(outputs).toEqual(['a\nb\nc', 'created at 2026-11-22T01:40:22Z by somebody']);
+    const { printed, told } = transcriptsOf(commands, outputs);
+    expect(printed).toEqual(told);
+    const other = transcriptsOf(commands, ['b\nc', 'created by nobody']);
+    expect(other.printed).toEqual([`$ ${commands[0]!.command}\nb\nc`, `$ ${commands[1]!.command}\ncreated by nobody`]);
+    expect(transcriptsOf(commands, []).printed[0]).toMatch(/it was not run/);
+  });
+
+  it('what is masked is told apart from what is not', () => {
+    expect(masked('red    5s   3m20s 12d node-1 1.14s 300 cpu: 2')).toBe(
+      'red (age) (age) (age) node-1 (age) 300 cpu: 2',
+    );
+    expect(masked('UID: 74469c2b-f84d-426e-a350-d4536eea4125')).toBe('UID: (uid)');
+  });
+});

@@ -1,0 +1,146 @@
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
+
+/** What a program may say of a pod or a group, read from the sources. In texts `…` stands for what differs. */
+export interface VerdictTexts {
+  /** Members of the union in `src/api/verdict.ts`. */
+  readonly reasons: readonly string[];
+  /** The one word for what it waits for; of the same file. */
+  readonly waitsFor: readonly string[];
+  /** What the conditions of a PodGroup give as their reason. */
+  readonly conditionReasons: readonly string[];
+  /** Reasons of Events. */
+  readonly eventReasons: readonly string[];
+  /** Sentences, and parts of them, that end up as the message of a verdict. */
+  readonly messages: readonly string[];
+}
+
+/** File -> the variables whose texts reach a Status, or a verdict, by other ways than the constructor of Status. */
+const otherTexts: Readonly<Record<string, readonly string[]>> = {
+  'src/plugins/noderesources/shortage.ts': ['reason'],
+  'src/scheduler/scheduling-cycle.ts': ['neverFits'],
+};
+/** Functions that make the message of a verdict. */
+const describing = ['describeRefusal', 'describeDiagnosis'];
+
+export function verdictTexts(): VerdictTexts {
+  const files = globSync('src/{plugins,framework,scheduler}/**/*.ts', { exclude: ['**/*.test.ts', '**/testing/**'] });
+  return {
+    reasons: unionOf('src/api/verdict.ts', 'VerdictReason'),
+    waitsFor: unionOf('src/api/verdict.ts', 'WaitsFor'),
+    conditionReasons: propertiesOf('src/controller/pod-group-status.ts', 'reason'),
+    eventReasons: propertiesOf('src/scheduler/events.ts', 'reason'),
+    messages: [
+      ...new Set(
+        files
+          .sort()
+          .flatMap(messagesIn)
+          .map((text) => text.replaceAll(/…+/g, '…')),
+      ),
+    ]
+      .filter((text) => /[a-z]{3}/.test(text))
+      .sort(),
+  };
+}
+
+function messagesIn(path: string): string[] {
+  const found: string[] = [];
+  const source = parse(path);
+  const others = otherTexts[path] ?? [];
+  visit(source, (node) => {
+    if (isNew(node, 'Status') && textsOf(node.arguments![0]!, source).every((code) => code !== 'Skip'))
+      found.push(...textsOf(node.arguments![1]!, source));
+    else if (ts.isCallExpression(node) && node.expression.getText(source) === 'notReady')
+      found.push(...textsOf(node.arguments[0]!, source));
+    else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
+    else if (
+      path.endsWith('/preemptions.ts') &&
+      ts.isPropertyAssignment(node) &&
+      node.name.getText(source) === 'message'
+    )
+      found.push(...textsOf(node.initializer, source));
+    else if (ts.isVariableDeclaration(node) && others.includes(node.name.getText(source)))
+      found.push(...textsOf(node.initializer!, source));
+    else if (ts.isFunctionDeclaration(node) && describing.includes(node.name?.text ?? ''))
+      visit(node, (inner) => {
+        if (ts.isReturnStatement(inner)) found.push(...textsOf(inner.expression!, source));
+      });
+  });
+  return found;
+}
+
+/** Every text that the expression may have. */
+function textsOf(expression: ts.Expression, source: ts.SourceFile): string[] {
+  if (ts.isStringLiteralLike(expression)) return [expression.text];
+  if (ts.isParenthesizedExpression(expression)) return textsOf(expression.expression, source);
+  if (ts.isConditionalExpression(expression))
+    return [...textsOf(expression.whenTrue, source), ...textsOf(expression.whenFalse, source)];
+  if (ts.isTemplateExpression(expression)) {
+    return expression.templateSpans.reduce(
+      (texts, { expression: part, literal }) =>
+        texts.flatMap((text) => textsOf(part, source).map((said) => text + said + literal.text)),
+      [expression.head.text],
+    );
+  }
+  if (ts.isBinaryExpression(expression) && expression.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+    const [left, right] = [textsOf(expression.left, source), textsOf(expression.right, source)];
+    return left.flatMap((text) => right.map((rest) => text + rest));
+  }
+  const initializer = ts.isIdentifier(expression) ? initializerOf(expression, source) : undefined;
+  return initializer === undefined ? ['…'] : textsOf(initializer, source);
+}
+
+/** What the name is initialized with, in the nearest block around it. */
+function initializerOf(name: ts.Identifier, source: ts.SourceFile): ts.Expression | undefined {
+  for (let scope: ts.Node = name.parent; ; scope = scope.parent) {
+    if (ts.isBlock(scope) || ts.isSourceFile(scope)) {
+      for (const statement of scope.statements) {
+        if (!ts.isVariableStatement(statement)) continue;
+        const found = statement.declarationList.declarations.find((each) => each.name.getText(source) === name.text);
+        if (found?.initializer !== undefined) return found.initializer;
+      }
+    }
+    if (ts.isSourceFile(scope)) return undefined;
+  }
+}
+
+function unionOf(path: string, name: string): string[] {
+  const found: string[] = [];
+  visit(parse(path), (node) => {
+    if (!ts.isTypeAliasDeclaration(node) || node.name.text !== name || !ts.isUnionTypeNode(node.type)) return;
+    for (const type of node.type.types)
+      if (ts.isLiteralTypeNode(type) && ts.isStringLiteral(type.literal)) found.push(type.literal.text);
+  });
+  return found;
+}
+
+/** The texts that properties of that name, and variables of it, are given. */
+function propertiesOf(path: string, name: string): string[] {
+  const found: string[] = [];
+  const source = parse(path);
+  visit(source, (node) => {
+    const isOne =
+      (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) && node.name.getText(source) === name;
+    if (isOne && node.initializer !== undefined) found.push(...textsOf(node.initializer, source));
+  });
+  return [...new Set(found)].filter((text) => text !== '…');
+}
+
+function isNew(node: ts.Node, name: string): node is ts.NewExpression {
+  return ts.isNewExpression(node) && node.expression.getText() === name && (node.arguments?.length ?? 0) > 1;
+}
+
+/** `pod.reject(plugin, text)`, of a pod that waits on Permit. */
+function isRejection(node: ts.Node): node is ts.CallExpression {
+  if (!ts.isCallExpression(node) || node.arguments.length !== 2) return false;
+  return ts.isPropertyAccessExpression(node.expression) && node.expression.name.text === 'reject';
+}
+
+function visit(node: ts.Node, look: (node: ts.Node) => void): void {
+  look(node);
+  ts.forEachChild(node, (child) => visit(child, look));
+}
+
+function parse(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
+}
