@@ -54,6 +54,7 @@ const conditions: Readonly<
       'enough members exist, and the scheduler has not said yet what it makes of them: does it run, and under the name that they give?',
     ],
     ['False', 'WaitingForGang', 'too few members that could run'],
+    ['False', 'SchedulingGated', 'all members without a node have scheduling gates; the API server says so of pods'],
   ],
   Started: [
     ['True', 'QuorumReached', 'the quorum was once on nodes; this stays as long as the PodGroup'],

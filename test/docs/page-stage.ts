@@ -69,6 +69,15 @@ export class PageStage {
     expect(printed.join('\n')).toBe(told.join('\n'));
   }
 
+  /** Writes those whose first line is a comment with the name of a file. */
+  async write(blocks: readonly PageBlock[]): Promise<void> {
+    for (const { code, page, line } of blocks) {
+      const [, name] = /^# (\S+\.yaml)\n/.exec(code) ?? [];
+      if (name === undefined) throw new Error(`${page}:${line} does not begin with the name of a file`);
+      await writeFile(join(this.folder, name), code);
+    }
+  }
+
   /** What a command prints. */
   async run(command: string): Promise<string> {
     return (await this.#outputsOf([command]))[0] ?? '';
