@@ -15,16 +15,18 @@ const prometheus: NetworkPeer = {
 const dns: NetworkPeer = { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } };
 
 interface ContainerParts {
-  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
-  readonly livenessProbe?: { readonly httpGet: { readonly port: string } };
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly livenessProbe: { readonly httpGet: { readonly port: string } };
 }
 
-/** What runs for a Deployment. */
-function podOf(objects: readonly ChartObject[], component: 'scheduler' | 'controller'): NetworkPeer & ContainerParts {
+type ServingPod = NetworkPeer & { readonly ports: Readonly<Record<string, number>>; readonly probed: string };
+
+/** What runs for a Deployment; `probed` is the name of the port that probes ask. */
+function podOf(objects: readonly ChartObject[], component: 'scheduler' | 'controller'): ServingPod {
   const { metadata, spec } = deployment(objects, component).spec.template;
   const [container] = spec.containers as unknown as readonly ContainerParts[];
-  const ports = Object.fromEntries(container!.ports!.map(({ name, containerPort }) => [name, containerPort]));
-  return { ...container, namespace, labels: metadata.labels, ports } as NetworkPeer & ContainerParts;
+  const ports = Object.fromEntries(container!.ports.map(({ name, containerPort }) => [name, containerPort]));
+  return { namespace, labels: metadata.labels, ports, probed: container!.livenessProbe.httpGet.port };
 }
 
 /** The ports of a range that are admitted, by protocol. */
@@ -42,12 +44,12 @@ describe('CH22 the NetworkPolicy of the chart', () => {
       const objects = await rendered({ networkPolicy: { enabled: true } });
       const policies = new NetworkPolicies(objects);
       const pod = podOf(objects, component);
-      const port = pod.ports![pod.livenessProbe!.httpGet.port as never]!;
+      const port = pod.ports[pod.probed]!;
       const service = theObject<{ spec: { ports: readonly { targetPort: string }[] } }>(
         objects,
         `Service/tutti-${component}`,
       );
-      expect(pod.ports![service.spec.ports[0]!.targetPort]).toBe(port);
+      expect(pod.ports[service.spec.ports[0]!.targetPort]).toBe(port);
       for (const from of [node, prometheus]) expect(admitted(policies, from, pod)).toEqual([`TCP ${port}`]);
     },
   );

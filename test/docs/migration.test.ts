@@ -36,7 +36,7 @@ interface Other {
 
 interface Where {
   readonly title: string;
-  open(): Promise<{ readonly plane: TestPlane; readonly other?: Other }>;
+  readonly open: () => Promise<{ readonly plane: TestPlane; readonly other?: Other }>;
 }
 
 const nobody: Other = { start: () => Promise.resolve(), stop: () => Promise.resolve() };
@@ -84,7 +84,7 @@ describe.each(everywhere)('docs/migration.md, on $title', { timeout: 60_000 }, (
     const labelSelector = `scheduling.x-k8s.io/pod-group=${group}`;
     const { items } = await stage.plane.client.list('/api/v1/namespaces/default/pods', { labelSelector });
     return items.map((item) => {
-      const { metadata, spec } = item as unknown as PodSeen;
+      const { metadata, spec } = item as PodSeen;
       return { metadata: { name: metadata.name, uid: metadata.uid }, spec: { nodeName: spec.nodeName ?? '' } };
     });
   };

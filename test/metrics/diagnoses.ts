@@ -11,9 +11,9 @@ export interface Diagnosis {
   /** Whose metrics the alert reads. */
   readonly component: 'scheduler' | 'controller';
   /** Everything is well. */
-  begin(release: TroubledRelease): Promise<void>;
+  readonly begin: (release: TroubledRelease) => Promise<void>;
   /** And now it is not. */
-  produce(release: TroubledRelease): Promise<void>;
+  readonly produce: (release: TroubledRelease) => Promise<void>;
   /** How long it goes on until the alert is looked at. */
   readonly minutes: number;
   /** Why the state cannot be made from outside; the commands are run all the same, and the alert does not fire. */
@@ -56,7 +56,7 @@ async function bindHalf(release: TroubledRelease): Promise<void> {
   await release.stage.prints('kubectl get events --field-selector reason=FailedScheduling', /train-1.*not today/);
 }
 
-/** Whatever is asked to decide about `train` does so. */
+/** With a plugin whose Filter does that. */
 function installedWithPlugin(body: string) {
   return async (release: TroubledRelease): Promise<void> => {
     const file = join(release.stage.folder, 'broken.mjs');
@@ -81,7 +81,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 30,
     begin: nothing,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.install({ plugins: { enabled: ['GangScheduling'] } });
       await (await release.run('scheduler')).ended();
     },
@@ -91,7 +91,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'controller',
     minutes: 30,
     begin: nothing,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.install({ controller: { extraArgs: ['--worker=8'] } });
       await (await release.run('controller')).ended();
     },
@@ -101,7 +101,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 30,
     begin: nothing,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.install();
       const renewTime = new Date().toISOString().replace('Z', '000Z');
       await release.stage.plane.client.create('/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases', {
@@ -124,7 +124,7 @@ export const diagnoses: readonly Diagnosis[] = [
     minutes: 30,
     notProduced: 'who does not hold the Lease does not say that it leads',
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.stage.prints(
         'kubectl -n tutti-system get leases',
         /tutti-controller +\S+_.*\n.*tutti-scheduler +\S+_/,
@@ -137,7 +137,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 30,
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       const { client } = release.stage.plane;
       const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/tutti:tutti-system:scheduler';
       const { rules } = await client.get<{ readonly rules: readonly { readonly resources: readonly string[] }[] }>(
@@ -163,7 +163,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 1500,
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       for (const node of ['node-1', 'node-2']) {
         await release.stage.createGang(`on-${node}`, 1, { cpu: '1500m', nodeName: node });
       }
@@ -178,7 +178,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 90,
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.stage.createGang('train', 2, { cpu: '3' });
       await reaches(release, 'tutti_podgroups_waiting', { waits_for: 'never' }, 1);
       await release.stage.prints('kubectl get podgroups', /train.*Unschedulable/);
@@ -189,7 +189,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 60,
     begin: installedWithPlugin('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4200);'),
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       // Once for each of two nodes.
       await release.stage.createGang('train', 1, { cpu: '1' });
       await release.stage.bound('train', 1);
@@ -201,7 +201,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 60,
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       release.proxy.fault = async ({ method, path }, forward) => {
         if (method !== 'PATCH' || !path.includes('/status')) return undefined;
         await new Promise((resolve) => setTimeout(resolve, 2_500));
@@ -216,7 +216,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 60,
     begin: installedWithPlugin(`throw new Error('out of order');`),
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.stage.createGang('train', 2);
       const isTried = async (): Promise<string | undefined> => {
         const errors = await lastOf(release, 'scheduler_podgroup_schedule_attempts_total');
@@ -231,7 +231,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 60,
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       const { client } = release.stage.plane;
       const pods = '/api/v1/namespaces/default/pods';
       const spec = { schedulerName: 'default-scheduler', containers: [{ name: 'main', image: 'main' }] };
@@ -255,7 +255,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 30,
     begin: installed,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await bindHalf(release);
       await release.stage.run('kubectl delete pods --all --force; kubectl delete podgroup train');
       await reaches(release, 'tutti_repairs_total', { outcome: 'lost' }, 1);
@@ -274,7 +274,7 @@ export const diagnoses: readonly Diagnosis[] = [
     component: 'scheduler',
     minutes: 30,
     begin: nothing,
-    async produce(release) {
+    produce: async (release: TroubledRelease): Promise<void> => {
       await release.stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
       await release.install({ crds: { install: false } });
       await release.runBoth();
