@@ -7,7 +7,7 @@ import { PageStage } from './page-stage.ts';
 /** On the embedded plane, where Deployments have no pods: what those would run, runs here with the chart's arguments and rights. */
 
 const tools = await provideForSuite('the configuration of Prometheus in monitoring.md', ['promtool']);
-const within = { timeout: 60_000 };
+const within = { timeout: 120_000 };
 
 /** Opens a stage with two nodes and no definition of PodGroup, and closes it whatever happens. */
 async function onStage(play: (stage: PageStage) => Promise<void>): Promise<void> {

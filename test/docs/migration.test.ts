@@ -74,7 +74,7 @@ const everywhere: readonly Where[] = [
     : [{ title: 'a real API server, beside a real scheduler-plugins', open: openBesideOther }]),
 ];
 
-describe.each(everywhere)('docs/migration.md, on $title', { timeout: 60_000 }, ({ open }) => {
+describe.each(everywhere)('docs/migration.md, on $title', { timeout: 120_000 }, ({ open }) => {
   let stage: PageStage;
   let other: Other;
   let before: readonly PodSeen[];

@@ -15,6 +15,9 @@ import { addNodes } from '../planes/real/add-nodes.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
 import type { PageBlock } from './markdown-page.ts';
 
+/** Of a state to come about, on a machine that does much else. */
+const withinMs = 45_000;
+
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /**
@@ -146,7 +149,7 @@ export class PageStage {
       const found = (items as { spec: { nodeName?: string } }[]).filter(({ spec }) => spec.nodeName !== undefined);
       return found.length === count ? undefined : `${found.length} are`;
     };
-    await poll(missing, 20_000, `${count} members of ${group} are on nodes`);
+    await poll(missing, withinMs, `${count} members of ${group} are on nodes`);
   }
 
   /** Resolves when a command prints something like it. */
@@ -155,7 +158,7 @@ export class PageStage {
       const printed = await this.run(command);
       return expected.test(printed) ? undefined : printed;
     };
-    await poll(missing, 20_000, `${command} prints ${String(expected)}`);
+    await poll(missing, withinMs, `${command} prints ${String(expected)}`);
   }
 }
 

@@ -90,7 +90,7 @@ test('ME8 every runbook is played', () => {
 
 test.each(diagnoses)(
   'ME8 $alert',
-  { timeout: 90_000 },
+  { timeout: 120_000 },
   async ({ alert, component, begin, produce, minutes, notProduced }) => {
     const rule = rules.find((each) => each.alert === alert)!;
     const release = await TroubledRelease.open();
