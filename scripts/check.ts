@@ -18,6 +18,7 @@ const steps: Readonly<Record<string, string>> = {
   crds: 'node scripts/generate-crd.ts --check',
   chart: 'node scripts/generate-chart.ts --check',
   metrics: 'node scripts/generate-metrics-page.ts --check',
+  reference: 'node scripts/generate-reference.ts --check',
 };
 
 interface Outcome {

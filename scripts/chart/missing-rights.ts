@@ -1,8 +1,7 @@
 /** How it shows that a right of Tutti's is missing. */
 export interface MissingRight {
-  /** The message of the log line, of the level `debug` where that is said, else `warn`. Absent: nothing is logged. */
+  /** The message of the log line. Absent: nothing is logged. */
   readonly log?: string;
-  readonly isDebug?: boolean;
   /** What does not work then. */
   readonly effect: string;
 }
@@ -14,7 +13,7 @@ const notListed = {
 const notWatched = { log: 'watch failed, it will be tried again', effect: 'nothing that changes is seen' };
 const notBound = 'could not bind';
 const notEvicted = { log: 'could not evict a pod', effect: 'nobody makes room' };
-const notWritten = { log: 'could not write an event', isDebug: true };
+const notWritten = 'Events may not be written, and nobody sees them: give the right that the error names';
 const notAsked = {
   log: 'cannot ask the API server who may read what is served; nobody may until it answers',
   effect: '/metrics, /configz and /debug are answered 503, health is not',
@@ -37,8 +36,8 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'patch pods/status': { log: 'could not write a verdict, which is tried again', effect: 'nobody is told why, and nobody makes room' },
   'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },
   'delete pods': notEvicted,
-  'create events.events.k8s.io': { ...notWritten, effect: 'there are no Events' },
-  'patch events.events.k8s.io': { ...notWritten, effect: 'repeats are not counted' },
+  'create events.events.k8s.io': { log: notWritten, effect: 'there are no Events' },
+  'patch events.events.k8s.io': { log: notWritten, effect: 'repeats are not counted' },
   'create tokenreviews.authentication.k8s.io': notAsked,
   'create subjectaccessreviews.authorization.k8s.io': notAsked,
   'create leases.coordination.k8s.io': notTaken,

@@ -63,8 +63,8 @@ function table(rules: readonly DocumentedRule[]): string {
 }
 
 function missingTable(): string {
-  const rows = Object.entries(missingRights).map(([right, { log, isDebug = false, effect }]) => {
-    const said = log === undefined ? 'nothing' : `\`${log}\`${isDebug ? ' (level debug)' : ''}`;
+  const rows = Object.entries(missingRights).map(([right, { log, effect }]) => {
+    const said = log === undefined ? 'nothing' : `\`${log}\``;
     return `| \`${right}\` | ${said} | ${effect} |`;
   });
   return `| right | the log says | then |\n| --- | --- | --- |\n${rows.join('\n')}\n`;

@@ -1,15 +1,10 @@
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
-import { WriteFence } from '../client/write-fence.ts';
 import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
 import { startPodGroupController } from '../controller/start-pod-group-controller.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
-import { connectToApi } from './api-connection.ts';
-import { standForElection } from './candidacy.ts';
-import { processIdentity } from './process-identity.ts';
-import { processRegistry } from './process-registry.ts';
-import { prepareServing } from './process-serving.ts';
+import { openProcess } from './open-process.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { watchServedSchema } from './watch-served-schema.ts';
@@ -33,44 +28,25 @@ export async function runController(options: ControllerProcessOptions): Promise<
   const { logger, workers, qps, burst, leaderElection } = options;
   const clock = systemClock;
   const random = Math.random;
-  const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
-  const registry = processRegistry();
-  const connection = await connectToApi({
-    ...options,
-    registry,
-    ...(fence !== undefined && { fence }),
-    clock,
-    userAgent: 'tutti-controller',
-  });
-  const { client } = connection;
-  const prepared = await prepareServing({
-    choice: options.serving,
+  const process = await openProcess({
     name: 'tutti-controller',
     api: options,
+    serving: options.serving,
+    leaderElection,
     clock,
+    random,
     logger,
   });
+  const { client, registry } = process;
   try {
     let state: () => true | string = () => 'not started yet';
-    const serving = await prepared.start({
-      registry,
+    const serving = await process.serve({
       live: [],
       ready: [{ name: 'caches-synced', check: () => state() }],
       configuration: ['tutti-controller', { clientConnection: { qps, burst }, workers }],
       debug: [],
     });
-    const elector =
-      fence &&
-      standForElection({
-        configuration: leaderElection!,
-        identity: processIdentity(),
-        client,
-        fence,
-        clock,
-        random,
-        logger,
-        registry,
-      });
+    const elector = process.stand();
     const controller = startPodGroupController({
       client,
       clock,
@@ -92,13 +68,11 @@ export async function runController(options: ControllerProcessOptions): Promise<
         await Promise.all([controller.stop(), schema.stop()]);
         await elector?.stop();
         await serving.close();
-        await prepared.close();
-        await connection.close();
+        await process.close();
       },
     };
   } catch (error) {
-    await prepared.close();
-    await connection.close();
+    await process.close();
     throw error;
   }
 }

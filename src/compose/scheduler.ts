@@ -1,7 +1,6 @@
 import { systemClock } from '../base/system-clock.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { EventRecorder } from '../client/event-recorder.ts';
-import { WriteFence } from '../client/write-fence.ts';
 import { configurationObject } from '../config/format-configuration.ts';
 import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
@@ -19,12 +18,10 @@ import { cacheRoute } from '../serving/debug/cache-route.ts';
 import { groupsRoute } from '../serving/debug/groups-route.ts';
 import { queueRoute } from '../serving/debug/queue-route.ts';
 import { loopCheck } from '../serving/loop-check.ts';
-import { connectToApi } from './api-connection.ts';
-import { standForElection } from './candidacy.ts';
+import { withDroppedStatusEvents } from './dropped-status-events.ts';
+import { eventFailureLog } from './event-failure-log.ts';
+import { openProcess } from './open-process.ts';
 import { registryWith } from './own-plugins.ts';
-import { processIdentity } from './process-identity.ts';
-import { processRegistry } from './process-registry.ts';
-import { prepareServing } from './process-serving.ts';
 import type { ServingChoice } from './process-serving.ts';
 import type { RunningProcess } from './running-process.ts';
 import { UnsupportedConfigurationError } from './unsupported-configuration-error.ts';
@@ -62,29 +59,26 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
   const clock = systemClock;
   const random = Math.random;
   const { endpoint, context } = options;
-  const fence = configuration.leaderElection.leaderElect ? new WriteFence(clock) : undefined;
-  const registry = processRegistry();
-  const api = {
-    ...configuration.clientConnection,
-    ...(endpoint !== undefined && { endpoint }),
-    ...(context !== undefined && { context }),
-  };
-  const connection = await connectToApi({
-    ...api,
-    ...(fence !== undefined && { fence }),
-    registry,
+  const process = await openProcess({
+    name: 'tutti-scheduler',
+    api: {
+      ...configuration.clientConnection,
+      ...(endpoint !== undefined && { endpoint }),
+      ...(context !== undefined && { context }),
+    },
+    serving: options.serving,
+    leaderElection: configuration.leaderElection,
     clock,
-    userAgent: 'tutti-scheduler',
+    random,
+    logger,
   });
-  const prepared = await prepareServing({ choice: options.serving, name: 'tutti-scheduler', api, clock, logger });
-  const { client } = connection;
-  const identity = processIdentity();
+  const { client, registry, identity, fence } = process;
   const events = new EventRecorder({
     client,
     clock,
     reportingController: configuration.profiles[0]?.schedulerName ?? '',
     reportingInstance: identity,
-    onError: (error) => logger.debug('could not write an event', { error }),
+    onError: eventFailureLog(logger),
   });
   readCounter({
     name: 'tutti_events_dropped_total',
@@ -93,6 +87,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     registry,
     read: () => [[{}, events.dropped]],
   });
+  const schema = watchServedSchema({ client, clock, logger, registry });
   let extending: HttpExtenders | undefined;
   try {
     extending = await openHttpExtenders({ configurations, client, clock, random, logger, fence });
@@ -101,7 +96,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       ports: {
         binder: new ApiPodBinder({ client, clock, random }),
         verdicts: new ApiVerdictSink({ client, clock, random }),
-        events,
+        events: withDroppedStatusEvents(events, schema),
         evictor: new ApiPodEvictor({ client, clock, random }),
         ...(extending !== undefined && { extenders: extending.port }),
       },
@@ -116,8 +111,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       identity,
       defer: (callback) => void setImmediate(callback),
     });
-    const serving = await prepared.start({
-      registry,
+    const serving = await process.serve({
       live: [loopCheck(scheduler)],
       ready: [
         {
@@ -129,24 +123,12 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       configuration: ['kubescheduler.config.k8s.io', configurationObject(configuration)],
       debug: [queueRoute(scheduler, clock), cacheRoute(scheduler), groupsRoute(scheduler)],
     });
-    const elector =
-      fence &&
-      standForElection({
-        configuration: configuration.leaderElection,
-        identity,
-        client,
-        fence,
-        clock,
-        random,
-        logger,
-        registry,
-      });
+    const elector = process.stand();
     const candidacy = elector && {
       tried: () => elector.tried(),
       elected: () => elector.elected(),
       delayCacheUntilActive: configuration.delayCacheUntilActive,
     };
-    const schema = watchServedSchema({ client, clock, logger, registry });
     const stalls = new LoopStalls({ registry, clock });
     // Rejects only when it is stopped before the cluster has been seen, or before it was elected.
     scheduler.start(candidacy).catch((error: unknown) => logger.debug('not started', { error }));
@@ -161,16 +143,15 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         await schema.stop();
         await elector?.stop();
         await serving.close();
-        await prepared.close();
         await extending?.close();
-        await connection.close();
+        await process.close();
       },
     };
   } catch (error) {
     events.stop();
-    await prepared.close();
+    await schema.stop();
     await extending?.close();
-    await connection.close();
+    await process.close();
     throw error;
   }
 }

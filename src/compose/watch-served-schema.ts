@@ -16,19 +16,26 @@ export interface ServedSchemaOptions {
   readonly registry: MetricRegistry;
 }
 
+export interface ServedSchemaWatch {
+  /**
+   * The status fields that are dropped, as of the last look that told; while none has, after the first one: none. Such as
+   * `status.conditions`.
+   */
+  droppedFields(): Promise<readonly string[]>;
+  /** Resolves when it has ended. */
+  stop(): Promise<void>;
+}
+
 /** How long until the next look: at what is right, at what is not, or is not known. */
 const rightMs = 10 * 60_000;
 const otherwiseMs = 60_000;
 
 /**
  * Looks now, and again and again, whether the API server's definition of PodGroup keeps the status that Tutti writes: one that
- * another project left behind drops parts of it without a word. Says so by a metric and in the log; a condition on PodGroups would
- * itself be among what is dropped. Needs no more than the right to read what the server serves. Never throws; `stop` resolves
- * when it has ended.
+ * another project left behind drops parts of it without a word. Says so by a metric and in the log, and to who asks; a condition on
+ * PodGroups would itself be among what is dropped. Needs no more than the right to read what the server serves. Never throws.
  */
-export function watchServedSchema({ client, clock, logger, registry }: ServedSchemaOptions): {
-  stop(): Promise<void>;
-} {
+export function watchServedSchema({ client, clock, logger, registry }: ServedSchemaOptions): ServedSchemaWatch {
   const { name: crd } = podGroupDefinition.metadata;
   const compatible = new Gauge({
     name: 'tutti_crd_compatible',
@@ -38,6 +45,8 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
   });
   const stop = new AbortController();
   const { signal } = stop;
+  const looked = Promise.withResolvers<void>();
+  let known: readonly string[] = [];
   let told = '';
   const look = async (): Promise<number> => {
     let dropped: readonly string[] | undefined;
@@ -46,10 +55,12 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
     } catch (error) {
       if (signal.aborted) return 0;
       // What was known before stands, unless there is nothing any more that it would be about.
-      if (error instanceof NotFoundError) compatible.reset();
-      else logger.debug('could not read the schema of PodGroups', { error });
-      return otherwiseMs;
+      if (!(error instanceof NotFoundError)) {
+        logger.debug('could not read the schema of PodGroups', { error });
+        return otherwiseMs;
+      }
     }
+    known = dropped ?? [];
     if (dropped === undefined) {
       compatible.reset();
       return otherwiseMs;
@@ -68,10 +79,15 @@ export function watchServedSchema({ client, clock, logger, registry }: ServedSch
     return fields === '' ? rightMs : otherwiseMs;
   };
   const run = async (): Promise<void> => {
-    while (!signal.aborted) await wait(clock, await look(), signal).catch(() => undefined);
+    while (!signal.aborted) {
+      const untilNext = await look();
+      looked.resolve();
+      await wait(clock, untilNext, signal).catch(() => undefined);
+    }
   };
   const running = run();
   return {
+    droppedFields: () => looked.promise.then(() => known),
     stop: async () => {
       stop.abort(new Error('stopped'));
       await running;

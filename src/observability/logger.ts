@@ -8,7 +8,11 @@ export const logFormats = ['text', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 
 /** What goes with a message: values that JSON can hold, or Errors (logged with name, message, stack and cause). */
-export type LogFields = Readonly<Record<string, unknown>>;
+export type LogFields = Readonly<Record<string, unknown>> & {
+  readonly time?: never;
+  readonly level?: never;
+  readonly message?: never;
+};
 
 /**
  * A structured logger. The message is constant text; everything that varies is a field, so that lines can be found and

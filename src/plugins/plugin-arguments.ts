@@ -22,12 +22,12 @@ import { PluginArgumentsError } from './plugin-arguments-error.ts';
  */
 export class PluginArguments<const Schema extends ObjectSchema> {
   readonly plugin: string;
-  readonly #schema: ObjectSchema;
+  readonly schema: ObjectSchema;
   #validate: ArgumentValidator | undefined;
 
   constructor(plugin: string, schema: Schema) {
     this.plugin = plugin;
-    this.#schema = schema;
+    this.schema = schema;
   }
 
   /**
@@ -36,14 +36,14 @@ export class PluginArguments<const Schema extends ObjectSchema> {
    * with everything that is wrong.
    */
   read(args: unknown): ValueOf<Schema> {
-    const value = withDefaults(this.#schema, args ?? {});
+    const value = withDefaults(this.schema, args ?? {});
     const isAbsent = args === undefined || args === null;
-    if (!isAbsent || this.#schema.required !== undefined) {
-      this.#validate ??= compileArgumentSchema(withTypeFields(this.plugin, this.#schema));
+    if (!isAbsent || this.schema.required !== undefined) {
+      this.#validate ??= compileArgumentSchema(withTypeFields(this.plugin, this.schema));
       const problems = this.#validate(value);
       if (problems.length > 0) throw new PluginArgumentsError(this.plugin, problems);
     }
-    return withoutTypeFields(this.#schema, value) as ValueOf<Schema>;
+    return withoutTypeFields(this.schema, value) as ValueOf<Schema>;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ExtensionPoint } from '../framework/extension-point.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
+import type { ObjectSchema } from './argument-schema.ts';
 import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
@@ -22,7 +23,7 @@ export interface DefaultPlugin {
   /** What it implements: known here without making it, so that a configuration can be checked. */
   readonly points: readonly ExtensionPoint[];
   /** Reads its arguments: checks them and fills in their defaults. Throws PluginArgumentsError. */
-  readonly arguments: { read(args: unknown): unknown };
+  readonly arguments: { readonly schema: ObjectSchema; read(args: unknown): unknown };
   /** Multiplies its scores; absent: 1, or it does not score. */
   readonly weight?: number;
 }

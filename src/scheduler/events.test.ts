@@ -114,6 +114,7 @@ describe('what a decision leaves', () => {
     const ofGroup = (): unknown[] =>
       events.filter(({ regarding }) => regarding.kind === 'PodGroup').map(({ reason, note }) => [reason, note]);
     expect(decisions(logs)).toEqual([['unschedulable', 'gang/default/red', 1]]);
+    expect(logs.lines.at(-1)!.fields).toMatchObject({ verdict: core.written[0]!.verdict.message });
     expect(ofGroup()).toEqual([['FailedScheduling', core.written[0]!.verdict.message]]);
     core.core.handlers.nodes.onAdd(core.build.projectedNode({ name: 'b', cpu: '500m' }));
     core.clock.advance(60_000);

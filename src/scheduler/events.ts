@@ -58,6 +58,20 @@ export function podGroupDisagreement(pod: Pod, { label, annotation }: Membership
   };
 }
 
+/** Follows an Event of a group whose status is not kept whole: the definition of PodGroup in the cluster is another's. */
+export function statusDropped({ regarding, reportingController }: Subject, fields: readonly string[]): EventToRecord {
+  return {
+    regarding,
+    ...(reportingController !== undefined && { reportingController }),
+    type: 'Warning',
+    reason: 'StatusDropped',
+    action: 'Scheduling',
+    note:
+      `the definition of PodGroup in this cluster is not Tutti's and drops ${fields.join(', ')}; the group is scheduled, ` +
+      `but its status does not say how it is: have an administrator apply Tutti's definition`,
+  };
+}
+
 type Subject = Pick<EventToRecord, 'regarding' | 'reportingController'>;
 
 function about({ namespace, name, uid, schedulerName }: Pod): Subject {

@@ -413,7 +413,7 @@ export class SchedulerCore {
       attempts,
       reason: verdict.reason,
       waitsFor: verdict.waitsFor,
-      message: verdict.message,
+      verdict: verdict.message,
     };
     if (isNews) this.#logger.info('unschedulable', fields);
     else this.#logger.debug('still unschedulable', fields);

@@ -28,7 +28,7 @@ test('ME9 each page has the four headings, in order, with something under each, 
       alert,
     ).toEqual(['Meaning', 'Impact', 'Diagnosis', 'Mitigation']);
     for (const section of sections) expect(section.split('\n').slice(1).join('').trim(), alert).toMatch(/\w{3,}/);
-    expect(sections[2], alert).toMatch(/```sh\nkubectl /);
+    expect(sections[2], alert).toMatch(/```console\n\$ kubectl /);
   }
 });
 

@@ -71,6 +71,10 @@ class Watching {
       .toBe(expected === undefined ? undefined : String(expected));
   }
 
+  droppedFields(): Promise<readonly string[]> {
+    return this.#running.droppedFields();
+  }
+
   stop(): Promise<void> {
     return this.#running.stop();
   }
@@ -80,9 +84,12 @@ test('ME8 a definition of another project is found out, and so is the right one 
   await plane.client.create(definitions, definition({ ...status, properties: without(fields, ...own) }));
   const watching = new Watching();
   await watching.value(0);
-  expect(watching.errors).toEqual([own.map((name) => `status.${name}`).join(', ')]);
+  const dropped = own.map((name) => `status.${name}`);
+  expect(watching.errors).toEqual([dropped.join(', ')]);
+  expect(await watching.droppedFields()).toEqual(dropped);
   await remove();
   await watching.value(undefined);
+  expect(await watching.droppedFields()).toEqual([]);
   await plane.client.create(definitions, podGroupDefinition);
   await watching.value(1);
   expect(watching.errors).toHaveLength(1);
@@ -119,7 +126,7 @@ test('a server that does not say leaves the question open', async () => {
     registry,
     logger: { ...silentLogger, error: () => expect.unreachable() },
   });
-  await Promise.resolve();
+  expect(await watching.droppedFields()).toEqual([]);
   expect(await registry.metrics()).not.toMatch(/^tutti_crd_compatible/m);
   await watching.stop();
 });

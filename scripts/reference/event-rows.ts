@@ -1,0 +1,63 @@
+import type { Verdict } from '../../src/api/verdict.ts';
+import type { EventToRecord } from '../../src/client/event-recorder.ts';
+import * as events from '../../src/scheduler/events.ts';
+import { defaultPlugins } from '../../src/plugins/registry.ts';
+import { Picture } from '../../src/testkit/picture.ts';
+
+export interface EventRow {
+  readonly about: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly action: string;
+  readonly when: string;
+  /** What such an Event says. */
+  readonly note: string;
+}
+
+type Sample = readonly [when: string, event: EventToRecord | undefined];
+
+/** Every Event that the scheduler makes, made once of each kind. */
+export function eventRows(): readonly EventRow[] {
+  const picture = new Picture({ plugins: defaultPlugins });
+  const gang = picture.group({ name: 'train', uid: 'u', minMember: 3 });
+  const pod = picture.pod({ name: 'train-0', uid: 'p', group: 'train', schedulerName: 'tutti' });
+  const waiting: Verdict = {
+    reason: 'WaitingForGang',
+    waitsFor: 'members',
+    message: 'PodGroup default/train has 1 of the 3 members it needs to start',
+  };
+  const noRoom: Verdict = {
+    reason: 'Unschedulable',
+    waitsFor: 'capacity',
+    message:
+      'PodGroup default/train cannot start: with 2 of 3 members placed, train-2 finds no node: 0/2 nodes are available: 2 Insufficient cpu.',
+  };
+  const disagreement = events.podGroupDisagreement(pod, { label: 'train', annotation: 'test' });
+  /** function that makes Events -> those that it makes; a function that is missing here does not compile */
+  const samples: Readonly<Record<keyof typeof events, readonly Sample[]>> = {
+    scheduled: [['it is bound', events.scheduled(pod, 'node-1')]],
+    notScheduled: [
+      ['its verdict is new, or it could not be bound', events.notScheduled(pod, noRoom)],
+      ['its group cannot be tried yet', events.notScheduled(pod, waiting)],
+    ],
+    groupScheduled: [['all that a plan placed is bound', events.groupScheduled(gang, 3, 2)]],
+    groupNotScheduled: [
+      ['its verdict is new, or a member could not be bound', events.groupNotScheduled(gang, noRoom)],
+      ['it cannot be tried yet', events.groupNotScheduled(gang, waiting)],
+    ],
+    statusDropped: [
+      [
+        'after any other, while the definition of PodGroup is another’s',
+        events.statusDropped(events.groupNotScheduled(gang, noRoom)!, ['status.conditions']),
+      ],
+    ],
+    preempted: [['it makes room', events.preempted({ ...pod, nodeName: 'node-1' }, 'default/train')]],
+    podGroupDisagreement: [['its label and its annotation name different groups', disagreement]],
+  };
+  return Object.values(samples).flatMap((made) =>
+    made.map(([when, event]) => {
+      const { type, reason, action, note, regarding } = event!;
+      return { about: regarding.kind, type, reason, action, when, note };
+    }),
+  );
+}

@@ -1,0 +1,78 @@
+import type { ArgumentSchema, ObjectSchema } from '../../src/plugins/argument-schema.ts';
+import { isListSchema, isObjectSchema } from '../../src/plugins/argument-schema.ts';
+import { code, codes } from './markdown.ts';
+
+/** A field of a configuration: `profiles[].schedulerName`. */
+export interface SchemaRow {
+  readonly path: string;
+  /** What it must be, for people. */
+  readonly type: string;
+  /** As the schema has it; undefined where it has none. */
+  readonly byDefault: unknown;
+  /** Where what it is in is there, it must be, too. */
+  readonly isRequired: boolean;
+}
+
+/** A field that is not taken, and why: it "belongs to …". */
+export interface RefusedRow {
+  readonly path: string;
+  readonly refused: string;
+}
+
+/** The fields of a schema, down to those that hold no others, in its order. */
+export function schemaRows(schema: ArgumentSchema, path = '', isRequired = false): (SchemaRow | RefusedRow)[] {
+  if ('refused' in schema) return [{ path, refused: schema.refused }];
+  if (isObjectSchema(schema)) {
+    const { properties = {}, required = [], default: byDefault } = schema;
+    const inside = Object.entries(properties).flatMap(([name, inner]) =>
+      schemaRows(inner, path === '' ? name : `${path}.${name}`, required.includes(name)),
+    );
+    return byDefault === undefined ? inside : [{ path, type: 'an object', byDefault, isRequired }, ...inside];
+  }
+  if (isListSchema(schema) && isObjectSchema(schema.items)) {
+    const type = `a list${uniqueness(schema.uniqueBy)}`;
+    return [{ path, type, byDefault: schema.default, isRequired }, ...schemaRows(schema.items, `${path}[]`)];
+  }
+  return [{ path, type: typeOf(schema), byDefault: schema.default, isRequired }];
+}
+
+function typeOf(schema: Exclude<ArgumentSchema, { readonly refused: string } | ObjectSchema>): string {
+  if (schema.mustBe !== undefined) return schema.mustBe;
+  if ('enum' in schema) return `one of ${codes(schema.enum.map(String))}`;
+  if (isListSchema(schema)) return `a list, each ${listed(schema.items)}`;
+  switch (schema.type) {
+    case 'boolean':
+      return 'true or false';
+    case 'string':
+      return 'text';
+    case 'integer':
+      return `a whole number${range(schema.minimum, schema.maximum)}`;
+    case 'number':
+      return `a number${range(schema.minimum, schema.maximum)}`;
+    default:
+      return 'as it is';
+  }
+}
+
+function listed(items: ArgumentSchema): string {
+  return 'refused' in items || isObjectSchema(items) ? '' : typeOf(items);
+}
+
+function range(minimum: number | undefined, maximum: number | undefined): string {
+  if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`;
+  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`;
+}
+
+function uniqueness(fields: readonly string[] = []): string {
+  return fields.length === 0 ? '' : `, no two with the same ${codes(fields)}`;
+}
+
+/** What it must be, in a table. */
+export function requirement({ type, isRequired }: SchemaRow): string {
+  return isRequired ? `${type}; required` : type;
+}
+
+/** `{type: LeastAllocated}`, in the flow style of YAML. */
+export function shownDefault(value: unknown): string {
+  return value === undefined ? '' : code(JSON.stringify(value).replaceAll('"', ''));
+}

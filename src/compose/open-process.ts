@@ -1,0 +1,81 @@
+import type { Clock } from '../base/clock.ts';
+import type { Random } from '../base/random.ts';
+import type { KubeClient } from '../client/kube-client.ts';
+import type { LeaderElector } from '../client/leader-elector.ts';
+import { WriteFence } from '../client/write-fence.ts';
+import type { LeaderElectionConfiguration } from '../config/scheduler-configuration.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { MetricRegistry } from '../observability/metric-registry.ts';
+import { connectToApi } from './api-connection.ts';
+import type { ApiConnectionOptions } from './api-connection.ts';
+import { standForElection } from './candidacy.ts';
+import { processIdentity } from './process-identity.ts';
+import { processRegistry } from './process-registry.ts';
+import { prepareServing } from './process-serving.ts';
+import type { ProcessServing, ServingChoice, ShownParts } from './process-serving.ts';
+
+export interface OpenProcessOptions {
+  /** `tutti-scheduler`: what the API server is told, and the name of certificates. */
+  readonly name: string;
+  readonly api: Pick<ApiConnectionOptions, 'endpoint' | 'kubeconfig' | 'context' | 'qps' | 'burst'>;
+  readonly serving: ServingChoice;
+  /** Absent, or without `leaderElect`: the process is the only one, and leads. */
+  readonly leaderElection: LeaderElectionConfiguration | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** What each of the processes stands on, whatever it does. */
+export interface OpenProcess {
+  readonly identity: string;
+  readonly registry: MetricRegistry;
+  readonly client: KubeClient;
+  /** Undefined where there is no election. */
+  readonly fence: WriteFence | undefined;
+  /** Answers from now on; rejects with PortUnavailableError. */
+  serve(shown: Omit<ShownParts, 'registry'>): Promise<ProcessServing>;
+  /** From now on it stands for election; undefined where there is none. */
+  stand(): LeaderElector | undefined;
+  /** Closes what was opened; what serves and who stands is ended before. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens it, before anything is started. Rejects with KubeconfigError, CertificateError or AuthenticationLookupError, and has then
+ * closed what it had opened.
+ */
+export async function openProcess(options: OpenProcessOptions): Promise<OpenProcess> {
+  const { name, api, clock, random, logger, leaderElection } = options;
+  const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
+  const registry = processRegistry();
+  const identity = processIdentity();
+  const connection = await connectToApi({
+    ...api,
+    ...(fence !== undefined && { fence }),
+    registry,
+    clock,
+    userAgent: name,
+  });
+  const { client } = connection;
+  const prepared = await prepareServing({ choice: options.serving, name, api, clock, logger }).catch(
+    async (error: unknown) => {
+      await connection.close();
+      throw error;
+    },
+  );
+  return {
+    identity,
+    registry,
+    client,
+    fence,
+    serve: (shown) => prepared.start({ ...shown, registry }),
+    stand: () =>
+      fence &&
+      standForElection({ configuration: leaderElection!, identity, client, fence, clock, random, logger, registry }),
+    async close() {
+      await prepared.close();
+      await connection.close();
+    },
+  };
+}

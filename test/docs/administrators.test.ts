@@ -1,0 +1,220 @@
+import { expect, it } from 'vitest';
+import { openEmbeddedPlane } from '../planes/embedded.ts';
+import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { claimBlocks } from './block-claims.ts';
+import { PageStage } from './page-stage.ts';
+
+/** On the embedded plane, where Deployments have no pods: what those would run, runs here with the chart's arguments and rights. */
+
+const tools = await provideForSuite('the configuration of Prometheus in monitoring.md', ['promtool']);
+const within = { timeout: 120_000 };
+
+/** Opens a stage with two nodes and no definition of PodGroup, and closes it whatever happens. */
+async function onStage(play: (stage: PageStage) => Promise<void>): Promise<void> {
+  const stage = await PageStage.open(await openEmbeddedPlane());
+  try {
+    await stage.removeDefinition();
+    await stage.addNodes('node-1', 'node-2');
+    await play(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Runs what pods of the release run; resolves when its scheduler leads, or stands by. */
+async function run(stage: PageStage, { name = 'tutti', controller = true } = {}): Promise<void> {
+  const release = stage.release(name);
+  const scheduler = await release.run('scheduler', '3.17');
+  if (controller) await release.run('controller', '3.17');
+  await scheduler.said(/"message":"(?:scheduling|standing by)/);
+}
+
+function install(stage: PageStage): Promise<string> {
+  return stage.run('helm install tutti charts/tutti --namespace tutti-system --create-namespace');
+}
+
+it('docs/install.md', within, () =>
+  onStage(async (stage) => {
+    await stage.play(claimBlocks('docs/install.md', 'console', 'What to set'));
+    // The second is about pods.
+    await stage.play(claimBlocks('docs/install.md', 'console', 'With Helm').slice(0, 1));
+    await run(stage);
+    await stage.play(claimBlocks('docs/install.md', 'console', 'Try it'));
+  }),
+);
+
+it('other-ways-to-install.md', within, async () => {
+  await onStage((stage) =>
+    stage.play(claimBlocks('docs/tasks/administrators/other-ways-to-install.md', 'console', 'Plain manifests')),
+  );
+  await onStage(async (stage) => {
+    await stage.play(
+      claimBlocks('docs/tasks/administrators/other-ways-to-install.md', 'console', 'From a Git repository'),
+    );
+    await stage.play(
+      claimBlocks('docs/tasks/administrators/other-ways-to-install.md', 'console', 'Without a way to the internet'),
+    );
+  });
+});
+
+it('CH8 foreign-definition.md', within, () =>
+  onStage(async (stage) => {
+    await stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
+    await stage.play(
+      claimBlocks(
+        'docs/tasks/administrators/foreign-definition.md',
+        'console',
+        'A definition of PodGroup from elsewhere',
+      ).slice(0, 1),
+    );
+    const [leave, told] = claimBlocks(
+      'docs/tasks/administrators/foreign-definition.md',
+      'console',
+      'Leave it to its owner',
+    );
+    await stage.play([leave!]);
+    await run(stage);
+    await stage.createGang('train', 2, { cpu: '1500m' });
+    await stage.prints('kubectl describe podgroups.scheduling.x-k8s.io train', /Scheduled .*StatusDropped/s);
+    await stage.play([told!]);
+    await stage.play(
+      claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', "Apply Tutti's over it"),
+    );
+    await stage.play(claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', 'Take it over'));
+  }),
+);
+
+it('upgrade.md', within, () =>
+  onStage(async (stage) => {
+    await install(stage);
+    await stage.play(claimBlocks('docs/tasks/administrators/upgrade.md', 'console'));
+  }),
+);
+
+it('uninstall.md', within, () =>
+  onStage(async (stage) => {
+    await install(stage);
+    await run(stage);
+    await stage.createGang('train', 2, { cpu: '3' });
+    await stage.prints('kubectl get podgroups', /Unschedulable/);
+    await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
+  }),
+);
+
+it('two-releases.md', within, () =>
+  onStage(async (stage) => {
+    await stage.write(claimBlocks('docs/tasks/administrators/two-releases.md', 'yaml'));
+    const [installing, looking, checking] = claimBlocks('docs/tasks/administrators/two-releases.md', 'console');
+    await stage.play([installing!]);
+    await run(stage);
+    await run(stage, { name: 'second', controller: false });
+    await stage.createGang('red', 2);
+    await stage.createGang('blue', 2, { schedulerName: 'second' });
+    await stage.prints('kubectl get podgroups', /blue .*QuorumScheduled.*\n.*red .*QuorumScheduled/);
+    await stage.play([looking!, checking!]);
+  }),
+);
+
+it('beside-kube-scheduler.md', within, () =>
+  onStage(async (stage) => {
+    await stage.write(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'yaml'));
+    await install(stage);
+    await run(stage);
+    await stage.createGang('train', 2, { cpu: '100m' });
+    await stage.bound('train', 2);
+    await stage.run('kubectl run web --image nginx');
+    await stage.play(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'console'));
+  }),
+);
+
+it('default-scheduler.md', within, () =>
+  onStage(async (stage) => {
+    await stage.write(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'yaml'));
+    await stage.play(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'console'));
+  }),
+);
+
+it('high-availability.md', within, () =>
+  onStage(async (stage) => {
+    await stage.write(claimBlocks('docs/tasks/administrators/high-availability.md', 'yaml'));
+    const [installing, looking, upgrading] = claimBlocks('docs/tasks/administrators/high-availability.md', 'console');
+    await stage.play([installing!]);
+    await run(stage);
+    await run(stage);
+    await stage.prints('kubectl --namespace tutti-system get leases --output name', /controller\n.*scheduler/);
+    await stage.play([looking!, upgrading!]);
+    expect(await stage.run('kubectl --namespace tutti-system get configmaps --output yaml')).toContain(
+      'renewDeadline: 4s',
+    );
+  }),
+);
+
+it('kueue.md', within, () =>
+  onStage(async (stage) => {
+    await install(stage);
+    await run(stage);
+    const [applying, waiting, started] = claimBlocks('docs/tasks/administrators/kueue.md', 'console');
+    await stage.play([applying!]);
+    await stage.prints('kubectl get podgroup train', /SchedulingGated/);
+    await stage.play([waiting!]);
+    // What Kueue does when there is quota.
+    for (const pod of ['train-0', 'train-1']) {
+      await stage.run(
+        `kubectl patch pod ${pod} --type json --patch '[{"op":"remove","path":"/spec/schedulingGates"}]'`,
+      );
+    }
+    await stage.prints('kubectl get podgroup train', /QuorumScheduled/);
+    await stage.play([started!]);
+  }),
+);
+
+it('autoscalers.md', within, () =>
+  onStage(async (stage) => {
+    await install(stage);
+    await run(stage);
+    await stage.createGang('train', 3, { cpu: '1500m' });
+    await stage.createGang('early', 1, { minMember: 2 });
+    await stage.prints('kubectl get pods --output yaml', /reason: WaitingForGang/);
+    await stage.prints('kubectl get pods --output yaml', /(reason: Unschedulable.*){3}/s);
+    await stage.play(claimBlocks('docs/tasks/administrators/autoscalers.md', 'console'));
+  }),
+);
+
+/** As the operator has them, as far as the API server looks at them. */
+const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
+  const plural = `${kind.toLowerCase()}s`;
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.monitoring.coreos.com` },
+    spec: {
+      group: 'monitoring.coreos.com',
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+      scope: 'Namespaced',
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+});
+
+it('monitoring.md', within, () =>
+  onStage(async (stage) => {
+    for (const definition of operatorKinds) {
+      await stage.plane.client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
+    }
+    await stage.prints('kubectl get servicemonitors,prometheusrules', /No resources found/);
+    await stage.run('kubectl create namespace monitoring');
+    await stage.write(claimBlocks('docs/tasks/administrators/monitoring.md', 'yaml'));
+    await stage.play(claimBlocks('docs/tasks/administrators/monitoring.md', 'console'));
+    const rule = await stage.run('kubectl get prometheusrule tutti --namespace tutti-system --output yaml');
+    expect(rule).toContain('runbook_url: https://git.example.com/tutti/docs/runbooks/tuttidown');
+    expect(rule).not.toContain('TuttiMissedHints');
+    if (tools.state === 'missing') return;
+    expect(await stage.run(`${tools.paths.promtool} check config --syntax-only prometheus.yaml`)).toContain(
+      'SUCCESS: prometheus.yaml is valid',
+    );
+    expect(await stage.run(`${tools.paths.promtool} check rules tutti-alerts.yaml`)).toContain(
+      'SUCCESS: 15 rules found',
+    );
+  }),
+);

@@ -1,0 +1,171 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import process from 'node:process';
+import { expect } from 'vitest';
+import { packageFile } from '../../src/base/package-files.ts';
+import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
+import { podGroupPath } from '../../src/api/pod-group.ts';
+import { NotFoundError } from '../../src/client/api-errors.ts';
+import { ChartRelease } from '../chart/installed-chart.ts';
+import { helmPath, kubectlPath } from '../planes/kubectl.ts';
+import type { TestPlane } from '../planes/plane.ts';
+import { poll } from '../planes/poll.ts';
+import { addNodes } from '../planes/real/add-nodes.ts';
+import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
+import type { PageBlock } from './markdown-page.ts';
+
+/** Of a state to come about, on a machine that does much else. */
+const withinMs = 45_000;
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/**
+ * Where the commands of a page are run: a cluster, and a folder that looks like a checkout to who stands in it, with real kubectl
+ * and helm and this tutti on the path. What pods of the chart would do on a cluster with nodes, a test does by `release`.
+ */
+export class PageStage {
+  readonly plane: TestPlane;
+  readonly folder: string;
+  readonly #withKwok: boolean;
+  readonly #releases: ChartRelease[] = [];
+
+  private constructor(plane: TestPlane, folder: string, withKwok: boolean) {
+    this.plane = plane;
+    this.folder = folder;
+    this.#withKwok = withKwok;
+  }
+
+  /** On that plane, which ends with it. */
+  static async open(plane: TestPlane, { kwok = false } = {}): Promise<PageStage> {
+    const folder = await mkdtemp(join(tmpdir(), 'tutti-page-'));
+    for (const part of ['charts', 'crds', 'deploy', 'docs', 'test'])
+      await symlink(packageFile(part), join(folder, part));
+    await mkdir(join(folder, 'bin'));
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${packageFile('src', 'main.ts')}' "$@"\n`;
+    await writeFile(join(folder, 'bin', 'tutti'), program);
+    await chmod(join(folder, 'bin', 'tutti'), 0o755);
+    return new PageStage(plane, folder, kwok);
+  }
+
+  async close(): Promise<void> {
+    for (const release of this.#releases) await release.stop();
+    await this.plane.stop();
+    await rm(this.folder, { recursive: true });
+  }
+
+  /** The release of that name, which the page installs. */
+  release(name = 'tutti', namespace = 'tutti-system'): ChartRelease {
+    const release = new ChartRelease({ ...this.plane, folder: this.folder }, name, namespace);
+    this.#releases.push(release);
+    return release;
+  }
+
+  /**
+   * Runs the commands of the blocks in one shell, and expects that they print what the page says. Of a command that the plane cannot
+   * carry out, `instead` says what does the same and prints the same.
+   */
+  async play(blocks: readonly PageBlock[], instead: (command: string) => string = (command) => command): Promise<void> {
+    const commands = consoleCommandsOf(blocks);
+    const outputs = await this.#outputsOf(commands.map(({ command }) => instead(command)));
+    const { printed, told } = transcriptsOf(commands, outputs);
+    expect(printed.join('\n')).toBe(told.join('\n'));
+  }
+
+  /** Writes those whose first line is a comment with the name of a file. */
+  async write(blocks: readonly PageBlock[]): Promise<void> {
+    for (const { code, page, line } of blocks) {
+      const [, name] = /^# (\S+\.yaml)\n/.exec(code) ?? [];
+      if (name === undefined) throw new Error(`${page}:${line} does not begin with the name of a file`);
+      await writeFile(join(this.folder, name), code);
+    }
+  }
+
+  /** What a command prints. */
+  async run(command: string): Promise<string> {
+    return (await this.#outputsOf([command]))[0] ?? '';
+  }
+
+  async #outputsOf(commands: readonly string[]): Promise<readonly string[]> {
+    const programs = [join(this.folder, 'bin'), dirname(await kubectlPath()), dirname(await helmPath('3.17'))];
+    const environment = {
+      HOME: this.folder,
+      KUBECONFIG: this.plane.kubeconfigPath,
+      PATH: [...programs, process.env.PATH ?? ''].join(delimiter),
+    };
+    const all = commands.map((command) => ({ command, output: '' }));
+    return outputsOf(all, environment, this.folder);
+  }
+
+  /** Takes the definition of PodGroup away, which planes come with. */
+  async removeDefinition(): Promise<void> {
+    const path = `${definitions}/podgroups.scheduling.x-k8s.io`;
+    const isGone = (error: unknown): undefined => {
+      if (!(error instanceof NotFoundError)) throw error;
+      return undefined;
+    };
+    await this.plane.client.delete(path).catch(isGone);
+    await poll(() => this.plane.client.get(path).then(() => 'it is there', isGone), 10_000, 'the definition is gone');
+  }
+
+  /** With room for two CPUs each. */
+  async addNodes(...names: readonly string[]): Promise<void> {
+    const specs = names.map((name) => ({ name, allocatable: { cpu: '2', memory: '4Gi' } }));
+    await addNodes(this.plane.client, specs, { kwok: this.#withKwok });
+  }
+
+  /** A group and its members; those of a job that is bound already are on `nodeName`. */
+  async createGang(
+    name: string,
+    size: number,
+    { cpu = '500m', schedulerName = 'tutti', nodeName, minMember = size }: GangOptions = {},
+  ): Promise<void> {
+    await this.plane.client.create(podGroupPath('default'), {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name },
+      spec: { minMember },
+    });
+    for (let index = 0; index < size; index++) {
+      await this.plane.client.create('/api/v1/namespaces/default/pods', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: `${name}-${index}`, labels: { [podGroupLabel]: name } },
+        spec: {
+          schedulerName,
+          ...(nodeName !== undefined && { nodeName }),
+          containers: [{ name: 'main', image: 'train:1', resources: { requests: { cpu } } }],
+        },
+      });
+    }
+  }
+
+  /** Resolves when that many members of the group are on nodes. */
+  async bound(group: string, count: number): Promise<void> {
+    const missing = async (): Promise<string | undefined> => {
+      const { items } = await this.plane.client.list('/api/v1/namespaces/default/pods', {
+        labelSelector: `${podGroupLabel}=${group}`,
+      });
+      const found = (items as { spec: { nodeName?: string } }[]).filter(({ spec }) => spec.nodeName !== undefined);
+      return found.length === count ? undefined : `${found.length} are`;
+    };
+    await poll(missing, withinMs, `${count} members of ${group} are on nodes`);
+  }
+
+  /** Resolves when a command prints something like it. */
+  async prints(command: string, expected: RegExp): Promise<void> {
+    const missing = async (): Promise<string | undefined> => {
+      const printed = await this.run(command);
+      return expected.test(printed) ? undefined : printed;
+    };
+    await poll(missing, withinMs, `${command} prints ${String(expected)}`);
+  }
+}
+
+interface GangOptions {
+  readonly cpu?: string;
+  readonly schedulerName?: string;
+  readonly nodeName?: string;
+  /** Default: all. */
+  readonly minMember?: number;
+}

@@ -1,0 +1,286 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { statusAnswer } from '../planes/api-proxy.ts';
+import { poll } from '../planes/poll.ts';
+import { valueOf } from './samples.ts';
+import type { TroubledRelease } from './troubled-release.ts';
+
+/** The state of a cluster that an alert is about, and how it is made. */
+export interface Diagnosis {
+  readonly alert: string;
+  /** Whose metrics the alert reads. */
+  readonly component: 'scheduler' | 'controller';
+  /** Everything is well. */
+  readonly begin: (release: TroubledRelease) => Promise<void>;
+  /** And now it is not. */
+  readonly produce: (release: TroubledRelease) => Promise<void>;
+  /** How long it goes on until the alert is looked at. */
+  readonly minutes: number;
+  /** Why the state cannot be made from outside; the commands are run all the same, and the alert does not fire. */
+  readonly notProduced?: string;
+}
+
+async function installed(release: TroubledRelease): Promise<void> {
+  await release.install();
+  await release.runBoth();
+}
+
+function nothing(): Promise<void> {
+  return Promise.resolve();
+}
+
+/** Resolves when the metric of the scheduler is at least that. */
+async function reaches(
+  release: TroubledRelease,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  least: number,
+): Promise<void> {
+  const missing = async (): Promise<string | undefined> => {
+    const value = valueOf((await release.scrape('scheduler')) ?? [], name, labels);
+    return value !== undefined && value >= least ? undefined : `it is ${value}`;
+  };
+  await poll(missing, 45_000, `${name}${JSON.stringify(labels)} is at least ${least}`);
+}
+
+/** Binds of one member are refused, as by a webhook. */
+async function bindHalf(release: TroubledRelease): Promise<void> {
+  release.proxy.fault = ({ method, path }) =>
+    method === 'POST' && path.includes('/pods/train-1/binding')
+      ? statusAnswer(403, 'Forbidden', 'admission webhook "pods.example.com" denied the request: not today')
+      : undefined;
+  await release.stage.createGang('train', 2);
+  await release.stage.bound('train', 1);
+  await reaches(release, 'tutti_podgroups_partial', {}, 1);
+  await release.stage.prints('kubectl get podgroups', / 1 +(?:SchedulerError|Unschedulable) /);
+  await release.stage.prints('kubectl get events --field-selector reason=FailedScheduling', /train-1.*not today/);
+}
+
+/** With a plugin whose Filter does that. */
+function installedWithPlugin(body: string) {
+  return async (release: TroubledRelease): Promise<void> => {
+    const file = join(release.stage.folder, 'broken.mjs');
+    await writeFile(
+      file,
+      `export default { name: 'Broken', factory: () => ({ name: 'Broken', filter() { ${body} } }) };\n`,
+    );
+    await release.install({ plugins: { enabled: ['Broken'] } }, `--plugin=${file}`);
+    await release.runBoth();
+  };
+}
+
+async function lastOf(release: TroubledRelease, name: string): Promise<number> {
+  return ((await release.scrape('scheduler')) ?? [])
+    .filter((sample) => sample.name === name)
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+export const diagnoses: readonly Diagnosis[] = [
+  {
+    alert: 'TuttiDown',
+    component: 'scheduler',
+    minutes: 30,
+    begin: nothing,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.install({ plugins: { enabled: ['GangScheduling'] } });
+      await (await release.run('scheduler')).ended();
+    },
+  },
+  {
+    alert: 'TuttiControllerDown',
+    component: 'controller',
+    minutes: 30,
+    begin: nothing,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.install({ controller: { extraArgs: ['--worker=8'] } });
+      await (await release.run('controller')).ended();
+    },
+  },
+  {
+    alert: 'TuttiNoLeader',
+    component: 'scheduler',
+    minutes: 30,
+    begin: nothing,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.install();
+      const renewTime = new Date().toISOString().replace('Z', '000Z');
+      await release.stage.plane.client.create('/apis/coordination.k8s.io/v1/namespaces/tutti-system/leases', {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: 'tutti-scheduler', namespace: 'tutti-system' },
+        spec: {
+          holderIdentity: 'tutti-scheduler-before-5d4f9c',
+          leaseDurationSeconds: 3600,
+          acquireTime: renewTime,
+          renewTime,
+        },
+      });
+      await (await release.run('scheduler')).said(/"message":"standing by/);
+    },
+  },
+  {
+    alert: 'TuttiTwoLeaders',
+    component: 'scheduler',
+    minutes: 30,
+    notProduced: 'who does not hold the Lease does not say that it leads',
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.stage.prints(
+        'kubectl -n tutti-system get leases',
+        /tutti-controller +\S+_.*\n.*tutti-scheduler +\S+_/,
+      );
+    },
+  },
+  { alert: 'TuttiPodGroupPartial', component: 'scheduler', minutes: 30, begin: installed, produce: bindHalf },
+  {
+    alert: 'TuttiPictureStale',
+    component: 'scheduler',
+    minutes: 30,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      const { client } = release.stage.plane;
+      const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/tutti:tutti-system:scheduler';
+      const { rules } = await client.get<{ readonly rules: readonly { readonly resources: readonly string[] }[] }>(
+        role,
+      );
+      await client.patch(role, 'merge', { rules: rules.filter(({ resources }) => !resources.includes('pods')) });
+      // Watches that are open go on; these end when a connection does.
+      await release.proxy.cut();
+      await release.proxy.restore();
+      const isOlder = async (): Promise<string | undefined> => {
+        await release.stage.run('kubectl annotate node node-1 --overwrite seen=$(date +%N)');
+        const samples = (await release.scrape('scheduler')) ?? [];
+        const [pods = 0, nodes = 0] = ['pods', 'nodes'].map((resource) =>
+          valueOf(samples, 'tutti_picture_age_seconds', { resource }),
+        );
+        return pods > nodes + 1 ? undefined : `pods ${pods}, nodes ${nodes}`;
+      };
+      await poll(isOlder, 45_000, 'nodes are heard of, and pods are not');
+    },
+  },
+  {
+    alert: 'TuttiGroupStarving',
+    component: 'scheduler',
+    minutes: 1500,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      for (const node of ['node-1', 'node-2']) {
+        await release.stage.createGang(`on-${node}`, 1, { cpu: '1500m', nodeName: node });
+      }
+      await release.stage.createGang('train', 2, { cpu: '1' });
+      await reaches(release, 'tutti_podgroups_waiting', { waits_for: 'capacity' }, 1);
+      await release.stage.run('kubectl delete podgroups on-node-1 on-node-2');
+      await release.stage.prints('kubectl get podgroups', /train.*Unschedulable/);
+    },
+  },
+  {
+    alert: 'TuttiGroupNeverFits',
+    component: 'scheduler',
+    minutes: 90,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.stage.createGang('train', 2, { cpu: '3' });
+      await reaches(release, 'tutti_podgroups_waiting', { waits_for: 'never' }, 1);
+      await release.stage.prints('kubectl get podgroups', /train.*Unschedulable/);
+    },
+  },
+  {
+    alert: 'TuttiDecisionsSlow',
+    component: 'scheduler',
+    minutes: 60,
+    begin: installedWithPlugin('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4200);'),
+    produce: async (release: TroubledRelease): Promise<void> => {
+      // Once for each of two nodes.
+      await release.stage.createGang('train', 1, { cpu: '1' });
+      await release.stage.bound('train', 1);
+      await reaches(release, 'scheduler_scheduling_algorithm_duration_seconds_count', {}, 1);
+    },
+  },
+  {
+    alert: 'TuttiVerdictsLate',
+    component: 'scheduler',
+    minutes: 60,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      release.proxy.fault = async ({ method, path }, forward) => {
+        if (method !== 'PATCH' || !path.includes('/status')) return undefined;
+        await new Promise((resolve) => setTimeout(resolve, 2_500));
+        return forward();
+      };
+      await release.stage.createGang('train', 2, { cpu: '3' });
+      await reaches(release, 'tutti_verdict_delay_seconds_count', {}, 1);
+    },
+  },
+  {
+    alert: 'TuttiSchedulerErrors',
+    component: 'scheduler',
+    minutes: 60,
+    begin: installedWithPlugin(`throw new Error('out of order');`),
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.stage.createGang('train', 2);
+      const isTried = async (): Promise<string | undefined> => {
+        const errors = await lastOf(release, 'scheduler_podgroup_schedule_attempts_total');
+        return errors >= 2 ? undefined : `tried ${errors} times`;
+      };
+      await poll(isTried, 45_000, 'it is tried twice');
+      await release.stage.prints('kubectl get podgroups', /SchedulerError/);
+    },
+  },
+  {
+    alert: 'TuttiClaimStuck',
+    component: 'scheduler',
+    minutes: 60,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      const { client } = release.stage.plane;
+      const pods = '/api/v1/namespaces/default/pods';
+      const spec = { schedulerName: 'default-scheduler', containers: [{ name: 'main', image: 'main' }] };
+      const pod = (name: string, more: object): object => ({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name },
+        spec: { ...spec, ...more },
+      });
+      // It hangs as one does whose node is gone.
+      await client.create(pods, pod('victim', { nodeName: 'node-1' }));
+      await client.patch(`${pods}/victim/status`, 'merge', { status: { phase: 'Running' } });
+      await client.delete(`${pods}/victim`);
+      await client.create(pods, pod('urgent', {}));
+      await client.patch(`${pods}/urgent/status`, 'merge', { status: { nominatedNodeName: 'node-1' } });
+      await reaches(release, 'tutti_claims', { kind: 'nomination' }, 1);
+    },
+  },
+  {
+    alert: 'TuttiRepairFailing',
+    component: 'scheduler',
+    minutes: 30,
+    begin: installed,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await bindHalf(release);
+      await release.stage.run('kubectl delete pods --all --force; kubectl delete podgroup train');
+      await reaches(release, 'tutti_repairs_total', { outcome: 'lost' }, 1);
+    },
+  },
+  {
+    alert: 'TuttiMissedHints',
+    component: 'scheduler',
+    minutes: 30,
+    notProduced: 'everything is tried again only after five minutes, and no plugin of ours fails to be woken',
+    begin: installed,
+    produce: (release) => release.stage.createGang('train', 2, { cpu: '3' }),
+  },
+  {
+    alert: 'TuttiCrdIncompatible',
+    component: 'scheduler',
+    minutes: 30,
+    begin: nothing,
+    produce: async (release: TroubledRelease): Promise<void> => {
+      await release.stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
+      await release.install({ crds: { install: false } });
+      await release.runBoth();
+      await release.stage.createGang('train', 2);
+      await release.stage.prints('kubectl get events --field-selector reason=StatusDropped', /StatusDropped/);
+      await reaches(release, 'scheduler_podgroup_schedule_attempts_total', { result: 'scheduled' }, 1);
+    },
+  },
+];
