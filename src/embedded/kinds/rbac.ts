@@ -32,8 +32,9 @@ function role(kind: string, plural: string, namespaced: boolean): ResourceType {
     columns: [nameColumn, createdAtColumn],
     behaviour: {
       nameRule: 'pathSegment',
-      // The field is always there, null when nobody has given rules.
       applyDefaults: (object) => void (object.rules ??= null),
+      admitCreate: forgetEmptyRules,
+      prepareUpdate: forgetEmptyRules,
       validate: (object) => [
         ...objectsAt(object, 'rules').flatMap((rule, index) => validateRule(rule, `rules[${index}]`, namespaced)),
         ...objectsAt(objectAt(object, 'aggregationRule'), 'clusterRoleSelectors').flatMap((selector, index) =>
@@ -42,6 +43,11 @@ function role(kind: string, plural: string, namespaced: boolean): ResourceType {
       ],
     },
   });
+}
+
+/** An empty list belongs to whoever gave it, and is not stored: the field is null without rules. */
+function forgetEmptyRules(object: JsonObject): void {
+  if (objectsAt(object, 'rules').length === 0) object.rules = null;
 }
 
 function validateRule(rule: JsonObject, path: string, namespaced: boolean): StatusCause[] {
