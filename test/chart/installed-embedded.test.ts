@@ -30,7 +30,7 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
       metadata: { name: 'n1' },
       status: { allocatable: amounts, capacity: amounts },
     });
-    node = await ProcessNode.start({ ...plane, folder }, 'n1');
+    node = await ProcessNode.start({ ...plane, folder }, 'n1', tutti.namespace);
     const { items } = await plane.client.list('/apis/apiextensions.k8s.io/v1/customresourcedefinitions');
     // The plane has it already, which is that of no release.
     for (const { metadata } of items as { metadata: { name: string } }[]) {

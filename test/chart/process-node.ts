@@ -6,7 +6,7 @@ import { kubeconfigOf } from '../planes/real/service-accounts.ts';
 import type { PlaneWithFolder } from '../planes/real/service-accounts.ts';
 
 interface RunnablePod {
-  readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly metadata: { readonly name: string; readonly uid: string };
   readonly spec: {
     readonly nodeName?: string;
     readonly schedulerName: string;
@@ -28,12 +28,13 @@ export interface RunPod {
 }
 
 /**
- * Stands in for a node that runs Tutti's image, where no container can be run: each pod on it is a process here, with the arguments,
- * the environment and the token that its container would have, and its phase says how that ended. What the cluster's own scheduler
- * is to place, it takes, too.
+ * Stands in for a node where no container can be run: each pod of a release's namespace, whose image is Tutti's, is a process here, with
+ * the arguments, the environment and the token that its container would have, and its phase says how that ended. What the cluster's
+ * own scheduler is to place there, it takes, too. Pods of other namespaces stay as they are bound.
  */
 export class ProcessNode {
   readonly #name: string;
+  readonly #namespace: string;
   readonly #plane: PlaneWithFolder;
   readonly #pods: Reflector<RunnablePod>;
   /** uid -> the process, or undefined while it is being started */
@@ -42,23 +43,24 @@ export class ProcessNode {
   readonly #ended: RunPod[] = [];
   readonly #problems: unknown[] = [];
 
-  private constructor(plane: PlaneWithFolder, name: string) {
+  private constructor(plane: PlaneWithFolder, name: string, namespace: string) {
     this.#plane = plane;
     this.#name = name;
+    this.#namespace = namespace;
     const look = (pod: RunnablePod): void => this.#look(pod);
     this.#pods = new Reflector<RunnablePod>({
       client: plane.client,
       clock: systemClock,
       random: Math.random,
-      path: '/api/v1/pods',
+      path: `/api/v1/namespaces/${namespace}/pods`,
       project: (raw) => raw as RunnablePod,
       handler: { onAdd: look, onUpdate: (_, pod) => look(pod), onDelete: (pod) => this.#gone(pod) },
     });
   }
 
   /** Resolves when it has seen what is to run; the node's object must be there. */
-  static async start(plane: PlaneWithFolder, name: string): Promise<ProcessNode> {
-    const node = new ProcessNode(plane, name);
+  static async start(plane: PlaneWithFolder, name: string, namespace: string): Promise<ProcessNode> {
+    const node = new ProcessNode(plane, name, namespace);
     node.#pods.start();
     await node.#pods.synced();
     return node;
@@ -96,8 +98,8 @@ export class ProcessNode {
     this.#underWay.add(done);
   }
 
-  async #bind({ metadata: { namespace, name } }: RunnablePod): Promise<void> {
-    await this.#plane.client.create(`/api/v1/namespaces/${namespace}/pods/${name}/binding`, {
+  async #bind({ metadata: { name } }: RunnablePod): Promise<void> {
+    await this.#plane.client.create(`/api/v1/namespaces/${this.#namespace}/pods/${name}/binding`, {
       apiVersion: 'v1',
       kind: 'Binding',
       metadata: { name },
@@ -107,14 +109,14 @@ export class ProcessNode {
 
   async #run(pod: RunnablePod): Promise<void> {
     const { metadata, spec } = pod;
-    const { namespace, name, uid } = metadata;
+    const { name, uid } = metadata;
     const [container] = spec.containers;
     const { args = [], env = [] } = container!;
     const account = spec.serviceAccountName ?? 'default';
     const token =
       spec.automountServiceAccountToken === false
         ? {}
-        : { KUBECONFIG: await kubeconfigOf(this.#plane, namespace, account) };
+        : { KUBECONFIG: await kubeconfigOf(this.#plane, this.#namespace, account) };
     const given = Object.fromEntries(env.map(({ name: variable, value = '' }) => [variable, value]));
     const process = new TestProcess(args, { environment: { KUBECONFIG: '/dev/null', ...token, ...given } });
     this.#processes.set(uid, process);
@@ -125,10 +127,10 @@ export class ProcessNode {
   }
 
   /** The pod may have been deleted meanwhile. */
-  async #tell({ metadata: { namespace, name, uid }, spec }: RunnablePod, phase: string, state: object): Promise<void> {
+  async #tell({ metadata: { name, uid }, spec }: RunnablePod, phase: string, state: object): Promise<void> {
     const containerStatuses = [{ name: spec.containers[0]!.name, state, ready: phase === 'Running', restartCount: 0 }];
     const status = { metadata: { uid }, status: { phase, containerStatuses } };
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
+    const path = `/api/v1/namespaces/${this.#namespace}/pods/${name}/status`;
     await this.#plane.client.patch(path, 'strategic-merge', status).catch((error: unknown) => {
       if (!(error instanceof NotFoundError || error instanceof ConflictError)) throw error;
     });
