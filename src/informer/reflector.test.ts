@@ -434,6 +434,18 @@ describe('catching up with a consistent read', () => {
   const untilItWaits = (ms: number): Promise<void> =>
     expect.poll(() => clock.untilNextTimer(), { interval: 1 }).toBe(ms);
 
+  /** Watches from its first list, reads how far the server is, and waits for the watch until that is not worth it any more. */
+  async function catchUpInVain(): Promise<{ readonly ends: Promise<void> }> {
+    reflector.start();
+    await untilRequests(2);
+    const ends = reflector.catchUp();
+    await untilRequests(3);
+    await untilItWaits(100);
+    expect(await isOver(ends)).toBe(false);
+    clock.advance(100);
+    return { ends };
+  }
+
   const limits = (): (string | null)[] => server.requests.map(({ query }) => query.get('limit'));
 
   test('takes one small read when the store is as new as that', async () => {
@@ -471,14 +483,8 @@ describe('catching up with a consistent read', () => {
     server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10));
     server.next(answerJson({ metadata: { resourceVersion: '11', continue: 'p2' }, items: [thing('a', 1)] }));
     server.next(list(11, thing('b', 2)));
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    expect(await isOver(caughtUp)).toBe(false);
-    clock.advance(100);
-    await caughtUp;
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
     expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions', 'versions+p2']);
     expect(limits().slice(3)).toEqual(['5000', '5000']);
     expect(changes).toEqual(['add a=1', 'add b=2', 'synced']);
@@ -493,13 +499,8 @@ describe('catching up with a consistent read', () => {
   ])('lists everything when they show %s, and watches from there', async (_, items) => {
     server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, ...items));
     server.next(list(12, thing('b', 2), thing('c', 12)));
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    clock.advance(100);
-    await caughtUp;
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
     expect(changes.slice(3)).toEqual(['add c=12', 'delete a=1 (missed)', 'replaced']);
     await untilRequests(6);
     expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions', 'list', 'watch@12']);
@@ -515,15 +516,10 @@ describe('catching up with a consistent read', () => {
     server.next(list(10), (response, request) => {
       answer = () => list(11, thing('a', 11))(response, request);
     });
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    clock.advance(100);
+    const caughtUp = await catchUpInVain();
     await untilRequests(4);
     send();
-    await caughtUp;
+    await caughtUp.ends;
     answer();
     await until(() => client.underWay === 1);
     expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions']);
@@ -533,13 +529,8 @@ describe('catching up with a consistent read', () => {
   test('lists everything when versions cannot be compared', async () => {
     server.next(list(9, thing('a', 1)), streams(), list(10), answerStatus(500, 'InternalError', 'broken'));
     server.next(list(11, thing('a', 1)));
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    clock.advance(100);
-    await caughtUp;
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
     expect(asked().slice(3)).toEqual(['versions', 'list']);
     expect(problems).toMatchObject([{ kind: 'list', error: { message: expect.stringMatching(/broken/) as string } }]);
   });
@@ -567,13 +558,8 @@ describe('catching up with a consistent read', () => {
     const unlike = (version: string, ...items: object[]): Behaviour =>
       answerJson({ metadata: { resourceVersion: version }, items });
     server.next(unlike('aa'), streams(), unlike('bb'), unlike('cc', thing('a', 1)), unlike('cc', thing('a', 1)));
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    clock.advance(100);
-    await caughtUp;
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
     await untilRequests(6);
     expect(asked()).toEqual(['list', 'watch@aa', 'list', 'versions', 'list', 'watch@cc']);
   });
