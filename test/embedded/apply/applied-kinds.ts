@@ -184,7 +184,7 @@ export const appliedKinds: readonly AppliedKind[] = [
         subjects: fc.array(subject, { maxLength: 3 }),
       },
       { requiredKeys: ['roleRef'] },
-    ) as fc.Arbitrary<JsonObject>,
+    ),
   },
   {
     // Nothing empty: kube-apiserver raises the generation for an empty list or map that it does not even store.
