@@ -133,7 +133,8 @@ function readField(text: string, notes: readonly string[]): GoField | undefined 
   const keys = note('listMapKey');
   const [listType = note('mapType')[0] ?? note('structType')[0] ?? ''] = note('listType');
   const [fallback] = note('default');
-  const merge = tag('patchStrategy').includes('merge') ? `~${tag('patchMergeKey')}` : '';
+  const strategy = tag('patchStrategy');
+  const merge = strategy.includes('merge') ? `~${tag('patchMergeKey')}` : strategy === 'replace' ? '^' : '';
   const structure = listType === '' || listType === 'granular' ? '' : `{${[listType, ...keys].join(' ')}}`;
   const isKeyDefault = fallback !== undefined && /^"\w*"$/.test(fallback);
   return {

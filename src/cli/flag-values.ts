@@ -59,9 +59,10 @@ export function duration(text: string): number {
   throw new InvalidArgumentError('It must be a duration such as 90s, 1m30s or 2m.');
 }
 
-/** A flag that may stand alone, which means true. */
+/** A flag that may stand alone, which means true; in the words that Go takes. */
 export function truth(text: string): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
+  if (['true', 't', '1', 'TRUE', 'True', 'T'].includes(text)) return true;
+  if (['false', 'f', '0', 'FALSE', 'False', 'F'].includes(text)) return false;
   throw new InvalidArgumentError('It must be true or false.');
 }
 
@@ -78,7 +79,9 @@ export function namespaceName(text: string): string {
 }
 
 /** kube-scheduler's verbosity, a number, as the log level that shows as much; or the name of a level. */
-export function verbosity(text: string): LogLevel {
+export function verbosity(given: string): LogLevel {
+  // kube-scheduler takes -v=4, of which commander leaves the sign.
+  const text = given.replace(/^=/, '');
   const level = logLevels.find((name) => name === text);
   if (level !== undefined) return level;
   if (/^\d{1,2}$/.test(text)) return Number(text) < mostQuiet ? 'info' : 'debug';

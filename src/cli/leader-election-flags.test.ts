@@ -41,7 +41,7 @@ describe('the flags --leader-elect*', () => {
   it.each([
     ['--leader-elect=yes', 'It must be true or false'],
     ['--leader-elect=', 'It must be true or false'],
-    ['--leader-elect=False', 'It must be true or false'],
+    ['--leader-elect=no', 'It must be true or false'],
     ['--leader-elect-lease-duration=15', 'a duration such as 90s'],
     ['--leader-elect-lease-duration=0s', 'a duration such as 90s'],
     ['--leader-elect-renew-deadline=-1s', 'a duration such as 90s'],

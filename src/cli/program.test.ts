@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { defaultSecureServing } from '../serving/secure-serving-options.ts';
 import { createProgram } from './program.ts';
+import { refusedFlags } from './refused-flags.ts';
 
 interface Outcome {
   readonly command?: string;
@@ -114,6 +115,7 @@ describe('flags', () => {
     ['-v 0', 'info'],
     ['--v=3', 'info'],
     ['-v 4', 'debug'],
+    ['-v=4', 'debug'],
     ['--v 10', 'debug'],
     ['-v warn', 'warn'],
     ['--log-level error', 'error'],
@@ -121,6 +123,48 @@ describe('flags', () => {
     expect((await parse(`scheduler ${flag}`)).flags).toMatchObject({ logLevel });
     expect((await parse(`up ${flag}`)).flags).toMatchObject({ logLevel });
   });
+
+  it.each([
+    [
+      'kubeadm',
+      '--authentication-kubeconfig=s.conf --authorization-kubeconfig=s.conf --bind-address=127.0.0.1 --kubeconfig=s.conf --leader-elect=true',
+    ],
+    [
+      'hardened clusters',
+      '--permit-port-sharing=true --authentication-kubeconfig=s.conf --authorization-kubeconfig=s.conf --bind-address=127.0.0.1 ' +
+        '--kubeconfig=s.conf --profiling=false --secure-port=10259 --tls-min-version=VersionTLS12 ' +
+        '--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 --tls-cert-file=t.crt --tls-private-key-file=t.key -v=2',
+    ],
+  ])('as %s give them to kube-scheduler are taken', async (_, line) => {
+    const { command, flags } = await parse(`scheduler ${line}`);
+    expect(command).toBe('scheduler');
+    expect(flags).toMatchObject({ kubeconfig: 's.conf', bindAddress: '127.0.0.1', authenticationKubeconfig: 's.conf' });
+  });
+
+  it('of kube-scheduler that say how Tutti is anyway are taken', async () => {
+    const line =
+      '--profiling=false --contention-profiling=false --disable-http2-serving --http2-max-streams-per-connection=42 ' +
+      '--permit-address-sharing --permit-port-sharing=true --log-flush-frequency=5s --logging-format=json';
+    for (const command of ['scheduler', 'controller']) {
+      expect((await parse(`${command} ${line}`)).flags).toMatchObject({ permitPortSharing: true, logFormat: 'json' });
+    }
+  });
+
+  it.each(refusedFlags)(
+    'of kube-scheduler that there are not are refused with what to do instead: %s',
+    async (flag) => {
+      for (const value of ['', '=', '=true', ' x']) {
+        const { message, command, exitCode } = await parse(`scheduler ${flag}${value}`);
+        expect([command, exitCode]).toEqual([undefined, 1]);
+        expect(message).toMatch(
+          new RegExp(
+            `^error: ${flag} is a flag of kube-scheduler that Tutti does not have: \\S.* (Leave|Let|Give|Write|Drop) .+\\.\n`,
+          ),
+        );
+      }
+      expect((await parse('scheduler --help')).message).not.toContain(`${flag} `);
+    },
+  );
 
   it('of config check are its files and whether to say more', async () => {
     expect(await parse('config check a.yaml b.yaml --verbose')).toMatchObject({
@@ -153,6 +197,14 @@ describe('flags', () => {
     ['scheduler --authentication-skip-lookup=maybe', '--authentication-skip-lookup', "'maybe'", 'true or false'],
     ['scheduler --authorization-always-allow-paths /a*b', '--authorization-always-allow-paths', "'/a*b'", 'a star'],
     ['controller --authentication-token-webhook-cache-ttl 1', '-webhook-cache-ttl', "'1'", 'a duration such as 90s'],
+    ['scheduler --profiling=true', '--profiling', "'true'", 'must be false: there is no /debug/pprof'],
+    ['scheduler --contention-profiling=true', '--contention-profiling', "'true'", 'must be false'],
+    ['controller --disable-http2-serving=false', '--disable-http2-serving', "'false'", 'must be true: HTTP/2 is not'],
+    ['scheduler --http2-max-streams-per-connection -1', '-per-connection', "'-1'", 'a whole number from 0'],
+    ['scheduler --permit-port-sharing=yes', '--permit-port-sharing', "'yes'", 'true or false'],
+    ['scheduler --permit-address-sharing=yes', '--permit-address-sharing', "'yes'", 'true or false'],
+    ['scheduler --logging-format=klog', '--logging-format', "'klog'", 'text, json'],
+    ['scheduler --log-flush-frequency=often', '--log-flush-frequency', "'often'", 'a duration'],
     ['controller --workers 0', '--workers', "'0'", 'a whole number from 1 to 1000'],
     ['controller --log-format xml', '--log-format', "'xml'", 'text, json'],
   ])('say what is wrong and what would be right: %s', async (line, flag, value, right) => {

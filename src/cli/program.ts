@@ -8,6 +8,7 @@ import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { packageVersion } from '../base/package-files.ts';
 import type { ServerOptions } from './run-server.ts';
+import { withRefusedFlags } from './refused-flags.ts';
 import { withServingOptions } from './serving-options.ts';
 
 /** The flags of `tutti up`, as given. */
@@ -159,13 +160,8 @@ function schedulerCommand(): Command {
     )
     .option('--write-config-to <file>', 'write the configuration there, nothing left to defaults, and end')
     .addOption(pluginOption());
-  return withServerOptions(
-    withLeaderElection(
-      command,
-      `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`,
-    ),
-    defaultSecurePorts.scheduler,
-  );
+  withLeaderElection(command, `${schedulerLease} and the scheduler names that are given; with --config kube-scheduler`);
+  return withServerOptions(command, 'scheduler');
 }
 
 function pluginOption(): Option {
@@ -206,7 +202,8 @@ function controllerCommand(): Command {
   const command = new Command('controller')
     .description('Run the controller that writes the status of PodGroups in the cluster of a kubeconfig.')
     .option('--workers <number>', 'groups that are reconciled at the same time', wholeNumber(1, 1_000), 4);
-  return withServerOptions(withLeaderElection(command, controllerLease), defaultSecurePorts.controller);
+  withLeaderElection(command, controllerLease);
+  return withServerOptions(command, 'controller');
 }
 
 function verifyCommand(): Command {
@@ -241,12 +238,27 @@ function withKubeconfigOptions(command: Command): Command {
     .option('--context <name>', 'context of the kubeconfig (default: its current-context)');
 }
 
-function withServerOptions(command: Command, securePort: number): Command {
+function withServerOptions(command: Command, process: 'scheduler' | 'controller'): Command {
   withKubeconfigOptions(command)
     .option('--kube-api-qps <number>', 'calls a second to the API server; 0 for no limit', rate, 50)
     .option('--kube-api-burst <number>', 'calls to the API server at once', wholeNumber(1), 100);
-  withServingOptions(command, securePort);
-  return withLogOptions(command, 'info');
+  withServingOptions(command, defaultSecurePorts[process]);
+  withLogOptions(command, 'info')
+    .addOption(
+      new Option('--logging-format <format>', 'the same as --log-format, as for kube-scheduler').choices(logFormats),
+    )
+    .addOption(
+      new Option(
+        '--log-flush-frequency <duration>',
+        'as given for kube-scheduler; no effect, every line is written at once',
+      ).argParser(duration),
+    )
+    .hook('preAction', (_, command) => {
+      const { loggingFormat } = command.opts<{ loggingFormat?: LogFormat }>();
+      if (loggingFormat === undefined) return;
+      command.setOptionValueWithSource('logFormat', loggingFormat, 'cli').setOptionValue('loggingFormat', undefined);
+    });
+  return withRefusedFlags(command, process);
 }
 
 function withLogOptions(command: Command, level: LogLevel): Command {

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { cipherSuiteNames, tlsVersions } from '../serving/tls-settings.ts';
 import { defaultSecureServing as defaults } from '../serving/secure-serving-options.ts';
-import { duration, port } from './flag-values.ts';
+import { duration, port, truth, wholeNumber } from './flag-values.ts';
 
 /** The flags of kube-scheduler about what is served, and to whom; `securePort` is the port's default. */
 export function withServingOptions(command: Command, securePort: number): Command {
@@ -18,6 +18,13 @@ export function withServingOptions(command: Command, securePort: number): Comman
       'port of HTTPS for /healthz, /livez, /readyz, /metrics, /configz and /debug; 0 serves nothing',
       port('to serve nothing'),
       securePort,
+    )
+    .addOption(
+      flag(
+        '--permit-port-sharing',
+        'let other processes serve on the same port, as SO_REUSEPORT does',
+        defaults.permitPortSharing,
+      ),
     )
     .option(
       '--cert-dir <folder>',
@@ -88,24 +95,46 @@ export function withServingOptions(command: Command, securePort: number): Comman
         'how long it is remembered that somebody may not',
         defaults.authorizationWebhookCacheUnauthorizedTtl,
       ),
+    )
+    .addOption(
+      only(false, '--profiling', 'there is no /debug/pprof. Profile the process with Node.js, such as by --cpu-prof'),
+    )
+    .addOption(only(false, '--contention-profiling', 'there are no locks to contend for'))
+    .addOption(only(true, '--disable-http2-serving', 'HTTP/2 is not spoken'))
+    .option(
+      '--http2-max-streams-per-connection <number>',
+      'as given for kube-scheduler; no effect, HTTP/2 is not spoken',
+      wholeNumber(0),
+    )
+    .addOption(
+      new Option(
+        '--permit-address-sharing [boolean]',
+        'as given for kube-scheduler; no effect, addresses are always bound with SO_REUSEADDR',
+      )
+        .argParser(truth)
+        .preset('true'),
     );
+}
+
+/** A flag of kube-scheduler that can say one thing only, for `why`. */
+function only(value: boolean, name: string, why: string): Option {
+  return new Option(`${name} [boolean]`, `as given for kube-scheduler; must be ${value}: ${why}`)
+    .argParser((text) => {
+      if (truth(text) !== value) throw new InvalidArgumentError(`It must be ${value}: ${why}.`);
+      return value;
+    })
+    .preset('true');
 }
 
 /** As Go has them: `--flag` and `--flag=true` say yes, `--flag=false` says no. */
 function flag(name: string, description: string, byDefault: boolean): Option {
-  return new Option(`${name} [boolean]`, description).argParser(boolean).preset('true').default(byDefault);
+  return new Option(`${name} [boolean]`, description).argParser(truth).preset('true').default(byDefault);
 }
 
 function ttl(name: string, description: string, byDefault: number): Option {
   return new Option(`${name} <duration>`, description)
     .argParser(cacheDuration)
     .default(byDefault, `${byDefault / 1_000}s`);
-}
-
-function boolean(text: string): boolean {
-  if (['true', 't', '1', 'TRUE', 'True', 'T'].includes(text)) return true;
-  if (['false', 'f', '0', 'FALSE', 'False', 'F'].includes(text)) return false;
-  throw new InvalidArgumentError('It must be true or false.');
 }
 
 /** Nothing is remembered for 0. */

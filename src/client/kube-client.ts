@@ -12,7 +12,8 @@ import type { CallGate } from './call-gate.ts';
 import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
 import type { Lane } from './lane.ts';
-import { readText } from './read-text.ts';
+import { isProtobuf, metadataListAccept, readMetadataList } from './metadata-list.ts';
+import { readBytes, readText } from './read-text.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { abortReason } from './wait.ts';
 import type { WriteFence } from './write-fence.ts';
@@ -70,6 +71,16 @@ export interface ListOptions extends CallOptions {
   readonly continueToken?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** The items have nothing but metadata, and of that name, namespace, uid and resourceVersion; a server makes and sends them at a fraction of the cost. */
+  readonly metadataOnly?: boolean;
+}
+
+type ReadBody<Body> = (body: AsyncIterable<Uint8Array>) => Promise<Body>;
+
+interface Answer<Body> {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body;
 }
 
 type HeaderFields = TransportRequest['headers'];
@@ -118,7 +129,10 @@ export class KubeClient {
     if (options.limit !== undefined) query.set('limit', String(options.limit));
     if (options.continueToken !== undefined) query.set('continue', options.continueToken);
     setSelectors(query, options);
-    const list = await this.get<WireList>(withQuery(path, query), options);
+    const request = { method: 'GET', path: withQuery(path, query), headers: this.#headers } as const;
+    const list = await (options.metadataOnly === true
+      ? this.#metadataList(request, options)
+      : this.#json<WireList>(request, options));
     if (!Array.isArray(list?.items)) {
       throw new MalformedAnswerError(`GET ${path} was answered with something that is not a list`);
     }
@@ -175,15 +189,29 @@ export class KubeClient {
   }
 
   /** Any call, its answer as text. Rejects with a typed error for every status that is not 2xx. */
-  call(request: TransportRequest, options: CallOptions = {}): Promise<ApiAnswer> {
-    return this.#call({ ...request, headers: { ...this.#headers, ...request.headers } }, options);
+  async call(request: TransportRequest, options: CallOptions = {}): Promise<ApiAnswer> {
+    const all = { ...request, headers: { ...this.#headers, ...request.headers } };
+    const { status, headers, body: text } = await this.#call(all, options, readText);
+    return { status, headers, text };
+  }
+
+  async #metadataList(request: TransportRequest, options: CallOptions): Promise<WireList> {
+    const asking = { ...request, headers: { ...request.headers, accept: metadataListAccept } };
+    const { headers, body } = await this.#call(asking, options, readBytes);
+    try {
+      if (isProtobuf(headers['content-type'])) return readMetadataList(body);
+      return JSON.parse(body.toString('utf8')) as WireList;
+    } catch (cause) {
+      const what = `GET ${request.path} was answered with something that is not a list of metadata`;
+      throw new MalformedAnswerError(what, { cause });
+    }
   }
 
   async #json<T>(request: TransportRequest, options: CallOptions | undefined): Promise<T> {
-    const answer = await this.#call(request, options ?? noOptions);
+    const answer = await this.#call(request, options ?? noOptions, readText);
     if (options?.discardAnswer === true) return undefined as T;
     try {
-      return JSON.parse(answer.text) as T;
+      return JSON.parse(answer.body) as T;
     } catch (cause) {
       const what = `${request.method} ${request.path} was answered ${answer.status} with a body that is not JSON`;
       throw new MalformedAnswerError(what, { cause });
@@ -191,26 +219,26 @@ export class KubeClient {
   }
 
   /** Waits for its turn, then sends; `request` has all its headers. */
-  async #call(request: TransportRequest, options: CallOptions): Promise<ApiAnswer> {
+  async #call<Body>(request: TransportRequest, options: CallOptions, read: ReadBody<Body>): Promise<Answer<Body>> {
     const lane = options.lane ?? (request.method === 'GET' ? 'read' : 'condition');
     const turn = this.#gate?.enter(lane, options);
     if (turn !== undefined) await turn;
     try {
       options.signal?.throwIfAborted();
       const isLease = lane === 'lease' && request.connection === undefined;
-      if (isLease) return await this.#send({ ...request, connection: 'lease' }, options);
+      if (isLease) return await this.#send({ ...request, connection: 'lease' }, options, read);
       const fence = request.method === 'GET' ? undefined : this.#fence;
       const sent = options.discardAnswer === true ? { ...request, discardsBody: true } : request;
       const isWanted = options.mayBeSent;
       if (fence === undefined) {
-        return await this.#send(isWanted === undefined ? sent : { ...sent, mayBeSent: isWanted }, options);
+        return await this.#send(isWanted === undefined ? sent : { ...sent, mayBeSent: isWanted }, options, read);
       }
       const asked = (mayBeSent: () => void) => (): void => {
         isWanted?.();
         mayBeSent();
       };
       return await fence.pass(
-        (mayBeSent, cut) => this.#send({ ...sent, mayBeSent: asked(mayBeSent) }, options, cut),
+        (mayBeSent, cut) => this.#send({ ...sent, mayBeSent: asked(mayBeSent) }, options, read, cut),
         (error) => lane === 'bind' && !isPlainAnswer(error),
       );
     } finally {
@@ -219,11 +247,12 @@ export class KubeClient {
   }
 
   /** Sends and reads the answer to its end, within the deadline and until the caller's signal aborts. */
-  async #send(
+  async #send<Body>(
     request: TransportRequest,
     { signal, timeoutMs = this.#timeoutMs }: CallOptions,
+    read: ReadBody<Body>,
     cut?: AbortSignal,
-  ): Promise<ApiAnswer> {
+  ): Promise<Answer<Body>> {
     const controller = new AbortController();
     const onAbort = (): void => controller.abort(signal!.reason);
     const onCut = (): void => controller.abort(cut!.reason);
@@ -236,7 +265,7 @@ export class KubeClient {
     try {
       const response = await this.#transport.send(request, controller.signal);
       if (response.status >= 300) throw await this.#errorOf(request, response);
-      return { status: response.status, headers: response.headers, text: await readText(response.body) };
+      return { status: response.status, headers: response.headers, body: await read(response.body) };
     } catch (error) {
       throw this.#typed(request, error, controller.signal);
     } finally {

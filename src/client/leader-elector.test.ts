@@ -259,6 +259,23 @@ describe('a candidate', () => {
     expect(await c.elector.tried()).toBe(false);
   });
 
+  it('is a candidate like others when its first attempt takes long, and leads all the same', async () => {
+    let go: () => void = () => undefined;
+    const gone = new Promise<undefined>((resolve) => (go = () => resolve(undefined)));
+    const slow = meddled((request) => gone.then(() => transport.send(request, new AbortController().signal)));
+    const a = await start('a', { server: slow });
+    let tried: boolean | undefined;
+    void a.elector.tried().then((leads) => (tried = leads));
+    await pass(499, 499);
+    expect(tried).toBeUndefined();
+    await pass(1);
+    expect(tried).toBe(false);
+    expect(a.elector.isLeading).toBe(false);
+    go();
+    await a.elector.elected();
+    expect(a.elector.isLeading).toBe(true);
+  });
+
   it.each([
     ['nobody', undefined],
     ['another', { holderIdentity: 'x', leaseDurationSeconds: 15 }],

@@ -49,6 +49,8 @@ interface Observation {
 
 type LeaseCall = Pick<CallOptions, 'lane' | 'timeoutMs' | 'signal'>;
 
+/** So long nobody waits for the first attempt: the picture is not to come late because the Lease does. */
+const firstAttemptMs = 500;
 /** Attempts are never closer together, however often the Lease changes. */
 const leastGapMs = 100;
 const releaseCall: LeaseCall = { lane: 'lease', timeoutMs: 2_000 };
@@ -96,7 +98,7 @@ export class LeaderElector {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when the first attempt has ended, or it is stopped: whether this process led then. */
+  /** Resolves when the first attempt has ended, or takes longer than a moment, or it is stopped: whether this process led then. */
   tried(): Promise<boolean> {
     return this.#tried.promise;
   }
@@ -159,7 +161,9 @@ export class LeaderElector {
   }
 
   async #run(): Promise<void> {
-    const { fence, logger, identity, onChange } = this.#options;
+    const { clock, fence, logger, identity, onChange } = this.#options;
+    const patience = clock.setTimer(firstAttemptMs, () => this.#tried.resolve(false));
+    void this.#tried.promise.then(() => patience.cancel());
     await this.#acquire();
     if (this.#stop.signal.aborted) return;
     this.#isLeading = true;

@@ -47,12 +47,17 @@ interface Watched {
 
 type Replica = Parameters<typeof runScheduler>[0];
 
-async function start(run: (place: Pick<Replica, 'endpoint' | 'serving' | 'logger'>) => Promise<RunningProcess>) {
+type Run = (place: Pick<Replica, 'endpoint' | 'serving' | 'logger'>) => Promise<RunningProcess>;
+/** What a call waits for before it is let through. */
+type Delay = (call: string) => Promise<void> | undefined;
+
+async function start(run: Run, delay?: Delay): Promise<Watched> {
   const proxy = await ApiProxy.open(plane.transport);
   proxies.push(proxy);
   const asked: string[] = [];
-  proxy.fault = ({ method, path }) => {
+  proxy.fault = async ({ method, path }) => {
     asked.push(`${method} ${path}`);
+    await delay?.(`${method} ${path}`);
     return undefined;
   };
   const process = await run({ endpoint: proxy.endpoint, serving: { kind: 'local', port: 0 }, logger: silentLogger });
@@ -60,29 +65,31 @@ async function start(run: (place: Pick<Replica, 'endpoint' | 'serving' | 'logger
   return { process, proxy, asked };
 }
 
-function scheduler(configuration: Partial<SchedulerConfiguration> = {}): Promise<Watched> {
-  return start((place) =>
-    runScheduler({
-      ...place,
-      configuration: defaultConfiguration({
-        profiles: [defaultProfile('tutti')],
-        clientConnection: { qps: 0, burst: 1 },
-        leaderElection,
-        ...configuration,
+function scheduler(delay?: Delay, configuration: Partial<SchedulerConfiguration> = {}): Promise<Watched> {
+  return start(
+    (place) =>
+      runScheduler({
+        ...place,
+        configuration: defaultConfiguration({
+          profiles: [defaultProfile('tutti')],
+          clientConnection: { qps: 0, burst: 1 },
+          leaderElection,
+          ...configuration,
+        }),
       }),
-    }),
+    delay,
   );
 }
 
-function controller(): Promise<Watched> {
-  return start((place) => runController({ ...place, leaderElection, qps: 0, burst: 1, workers: 1 }));
+function controller(delay?: Delay): Promise<Watched> {
+  return start((place) => runController({ ...place, leaderElection, qps: 0, burst: 1, workers: 1 }), delay);
 }
 
 const holder = async (): Promise<string> =>
   (await plane.client.get<{ spec: { holderIdentity: string } }>(lease)).spec.holderIdentity;
 
-async function untilReady({ process }: Watched): Promise<void> {
-  await expect.poll(async () => (await fetch(`${process.url}/readyz`)).status).toBe(200);
+async function untilReady({ process }: Watched, timeout = 1_000): Promise<void> {
+  await expect.poll(async () => (await fetch(`${process.url}/readyz`)).status, { timeout }).toBe(200);
 }
 
 /** As one that has seen what happens now would have written by now. */
@@ -160,6 +167,17 @@ describe.each([
     await expect.poll(() => standby.asked.find(isWrite)).toBe(`PUT ${lease}`);
   });
 
+  it('lists everything although reading the Lease hangs, and leads when that does not any more', async () => {
+    const going = deferred();
+    const standby = await replica((call) => (call === `GET ${lease}` ? going.promise : undefined));
+    await untilReady(standby, 4_000); // a call to the Lease is given up after 5 s
+    expect(standby.asked.filter(isWrite)).toEqual([]);
+    going.resolve();
+    await expect.poll(holder).not.toBe('');
+    await addOccasionsToWrite();
+    await expect.poll(() => standby.asked.some((call) => call.includes('/status'))).toBe(true);
+  });
+
   it('that leads from its first attempt lists everything once', async () => {
     await addOccasionsToWrite();
     const leader = await replica();
@@ -174,7 +192,7 @@ describe('a scheduler', () => {
   it('with delayCacheUntilActive is ready and has listed nothing, until the leader has gone', async () => {
     const leader = await scheduler();
     await expect.poll(() => leader.asked.some(isList)).toBe(true);
-    const standby = await scheduler({ delayCacheUntilActive: true });
+    const standby = await scheduler(undefined, { delayCacheUntilActive: true });
     await untilReady(standby);
     expect(standby.asked.filter(isList)).toEqual([]);
     await leader.process.stop();
@@ -217,7 +235,7 @@ describe('a scheduler', () => {
       managedResources: [],
       ignorable: false,
     };
-    const leader = await scheduler({ extenders: [binds] });
+    const leader = await scheduler(undefined, { extenders: [binds] });
     await addNode();
     await addPod('one');
     await asked.promise;

@@ -96,12 +96,13 @@ const bookmark = (version: number): object => ({
 });
 const expired = { type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' } };
 
-/** The requests so far: `list`, `list+TOKEN`, `watch@RV`. */
+/** The requests so far: `list`, `list+TOKEN`, `watch@RV`, `versions`. */
 function asked(): string[] {
-  return server.requests.map(({ query }) => {
+  return server.requests.map(({ query, headers }) => {
     if (query.get('watch') === 'true') return `watch@${query.get('resourceVersion')}`;
+    const what = headers.accept?.includes('PartialObjectMetadataList') === true ? 'versions' : 'list';
     const token = query.get('continue');
-    return token === null ? 'list' : `list+${token}`;
+    return token === null ? what : `${what}+${token}`;
   });
 }
 
@@ -433,6 +434,18 @@ describe('catching up with a consistent read', () => {
   const untilItWaits = (ms: number): Promise<void> =>
     expect.poll(() => clock.untilNextTimer(), { interval: 1 }).toBe(ms);
 
+  /** Watches from its first list, reads how far the server is, and waits for the watch until that is not worth it any more. */
+  async function catchUpInVain(): Promise<{ readonly ends: Promise<void> }> {
+    reflector.start();
+    await untilRequests(2);
+    const ends = reflector.catchUp();
+    await untilRequests(3);
+    await untilItWaits(100);
+    expect(await isOver(ends)).toBe(false);
+    clock.advance(100);
+    return { ends };
+  }
+
   const limits = (): (string | null)[] => server.requests.map(({ query }) => query.get('limit'));
 
   test('takes one small read when the store is as new as that', async () => {
@@ -466,20 +479,60 @@ describe('catching up with a consistent read', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('lists everything when the watch says nothing, and watches from there', async () => {
-    server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, thing('b', 2), thing('c', 11)));
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    expect(await isOver(caughtUp)).toBe(false);
-    clock.advance(100);
-    await caughtUp;
-    expect(changes.slice(3)).toEqual(['add c=11', 'delete a=1 (missed)', 'replaced']);
-    await untilRequests(5);
-    expect(asked()).toEqual(['list', 'watch@9', 'list', 'list', 'watch@11']);
-    expect(problems).toEqual([]);
+  test('compares the versions of all objects when the watch says nothing, page by page', async () => {
+    server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10));
+    server.next(answerJson({ metadata: { resourceVersion: '11', continue: 'p2' }, items: [thing('a', 1)] }));
+    server.next(list(11, thing('b', 2)));
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
+    expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions', 'versions+p2']);
+    expect(limits().slice(3)).toEqual(['5000', '5000']);
+    expect(changes).toEqual(['add a=1', 'add b=2', 'synced']);
+  });
+
+  test.each([
+    ['another version', [thing('a', 1), thing('b', 11)]],
+    ['another uid', [thing('a', 1), thing('b', 2, 2, 'another')]],
+    ['an object more', [thing('a', 1), thing('b', 2), thing('c', 11)]],
+    ['an object less', [thing('b', 2)]],
+    ['something that is no object', [null]],
+  ])('lists everything when they show %s, and watches from there', async (_, items) => {
+    server.next(list(9, thing('a', 1), thing('b', 2)), streams(), list(10), list(11, ...items));
+    server.next(list(12, thing('b', 2), thing('c', 12)));
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
+    expect(changes.slice(3)).toEqual(['add c=12', 'delete a=1 (missed)', 'replaced']);
+    await untilRequests(6);
+    expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions', 'list', 'watch@12']);
+  });
+
+  test('is content with a watch that has come further while versions are compared', async () => {
+    let send: () => void = () => expect.unreachable('not watched yet');
+    let answer: () => void = () => expect.unreachable('not asked yet');
+    server.next(list(9, thing('a', 1)), (response, request) => {
+      streams()(response, request);
+      send = () => response.write(`${JSON.stringify(modified('a', 12))}\n`);
+    });
+    server.next(list(10), (response, request) => {
+      answer = () => list(11, thing('a', 11))(response, request);
+    });
+    const caughtUp = await catchUpInVain();
+    await untilRequests(4);
+    send();
+    await caughtUp.ends;
+    answer();
+    await until(() => client.underWay === 1);
+    expect(asked()).toEqual(['list', 'watch@9', 'list', 'versions']);
+    expect(changes).toEqual(['add a=1', 'synced', 'update a=1 a=12']);
+  });
+
+  test('lists everything when versions cannot be compared', async () => {
+    server.next(list(9, thing('a', 1)), streams(), list(10), answerStatus(500, 'InternalError', 'broken'));
+    server.next(list(11, thing('a', 1)));
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
+    expect(asked().slice(3)).toEqual(['versions', 'list']);
+    expect(problems).toMatchObject([{ kind: 'list', error: { message: expect.stringMatching(/broken/) as string } }]);
   });
 
   test('is content with a list that was under way', async () => {
@@ -502,24 +555,21 @@ describe('catching up with a consistent read', () => {
   });
 
   test('lists everything once where versions are no numbers', async () => {
-    const unlike = (version: string): Behaviour => answerJson({ metadata: { resourceVersion: version }, items: [] });
-    server.next(unlike('aa'), streams(), unlike('bb'), unlike('cc'));
-    reflector.start();
-    await untilRequests(2);
-    const caughtUp = reflector.catchUp();
-    await untilRequests(3);
-    await untilItWaits(100);
-    clock.advance(100);
-    await caughtUp;
-    await untilRequests(5);
-    expect(asked()).toEqual(['list', 'watch@aa', 'list', 'list', 'watch@cc']);
+    const unlike = (version: string, ...items: object[]): Behaviour =>
+      answerJson({ metadata: { resourceVersion: version }, items });
+    server.next(unlike('aa'), streams(), unlike('bb'), unlike('cc', thing('a', 1)), unlike('cc', thing('a', 1)));
+    const caughtUp = await catchUpInVain();
+    await caughtUp.ends;
+    await untilRequests(6);
+    expect(asked()).toEqual(['list', 'watch@aa', 'list', 'versions', 'list', 'watch@cc']);
   });
 
   test('goes on trying when the read fails, and does not wait for a back-off of the watch', async () => {
     server.next(list(9), answerStatus(500, 'InternalError', 'broken'));
     reflector.start();
     await until(() => problems.length === 1); // the watch waits out its back-off
-    server.next(answerStatus(503, 'ServiceUnavailable', 'starting'), list(10), list(10, thing('a', 10)));
+    server.next(answerStatus(503, 'ServiceUnavailable', 'starting'), list(10));
+    server.next(list(10, thing('a', 10)), list(10, thing('a', 10)));
     const caughtUp = reflector.catchUp();
     const inRealTime = { interval: 1 };
     await expect.poll(() => problems.length, inRealTime).toBe(2);

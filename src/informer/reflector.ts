@@ -4,12 +4,13 @@ import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
 import { MalformedAnswerError, NotFoundError } from '../client/api-errors.ts';
-import type { KubeClient } from '../client/kube-client.ts';
+import type { KubeClient, ListOptions, ListPage } from '../client/kube-client.ts';
 import { unlessAborted, wait } from '../client/wait.ts';
 import type { InformerHandler } from './informer-handler.ts';
 import { ListPolicy } from './list-policy.ts';
 import type { RoundEnd } from './list-policy.ts';
 import { ObjectCache } from './object-cache.ts';
+import { readObjectMeta } from './object-meta.ts';
 import { toError } from './reflector-problem.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
 import type { Indexers, Lister } from './store.ts';
@@ -49,6 +50,8 @@ interface CatchUp {
 const pageTimeoutMs = 60_000;
 /** How long the watch is given to bring what a consistent read has shown to be there, before everything is listed. */
 const catchUpMs = 100;
+/** Objects a page where nothing but versions are listed. */
+const versionsPageSize = 5_000;
 const newestVersionBackoff = { initialMs: 200, maxMs: 5_000 };
 
 /**
@@ -100,9 +103,9 @@ export class Reflector<T> {
   }
 
   /**
-   * Resolves once the store holds all that a consistent read finds which is made after this call. That read is small; but when the
-   * watch has not come as far in a moment, be it that nothing happens there, everything is listed. Failures are reported and tried again;
-   * rejects only when the reflector is stopped.
+   * Resolves once the store holds all that a consistent read finds which is made after this call. That read is small; when the
+   * watch has not come as far in a moment, be it that nothing happens there, the versions of all objects are compared, and only when
+   * they differ everything is listed. Failures are reported and tried again; rejects only when the reflector is stopped.
    */
   async catchUp(): Promise<void> {
     await this.synced();
@@ -110,7 +113,7 @@ export class Reflector<T> {
     if (isAtLeast(this.#policy.resourceVersion, resourceVersion)) return;
     const catchUp = { resourceVersion, done: deferred() };
     this.#catchUps.add(catchUp);
-    const timer = this.#options.clock.setTimer(catchUpMs, () => this.#listAgain());
+    const timer = this.#options.clock.setTimer(catchUpMs, () => void this.#compare(catchUp));
     try {
       await unlessAborted(catchUp.done.promise, this.#stop.signal);
     } finally {
@@ -185,6 +188,36 @@ export class Reflector<T> {
     }
   }
 
+  /** Ends the waiting when the store holds what the server has; else everything is listed. */
+  async #compare(catchUp: CatchUp): Promise<void> {
+    // Without a place to watch from everything is listed anyway.
+    const isListing = this.#policy.resourceVersion === undefined;
+    try {
+      if (!isListing && (await this.#holdsAll())) {
+        this.#endCatchUp(catchUp);
+        return;
+      }
+    } catch (thrown) {
+      const { path } = this.#options;
+      this.#report({ kind: 'list', path, failures: 1, delayMs: 0, error: toError(thrown) });
+    }
+    if (this.#catchUps.has(catchUp)) this.#listAgain();
+  }
+
+  /** Whether the store has each object that the server has, in the same version or a newer one, and no other. */
+  async #holdsAll(): Promise<boolean> {
+    let count = 0;
+    for await (const { items } of this.#pages({ metadataOnly: true, limit: versionsPageSize })) {
+      for (const raw of items) {
+        const { key, uid, resourceVersion } = readObjectMeta(raw);
+        const known = this.#cache.store.entry(key);
+        if (known?.uid !== uid || !isAtLeast(known.resourceVersion, resourceVersion)) return false;
+        count++;
+      }
+    }
+    return count === this.#cache.store.size;
+  }
+
   #listAgain(): void {
     this.#interrupt.abort(new Error('everything is listed anew'));
   }
@@ -226,28 +259,19 @@ export class Reflector<T> {
 
   /** Applies the collection page by page; what is gone from it is deleted at the end. Answers where to watch from. */
   async #list(): Promise<string> {
-    const { client, path } = this.#options;
+    const { path } = this.#options;
     const { pageSize: limit } = this.#policy;
     const keys = new Set<string>();
-    let continueToken: string | undefined;
     let resourceVersion = '';
-    for (let page = 1; page === 1 || continueToken !== undefined; page++) {
-      // Waiting for each page lets everything else run in between.
-      const answer = await client.list(path, {
-        ...this.#selectors(),
-        ...(limit === undefined ? {} : { limit }),
-        ...(continueToken === undefined ? {} : { continueToken }),
-        timeoutMs: pageTimeoutMs,
-        signal: this.#stop.signal,
-      });
-      this.#heard();
+    let page = 0;
+    for await (const answer of this.#pages({ ...(limit !== undefined && { limit }) })) {
+      page++;
       for (const [index, raw] of answer.items.entries()) {
         this.#stop.signal.throwIfAborted(); // a handler may have stopped it
         const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
         if (key !== undefined) keys.add(key);
       }
       resourceVersion = answer.resourceVersion;
-      continueToken = answer.continueToken;
     }
     if (resourceVersion === '') throw new MalformedAnswerError(`the list of ${path} has no metadata.resourceVersion`);
     this.#stop.signal.throwIfAborted();
@@ -260,6 +284,24 @@ export class Reflector<T> {
       this.#synced.resolve();
     }
     return resourceVersion;
+  }
+
+  /** The collection page by page; waiting for each lets everything else run in between. */
+  async *#pages(options: Pick<ListOptions, 'limit' | 'metadataOnly'>): AsyncGenerator<ListPage> {
+    const { client, path } = this.#options;
+    let continueToken: string | undefined;
+    do {
+      const answer = await client.list(path, {
+        ...this.#selectors(),
+        ...options,
+        ...(continueToken !== undefined && { continueToken }),
+        timeoutMs: pageTimeoutMs,
+        signal: this.#stop.signal,
+      });
+      this.#heard();
+      yield answer;
+      continueToken = answer.continueToken;
+    } while (continueToken !== undefined);
   }
 
   async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {

@@ -4,6 +4,8 @@ import type { TlsVersionName } from './tls-settings.ts';
 export interface SecureServingOptions {
   readonly bindAddress: string;
   readonly securePort: number;
+  /** Whether other processes may serve on the same port; the kernel shares connections out among them. */
+  readonly permitPortSharing: boolean;
   readonly certDir?: string;
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;
@@ -27,6 +29,7 @@ export interface SecureServingOptions {
 /** kube-scheduler's defaults. */
 export const defaultSecureServing = {
   bindAddress: '0.0.0.0',
+  permitPortSharing: false,
   tlsMinVersion: 'VersionTLS12',
   authenticationSkipLookup: false,
   authenticationTolerateLookupFailure: true,

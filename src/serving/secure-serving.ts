@@ -106,12 +106,13 @@ export class SecureServing {
 
   /** Rejects with PortUnavailableError. */
   async start(routes: readonly Route[]): Promise<Serving> {
-    const { bindAddress: host, securePort, tlsMinVersion, tlsCipherSuites } = this.#options;
+    const { bindAddress: host, securePort, tlsMinVersion, tlsCipherSuites, permitPortSharing } = this.#options;
     const { clock, logger } = this.#parts;
     const handler = new RequestHandler({ routes, guard: this.#guard(), logger });
     const front = await Front.start({
       host,
       port: securePort,
+      sharesPort: permitPortSharing,
       tls: this.#tls,
       minVersion: tlsVersions[tlsMinVersion],
       ...(tlsCipherSuites !== undefined && { ciphers: opensslCiphers(tlsCipherSuites) }),

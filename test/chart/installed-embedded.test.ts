@@ -9,6 +9,7 @@ import { helmVersions } from '../planes/kubectl.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { poll } from '../planes/poll.ts';
 import { ChartRelease } from './installed-chart.ts';
+import { ProcessNode } from './process-node.ts';
 import { deployment } from './rendered-chart.ts';
 
 /** The chart's processes run here, with its arguments, its configuration and the rights of its ServiceAccounts. */
@@ -16,6 +17,7 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
   let plane: TestPlane;
   let folder: string;
   let tutti: ChartRelease;
+  let node: ProcessNode;
 
   beforeAll(async () => {
     plane = await openEmbeddedPlane();
@@ -28,6 +30,7 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
       metadata: { name: 'n1' },
       status: { allocatable: amounts, capacity: amounts },
     });
+    node = await ProcessNode.start({ ...plane, folder }, 'n1', tutti.namespace);
     const { items } = await plane.client.list('/apis/apiextensions.k8s.io/v1/customresourcedefinitions');
     // The plane has it already, which is that of no release.
     for (const { metadata } of items as { metadata: { name: string } }[]) {
@@ -37,6 +40,7 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
 
   afterAll(async () => {
     await tutti.stop();
+    await node.stop();
     await plane.stop();
     await rm(folder, { recursive: true });
   });
@@ -79,6 +83,15 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
     );
   });
 
+  it('passes helm test, whose pod runs here as a process', async () => {
+    const { exitCode, stdout, stderr } = await tutti.test(version);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/TEST SUITE: +tutti-test\n(.*\n)*Phase: +Succeeded/);
+    const [verify] = node.ended.filter(({ name }) => name === 'tutti-test');
+    expect(verify!.exitCode).toBe(0);
+    expect(verify!.stdout).toMatch(/^ok .*\nok .*\nok {5}a gang of 2 for tutti was bound to n1 within/);
+  });
+
   it('is upgraded and rolled back', async () => {
     succeeds(await tutti.upgrade(version, { scheduler: { replicaCount: 3 } }));
     expect(await replicas()).toBe(3);
@@ -86,8 +99,15 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
     expect(await replicas()).toBe(2);
   });
 
-  it('leaves the groups when it is uninstalled', async () => {
+  it('does not pass helm test when nobody schedules', async () => {
     expect(await tutti.stop()).toEqual([]);
+    const { exitCode, stderr } = await tutti.test(version, '--timeout', '3s');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/pod tutti-test|deadline exceeded|timed out/);
+    expect(node.ended.filter((pod) => pod.name === 'tutti-test' && pod.exitCode === 0)).toHaveLength(1);
+  });
+
+  it('leaves the groups when it is uninstalled', async () => {
     succeeds(await tutti.uninstall(version));
     await plane.client.get(podGroupPath('default', 'red'));
     await expect(plane.client.get('/apis/apps/v1/namespaces/tutti-system/deployments/tutti-scheduler')).rejects.toThrow(

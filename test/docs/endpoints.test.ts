@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { podGroupPath } from '../../src/api/pod-group.ts';
+import { refusedFlags } from '../../src/cli/refused-flags.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { httpsGet } from '../../src/serving/testing/https-get.ts';
 import { kubectlPath } from '../planes/kubectl.ts';
@@ -26,6 +27,10 @@ function masked(text: string): string {
     .replaceAll(/"attempts": \d+/g, '"attempts": (number)')
     .replaceAll(/"node": "node-[12]"/g, '"node": "(node)"');
 }
+
+it.each(refusedFlags)('docs/endpoints.md says what to give instead of %s', (flag) => {
+  expect(page.split('\n').filter((line) => line.startsWith('| `--') && line.includes(`\`${flag}\``))).toHaveLength(1);
+});
 
 describe.skipIf(programs.state === 'missing')('docs/endpoints.md, on a real API server', { timeout: 60_000 }, () => {
   let plane: RealPlane;

@@ -68,10 +68,9 @@ describe('a token of a service account', () => {
         groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
       },
     });
-    expect((await review(client, { token: 'a.b.c' })).body.status).toMatchObject({
-      user: {},
-      error: expect.any(String),
-    });
+    for (const token of ['a.b.c', `${await tokenOf(client)}$`, (await tokenOf(client)).replace(/\.(?=[^.]*$)/, '.$')]) {
+      expect((await review(client, { token })).body.status).toMatchObject({ user: {}, error: expect.any(String) });
+    }
   });
 
   it('is good for its audiences only', async () => {

@@ -28,6 +28,19 @@ export function dnsSubdomainProblem(text: string): string | undefined {
   return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 }
 
+/** What is wrong with the name of a container's port. */
+export function portNameProblems(text: string): string[] {
+  const problems: string[] = [];
+  if (text.length > 15) problems.push('must be no more than 15 characters');
+  if (!/^[-a-z0-9]+$/.test(text)) {
+    problems.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  }
+  if (!/[a-z]/.test(text)) problems.push('must contain at least one letter (a-z)');
+  if (text.includes('--')) problems.push('must not contain consecutive hyphens');
+  if (text.startsWith('-') || text.endsWith('-')) problems.push('must not begin or end with a hyphen');
+  return problems;
+}
+
 /** What is wrong with a key of labels, annotations, taints or finalizers: `[prefix/]name`. */
 export function qualifiedNameProblem(text: string): string | undefined {
   const slash = text.indexOf('/');

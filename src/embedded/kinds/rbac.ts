@@ -16,24 +16,34 @@ const createdAtColumn: Column = {
   ...textColumn('Created At', (role) => textAt(objectAt(role, 'metadata'), 'creationTimestamp')),
 };
 
-export const roles: ResourceType = role('Role', 'roles', true);
-export const clusterRoles: ResourceType = role('ClusterRole', 'clusterroles', false);
-export const roleBindings: ResourceType = binding('RoleBinding', 'rolebindings', true);
-export const clusterRoleBindings: ResourceType = binding('ClusterRoleBinding', 'clusterrolebindings', false);
+export const roles: ResourceType = role('Role', true);
+export const clusterRoles: ResourceType = role('ClusterRole', false);
+export const roleBindings: ResourceType = binding('RoleBinding', true);
+export const clusterRoleBindings: ResourceType = binding('ClusterRoleBinding', false);
 
-function role(kind: string, plural: string, namespaced: boolean): ResourceType {
+type OwnParts = Pick<ResourceType, 'kind' | 'namespaced' | 'columns' | 'behaviour'>;
+
+function rbacKind({ kind, behaviour, ...own }: OwnParts): ResourceType {
   return builtIn({
     group,
     version: 'v1',
     kind,
-    plural,
-    namespaced,
+    plural: `${kind.toLowerCase()}s`,
     model: `V1${kind}`,
+    behaviour: { nameRule: 'pathSegment', ...behaviour },
+    ...own,
+  });
+}
+
+function role(kind: string, namespaced: boolean): ResourceType {
+  return rbacKind({
+    kind,
+    namespaced,
     columns: [nameColumn, createdAtColumn],
     behaviour: {
-      nameRule: 'pathSegment',
-      // The field is always there, null when nobody has given rules.
       applyDefaults: (object) => void (object.rules ??= null),
+      admitCreate: forgetEmptyRules,
+      prepareUpdate: forgetEmptyRules,
       validate: (object) => [
         ...objectsAt(object, 'rules').flatMap((rule, index) => validateRule(rule, `rules[${index}]`, namespaced)),
         ...objectsAt(objectAt(object, 'aggregationRule'), 'clusterRoleSelectors').flatMap((selector, index) =>
@@ -42,6 +52,11 @@ function role(kind: string, plural: string, namespaced: boolean): ResourceType {
       ],
     },
   });
+}
+
+/** An empty list belongs to whoever gave it, and is not stored: the field is null without rules. */
+function forgetEmptyRules(object: JsonObject): void {
+  if (objectsAt(object, 'rules').length === 0) object.rules = null;
 }
 
 function validateRule(rule: JsonObject, path: string, namespaced: boolean): StatusCause[] {
@@ -69,14 +84,10 @@ function validateRule(rule: JsonObject, path: string, namespaced: boolean): Stat
   return causes;
 }
 
-function binding(kind: string, plural: string, namespaced: boolean): ResourceType {
-  return builtIn({
-    group,
-    version: 'v1',
+function binding(kind: string, namespaced: boolean): ResourceType {
+  return rbacKind({
     kind,
-    plural,
     namespaced,
-    model: `V1${kind}`,
     columns: [
       nameColumn,
       textColumn('Role', (object) => {
@@ -89,7 +100,6 @@ function binding(kind: string, plural: string, namespaced: boolean): ResourceTyp
       textColumn('ServiceAccounts', (object) => subjectsText(object, 'ServiceAccount'), 'wide'),
     ],
     behaviour: {
-      nameRule: 'pathSegment',
       applyDefaults: (object) => {
         const reference = objectAt(object, 'roleRef');
         if (reference !== undefined && textAt(reference, 'apiGroup') === '') reference.apiGroup = group;

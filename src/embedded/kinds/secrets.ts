@@ -43,9 +43,6 @@ export const secrets: ResourceType = builtIn({
         ensureObject(secret, 'data')[key] = Buffer.from(text).toString('base64');
       }
     },
-    prepareUpdate: (secret, previous) => {
-      if (secret.type === 'Opaque' && previous.type !== undefined) secret.type = previous.type;
-    },
     validate: validateSecret,
     validateUpdate: (secret, previous) => [
       ...(deepEqual(secret.type, previous.type) ? [] : [invalidValue('type', secret.type!, 'field is immutable')]),

@@ -1,3 +1,4 @@
+import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compareObjects, listOf, objectOf } from './compare-objects.ts';
 import type { Comparison } from './compare-objects.ts';
@@ -154,14 +155,11 @@ export function applyObject(
   others.delete(identity);
   if (!force) refuseConflicts(others, changes);
   const result = new Map(withoutChanges(others, changes));
-  const isSame = live !== undefined && isUnchanged(compareObjects(before, object, type));
+  // Order counts too: lists whose elements are told apart by keys may have changed in nothing else.
+  const isSame = live !== undefined && deepEqual(before, object);
   const fields = all.get(identity)!.fields.difference(ownedByNobody);
   if (!fields.isEmpty) result.set(identity, { ...own, time: isSame ? last?.time : writer.now, fields });
   return { object: isSame ? before : object, managedFields: writeFieldManagers(result) };
-}
-
-function isUnchanged({ added, modified, removed }: Comparison): boolean {
-  return added.isEmpty && modified.isEmpty && removed.isEmpty;
 }
 
 /**

@@ -10,20 +10,22 @@ export interface PatchField {
   readonly mergeList: boolean;
   /** The field that tells the objects of a merged list apart; absent for lists of scalars. */
   readonly mergeKey?: string;
+  /** Objects only: whether one in a patch replaces the document's rather than being merged into it. */
+  readonly replaceObject: boolean;
 }
 
 /** How a patch treats the field `name` of a value of type `owner`. */
 export function patchField(owner: ValueType | undefined, name: string): PatchField {
   switch (owner?.kind) {
     case 'map':
-      return { type: owner.element, mergeList: false };
+      return { type: owner.element, mergeList: false, replaceObject: false };
     case 'model': {
       const type = modelFields(owner.name)?.get(name);
-      const mergeKey = apiModel(owner.name)?.fields.get(name)?.mergeKey;
-      if (mergeKey === undefined) return { type, mergeList: false };
-      return mergeKey === '' ? { type, mergeList: true } : { type, mergeList: true, mergeKey };
+      const { mergeKey, isReplaced: replaceObject = false } = apiModel(owner.name)?.fields.get(name) ?? {};
+      if (mergeKey === undefined) return { type, mergeList: false, replaceObject };
+      return { type, mergeList: true, replaceObject, ...(mergeKey !== '' && { mergeKey }) };
     }
     default:
-      return { type: undefined, mergeList: false };
+      return { type: undefined, mergeList: false, replaceObject: false };
   }
 }

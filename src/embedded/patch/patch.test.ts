@@ -85,6 +85,14 @@ test('a patch cannot reach the prototype of objects', () => {
 });
 
 describe('strategic merge patch', () => {
+  test('an object of a field that is replaced takes the place of the one that is there', () => {
+    const document = { spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } };
+    const patch = { spec: { selector: { matchLabels: { tier: 'b' } } } };
+    expect(applyStrategicMergePatch(document, patch, 'V1PodDisruptionBudget')).toEqual({
+      spec: { minAvailable: 1, selector: { matchLabels: { tier: 'b' } } },
+    });
+  });
+
   test.each<[string, JsonObject]>([
     ['malformed', { spec: { $patch: 'merge' } }],
     ['malformed', { spec: { $retainKeys: ['a'], b: 1 } }],

@@ -4,8 +4,8 @@ import { apiModel } from '../schema/api-fields.ts';
 import type { ApiField, WireFields } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
-import { ProtobufError, WireReader } from './wire-reader.ts';
-import type { WireValue } from './wire-reader.ts';
+import { ProtobufError, WireReader } from '../../base/wire-reader.ts';
+import type { WireValue } from '../../base/wire-reader.ts';
 
 /** The message says something that this server does not know, and so cannot store. */
 export class UnknownFieldError extends Error {

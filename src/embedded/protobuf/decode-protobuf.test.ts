@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ApiClient } from '../testing/api-client.ts';
 import { decodeProtobuf } from './decode-protobuf.ts';
 import { UnknownFieldError } from './decode-model.ts';
-import { ProtobufError } from './wire-reader.ts';
+import { ProtobufError } from '../../base/wire-reader.ts';
 
 type Part = readonly [number: number, value: string | number | bigint | Uint8Array];
 

@@ -2,8 +2,8 @@ import type { JsonObject } from '../json.ts';
 import { apiModel } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import { UnknownFieldError, decodeModel } from './decode-model.ts';
-import { ProtobufError, WireReader } from './wire-reader.ts';
-import type { WireValue } from './wire-reader.ts';
+import { ProtobufError, WireReader } from '../../base/wire-reader.ts';
+import type { WireValue } from '../../base/wire-reader.ts';
 
 /** How every protobuf body of the API begins. */
 const magic = [0x6b, 0x38, 0x73, 0];

@@ -164,7 +164,7 @@ export const apiFieldLines: readonly string[] = [
   'V1PodDNSConfig nameservers:1{atomic} searches:2{atomic} options:3{atomic}',
   'V1PodDNSConfigOption name:1 value:2*',
   'V1PodDisruptionBudget metadata:1! spec:2! status:3!',
-  'V1PodDisruptionBudgetSpec minAvailable:1* selector:2* maxUnavailable:3* unhealthyPodEvictionPolicy:4*',
+  'V1PodDisruptionBudgetSpec minAvailable:1* selector:2*^ maxUnavailable:3* unhealthyPodEvictionPolicy:4*',
   'V1PodDisruptionBudgetStatus observedGeneration:1 disruptedPods:2 disruptionsAllowed:3! currentHealthy:4! desiredHealthy:5! expectedPods:6! conditions:7{map type}~type',
   'V1PodExtendedResourceClaimStatus requestMappings:1!{atomic} resourceClaimName:2!',
   'V1PodIP ip:1!',

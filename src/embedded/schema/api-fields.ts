@@ -19,6 +19,8 @@ export interface ApiField {
   readonly structure: Structure | undefined;
   /** Strategic merge patch: the list is merged, by this key; empty for a list of scalars. Undefined: it is replaced. */
   readonly mergeKey: string | undefined;
+  /** Strategic merge patch: whether an object in a patch replaces the one that is there rather than being merged with it. */
+  readonly isReplaced: boolean;
   /** The value that stands for an absent one where the field is a key of a list. */
   readonly keyDefault: string | undefined;
 }
@@ -76,9 +78,9 @@ function readFields(words: string[], fields: Map<string, ApiField>): WireFields 
 }
 
 function readField(word: string): ApiField {
-  const parsed = /^([^:]+):(\d+)([*!q]*)(?:\{([^}]*)\})?(?:~(\w*))?(?:=(\w*))?$/.exec(word);
+  const parsed = /^([^:]+):(\d+)([*!q]*)(?:\{([^}]*)\})?(?:~(\w*)|(\^))?(?:=(\w*))?$/.exec(word);
   if (parsed === null) throw new Error(`${word} is not a field`);
-  const [, name = '', number, flags = '', structure, mergeKey, keyDefault] = parsed;
+  const [, name = '', number, flags = '', structure, mergeKey, replaced, keyDefault] = parsed;
   return {
     name,
     number: Number(number),
@@ -87,6 +89,7 @@ function readField(word: string): ApiField {
     isQuantity: flags.includes('q'),
     structure: readStructure(structure),
     mergeKey,
+    isReplaced: replaced !== undefined,
     keyDefault,
   };
 }

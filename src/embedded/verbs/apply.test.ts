@@ -174,6 +174,23 @@ describe('server-side apply', () => {
     expect(managersOf(answer)[0]).toContain('k:{\\"containerPort\\":80,\\"protocol\\":\\"TCP\\"}');
   });
 
+  it('puts the elements of such a list in the order in which they are applied, and says when', async () => {
+    const client = new ApiClient();
+    const at = '/api/v1/namespaces/default/services/web';
+    const service = (...ports: string[]): JsonObject => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'web' },
+      spec: { ports: ports.map((name) => ({ name, port: name.charCodeAt(0) })) },
+    });
+    const named = ({ body }: Answer): string[] => body.spec.ports.map(({ name }: { name: string }) => name);
+    const first = await apply(client, at, service('a', 'b'));
+    const turned = await apply(client, at, service('b', 'a'));
+    expect(named(turned)).toEqual(['b', 'a']);
+    expect(turned.body.metadata.resourceVersion).not.toBe(first.body.metadata.resourceVersion);
+    expect(named(await apply(client, at, service('c', 'a'), 'fieldManager=ben'))).toEqual(['b', 'c', 'a']);
+  });
+
   it('begins with what was there before, for kinds whose owners are not kept from the start', async () => {
     const client = new ApiClient();
     const node = { ...nodeManifest('n'), metadata: { name: 'n', labels: { rack: 'r' } } };

@@ -13,6 +13,8 @@ export interface FrontTls {
 export interface FrontOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether others may listen on the port as well (SO_REUSEPORT). */
+  readonly sharesPort: boolean;
   readonly tls: FrontTls;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
   /** In OpenSSL's words. Absent: Node's own choice. */

@@ -42,7 +42,7 @@ const onFailure = ({ code, message }: NodeJS.ErrnoException): void => {
   parent.close();
 };
 server.once('error', onFailure);
-server.listen(options.port, options.host, () => {
+server.listen({ port: options.port, host: options.host, reusePort: options.sharesPort }, () => {
   server.off('error', onFailure);
   // What fails while connections are accepted (too many open files, say) ends none of those that there are.
   server.on('error', () => undefined);

@@ -6,7 +6,9 @@ import { makeSelfSignedCertificate } from '../certificates/self-signed-certifica
 import type { Answer } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
 import { httpsGet } from '../testing/https-get.ts';
+import { PortUnavailableError } from '../port-unavailable-error.ts';
 import { Front } from './front.ts';
+import type { StartFrontOptions } from './front.ts';
 
 let front: Front;
 let clock: VirtualClock;
@@ -18,10 +20,16 @@ beforeEach(async () => {
   clock = new VirtualClock();
   logged = [];
   answer = ({ path }) => Promise.resolve({ status: 200, text: path });
+  front = await Front.start(await frontOptions());
+});
+afterEach(() => front.close());
+
+async function frontOptions(): Promise<StartFrontOptions> {
   const keep = (message: string): void => void logged.push(message);
-  front = await Front.start({
+  return {
     host: '127.0.0.1',
     port: 0,
+    sharesPort: false,
     tls: { ...(await makeSelfSignedCertificate(['localhost'], Date.now(), 1)), clientAuthorities: [] },
     minVersion: 'TLSv1.2',
     answerWithinMs: 300,
@@ -29,9 +37,8 @@ beforeEach(async () => {
     answer: (request) => answer(request),
     clock,
     logger: { ...silentLogger, info: keep, error: keep },
-  });
-});
-afterEach(() => front.close());
+  };
+}
 
 const get = (path: string): ReturnType<typeof httpsGet> => httpsGet(`https://127.0.0.1:${front.port}${path}`);
 
@@ -70,6 +77,17 @@ it('starts another thread, at the same port, for one that ends', async () => {
     .toBe(200);
   expect(front.port).toBe(port);
   expect(logged).toContain('requests are served again');
+});
+
+it('shares its port with another, and with nobody unless both want to', async () => {
+  const options = { ...(await frontOptions()), sharesPort: true };
+  const first = await Front.start(options);
+  const { port } = first;
+  await expect(Front.start({ ...options, port, sharesPort: false })).rejects.toThrow(PortUnavailableError);
+  const second = await Front.start({ ...options, port });
+  await first.close();
+  expect(await httpsGet(`https://127.0.0.1:${port}/a`)).toMatchObject({ status: 200 });
+  await second.close();
 });
 
 it('ends at once when nothing is being answered, and again does no harm', async () => {

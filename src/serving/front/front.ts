@@ -79,10 +79,11 @@ export class Front {
   }
 
   #start(): Promise<void> {
-    const { host, minVersion, ciphers, answerWithinMs, portFlag, logger, clock } = this.#options;
+    const { host, sharesPort, minVersion, ciphers, answerWithinMs, portFlag, logger, clock } = this.#options;
     const workerData: FrontOptions = {
       host,
       port: this.#port,
+      sharesPort,
       tls: this.#tls,
       minVersion,
       answerWithinMs,

@@ -2,12 +2,15 @@ import { readText } from '../../../src/client/read-text.ts';
 import type { Transport, TransportRequest } from '../../../src/client/transport.ts';
 import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
 import { applyMergePatch } from '../../../src/embedded/patch/index.ts';
-import type { AppliedKind, ApplyStep } from './apply-steps.ts';
+import type { AppliedKind } from './applied-kinds.ts';
+import type { ApplyStep } from './apply-steps.ts';
 
 /** What one step was answered: of an object what it says and whose it is, of an error why. */
 export interface StepOutcome {
   readonly status: number;
   readonly answer: JsonValue;
+  /** Whether the object is another version than before. */
+  readonly written: boolean;
 }
 
 /** Plays a sequence on an object of the name, from its creation on. */
@@ -35,6 +38,7 @@ export async function playSteps(
     metadata: { ...(content.metadata as JsonObject | undefined), name },
   });
   const outcomes: StepOutcome[] = [];
+  let version: JsonValue | undefined;
   for (const step of steps) {
     const path = `${collection}/${name}${'status' in step && step.status === true ? '/status' : ''}`;
     const query = `?fieldManager=${step.manager}`;
@@ -49,8 +53,11 @@ export async function playSteps(
         );
         break;
       case 'merge':
-        answer = await ask('PATCH', `${path}${query}`, step.patch, 'application/merge-patch+json');
+      case 'strategic': {
+        const mediaType = step.do === 'merge' ? 'merge-patch' : 'strategic-merge-patch';
+        answer = await ask('PATCH', `${path}${query}`, step.patch, `application/${mediaType}+json`);
         break;
+      }
       case 'replace': {
         const present = await ask('GET', path, undefined, 'application/json');
         answer =
@@ -64,7 +71,13 @@ export async function playSteps(
               );
       }
     }
-    outcomes.push({ status: answer.status, answer: comparable(answer.body, namespace, name) });
+    const now = answer.body.kind === 'Status' ? version : (answer.body.metadata as JsonObject).resourceVersion;
+    outcomes.push({
+      status: answer.status,
+      answer: comparable(answer.body, namespace, name),
+      written: now !== version,
+    });
+    version = now;
   }
   await ask('DELETE', `${collection}/${name}`, undefined, 'application/json');
   return outcomes;

@@ -7,6 +7,11 @@ async function create(spec: JsonObject, client = new ApiClient()): Promise<any> 
   return (await client.create(podsPath, podManifest('p', spec))).body;
 }
 
+function portNames(...names: string[]): JsonObject {
+  const ports = names.map((name, index) => ({ name, containerPort: index + 1 }));
+  return { containers: [{ name: 'main', image: 'main:1', ports }] };
+}
+
 function container(resources: JsonObject): JsonObject {
   return { containers: [{ name: 'main', image: 'example.test/app:1', resources }] };
 }
@@ -83,6 +88,12 @@ describe('a new pod', () => {
       },
       'spec.containers[1].name',
     ],
+    [portNames('web', 'web'), 'spec.containers[0].ports[1].name'],
+    [portNames('Web'), 'spec.containers[0].ports[0].name'],
+    [portNames('80'), 'spec.containers[0].ports[0].name'],
+    [portNames('a--b'), 'spec.containers[0].ports[0].name'],
+    [portNames('-a'), 'spec.containers[0].ports[0].name'],
+    [portNames('a'.repeat(16)), 'spec.containers[0].ports[0].name'],
     [{ restartPolicy: 'Sometimes' }, 'spec.restartPolicy'],
     [{ tolerations: [{ key: 'a', operator: 'Likes' }] }, 'spec.tolerations[0].operator'],
     [{ schedulingGates: [{ name: 'a' }, { name: 'a' }] }, 'spec.schedulingGates[1].name'],

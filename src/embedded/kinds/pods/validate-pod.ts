@@ -9,6 +9,7 @@ import {
   fieldForbidden,
   invalidValue,
   notSupported,
+  portNameProblems,
   qualifiedNameProblem,
   required,
 } from '../field-rules.ts';
@@ -68,15 +69,22 @@ function validateContainer(container: JsonObject, path: string, names: Set<strin
       notSupported(`${path}.imagePullPolicy`, container.imagePullPolicy ?? '', ['Always', 'IfNotPresent', 'Never']),
     );
   }
+  const portNames = new Set<string>();
   objectsAt(container, 'ports').forEach((port, index) => {
-    causes.push(...validatePort(port, `${path}.ports[${index}]`));
+    causes.push(...validatePort(port, `${path}.ports[${index}]`, portNames));
   });
   causes.push(...validateResources(objectAt(container, 'resources'), `${path}.resources`));
   return causes;
 }
 
-function validatePort(port: JsonObject, path: string): StatusCause[] {
-  const causes: StatusCause[] = [];
+function validatePort(port: JsonObject, path: string, names: Set<string>): StatusCause[] {
+  const name = textAt(port, 'name');
+  const problems = name === '' ? [] : portNameProblems(name);
+  const causes = problems.map((problem) => invalidValue(`${path}.name`, name, problem));
+  if (name !== '' && problems.length === 0) {
+    if (names.has(name)) causes.push(duplicateValue(`${path}.name`, name));
+    names.add(name);
+  }
   for (const field of ['containerPort', 'hostPort']) {
     const value = port[field];
     if (value === undefined && field === 'hostPort') continue;

@@ -1,39 +1,27 @@
 import type { StatusCause } from '../../http/api-error.ts';
-import type { JsonObject, JsonValue } from '../../json.ts';
+import type { JsonObject } from '../../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../access.ts';
-import { builtIn } from '../built-in.ts';
-import { ageColumn, nameColumn, textColumn } from '../column.ts';
+import { textColumn } from '../column.ts';
 import { fillConditionTimes } from '../condition-times.ts';
 import { deepEqual } from '../../deep-equal.ts';
-import { fieldForbidden, invalidValue, notSupported } from '../field-rules.ts';
-import { statusSubresource } from '../resource-type.ts';
+import { fieldForbidden, notSupported } from '../field-rules.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { applyTemplateDefaults, templateColumns, validateTemplate } from './pod-template.ts';
-
-const deployment = { group: 'apps', version: 'v1', kind: 'Deployment' };
+import { applyTemplateDefaults, validateTemplate } from './pod-template.ts';
+import { count, workload } from './workload.ts';
 
 /** Stored, and not acted on: no controller makes ReplicaSets and pods of it. */
-export const deployments: ResourceType = builtIn({
-  ...deployment,
-  plural: 'deployments',
-  shortNames: ['deploy'],
-  categories: ['all'],
-  namespaced: true,
-  model: 'V1Deployment',
-  subresources: [statusSubresource(deployment)],
+export const deployments: ResourceType = workload({
+  kind: 'Deployment',
+  shortName: 'deploy',
   columns: [
-    nameColumn,
     textColumn(
       'Ready',
       (object) => `${count(objectAt(object, 'status')?.readyReplicas)}/${count(objectAt(object, 'spec')?.replicas)}`,
     ),
     textColumn('Up-to-date', (object) => count(objectAt(object, 'status')?.updatedReplicas)),
     textColumn('Available', (object) => count(objectAt(object, 'status')?.availableReplicas)),
-    ageColumn,
-    ...templateColumns,
   ],
   behaviour: {
-    generation: 'spec',
     applyDefaults: (object) => {
       applyTemplateDefaults(object);
       fillConditionTimes(ensureObject(object, 'status'), ['lastUpdateTime', 'lastTransitionTime']);
@@ -50,13 +38,8 @@ export const deployments: ResourceType = builtIn({
     },
     prepareUpdate: raiseGenerationForAnnotations,
     validate: (object) => [...validateTemplate(object), ...validateStrategy(object)],
-    validateUpdate: selectorIsFixed,
   },
 });
-
-export function count(value: JsonValue | undefined): number {
-  return typeof value === 'number' ? value : 0;
-}
 
 /** Its controller copies annotations, so they are a part of what is wanted. */
 function raiseGenerationForAnnotations(object: JsonObject, previous: JsonObject): void {
@@ -79,10 +62,4 @@ function validateStrategy(object: JsonObject): StatusCause[] {
     return [fieldForbidden('spec.strategy.rollingUpdate', detail)];
   }
   return [];
-}
-
-export function selectorIsFixed(object: JsonObject, previous: JsonObject): StatusCause[] {
-  const selector = objectAt(objectAt(object, 'spec'), 'selector');
-  if (deepEqual(selector, objectAt(objectAt(previous, 'spec'), 'selector'))) return [];
-  return [invalidValue('spec.selector', selector ?? null, 'field is immutable')];
 }
