@@ -16,6 +16,7 @@ import { claimBlocks } from './block-claims.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf, withoutTimes } from './console-blocks.ts';
 
 const programs = await provideForSuite('docs/endpoints.md', ['etcd', 'kube-apiserver']);
+const page = await readFile('docs/endpoints.md', 'utf8');
 const transcripts = claimBlocks('docs/endpoints.md', 'console');
 const manifests = claimBlocks('docs/endpoints.md', 'yaml');
 const documentedPort = '10259';
