@@ -178,7 +178,7 @@ export class SchedulingCycle {
     // With room that can be made for all of it nothing else needs to be found out.
     const isHelped = preemption !== undefined && preemption.nominations.length > 0;
     const waitsFor = isHelped ? 'capacity' : this.#waitsFor(profile, candidate, demand, plan, diagnosis);
-    const sentences = [describeRefusal(candidate, diagnosis, plan.placements.length, needed)];
+    const sentences = [describeRefusal(candidate, diagnosis, plan.placed, needed)];
     if (waitsFor === 'never' && candidate.kind === 'gang') sentences.push(neverFits);
     if (preemption !== undefined) sentences.push(preemption.message);
     return {
@@ -211,7 +211,7 @@ export class SchedulingCycle {
 function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, plan: Plan): Refused {
   const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
   const isError = failureIn(diagnosis) !== undefined;
-  const message = describeRefusal(candidate, diagnosis, plan.placements.length, needed);
+  const message = describeRefusal(candidate, diagnosis, plan.placed, needed);
   return {
     kind: 'refused',
     pods: members,

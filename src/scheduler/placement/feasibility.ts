@@ -1,0 +1,263 @@
+import type { Pod } from '../../api/pod.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
+import { filtersFor, notPreselected } from '../../framework/profile.ts';
+import type { FilterPlugin, Profile } from '../../framework/profile.ts';
+import type { Status } from '../../framework/status.ts';
+import { filterBesideClaims } from './filter-beside-claims.ts';
+import type { Answering, KeptShare } from './kept-answers.ts';
+import { notAsked } from './narrowing.ts';
+import type { Narrowing } from './narrowing.ts';
+import type { NodeTable } from './node-table.ts';
+import type { RankingRoom } from './ranking-room.ts';
+
+/** A pod, with what PreFilter said of it. */
+export interface Asked {
+  readonly pod: Pod;
+  readonly state: CycleState;
+  /** The only nodes worth looking at; undefined: all. */
+  readonly nodeNames: ReadonlySet<string> | undefined;
+}
+
+/** What pods that are alike are asked about. */
+export interface FeasibilityOptions {
+  readonly profile: Profile;
+  readonly nodes: readonly NodeInfo[];
+  readonly answering: Answering;
+  /** Indexes of the only nodes to look at; absent: all. */
+  readonly within?: readonly number[] | undefined;
+  /** What extenders said of the nodes; absent: they have no say. */
+  readonly narrowing?: Narrowing | undefined;
+  /** Told how many nodes will be looked at, each time; may throw. */
+  readonly spend?: ((steps: number) => void) | undefined;
+  /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
+  readonly hasNoClaim: (uid: string) => boolean;
+  readonly room: RankingRoom;
+}
+
+/** A share of the plugins at work on one pod. */
+interface Working {
+  readonly share: KeptShare;
+  readonly table: NodeTable;
+  /** Those that were not told to skip the pod. */
+  readonly filters: readonly FilterPlugin[];
+}
+
+/** Which nodes a pod fits on, and why not on the others. Only nodes that changed since its like was asked about are looked at again. */
+export class Feasibility {
+  readonly #options: FeasibilityOptions;
+  #asked: Asked;
+  #working: readonly Working[] = [];
+  #anew: readonly FilterPlugin[] = [];
+  #others: readonly FilterPlugin[] = [];
+  #error: Status | undefined;
+  #dependsOnOthers = false;
+  /** Some node was refused by something else than the plugins that look at it alone. */
+  #isNarrowed = false;
+  /** node index -> refusal by Reserve; stands for as long as this */
+  readonly #reserve = new Map<number, Status>();
+
+  constructor(options: FeasibilityOptions, asked: Asked) {
+    this.#options = options;
+    this.#asked = asked;
+  }
+
+  get asked(): Asked {
+    return this.#asked;
+  }
+
+  /** A plugin failed: nothing is known. */
+  get error(): Status | undefined {
+    return this.#error;
+  }
+
+  /** Some node was refused in a way that may change when other pods are placed. */
+  get dependsOnOthers(): boolean {
+    return this.#dependsOnOthers;
+  }
+
+  get isRefusedByReserve(): boolean {
+    return this.#reserve.size > 0;
+  }
+
+  /** The kept answers, where scores are kept too. */
+  get kept(): readonly { readonly share: KeptShare; readonly table: NodeTable }[] {
+    return this.#working;
+  }
+
+  /** Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. */
+  find(asked: Asked): number {
+    const { profile, nodes, answering, within, narrowing, spend, room } = this.#options;
+    spend?.(this.#nodeCount);
+    const { state, nodeNames } = asked;
+    this.#asked = asked;
+    this.#error = undefined;
+    this.#dependsOnOthers = false;
+    this.#isNarrowed = this.#reserve.size > 0;
+    this.#anew = filtersFor(state, answering.anew.filters);
+    this.#others = filtersFor(state, profile.otherFilters);
+    this.#working = answering.kept.map((share) => {
+      const table = share.table();
+      table.reserve(nodes.length);
+      return { share, table, filters: filtersFor(state, share.filters) };
+    });
+    room.take(this, nodes.length);
+    const mayBeNarrowed =
+      nodeNames !== undefined ||
+      narrowing !== undefined ||
+      this.#reserve.size > 0 ||
+      this.#anew.length > 0 ||
+      this.#others.length > 0;
+    const [first, second] = this.#working;
+    const { indexes } = room.order;
+    const nodeCount = this.#nodeCount;
+    let size = 0;
+    for (let place = 0; place < nodeCount; place++) {
+      const index = within === undefined ? place : within[place]!;
+      const node = nodes[index]!;
+      if (first !== undefined) {
+        if (first.table.filtered[index] !== node.generation) this.#ask(first, node);
+        if (first.table.statuses[index] !== undefined) continue;
+      }
+      if (second !== undefined) {
+        if (second.table.filtered[index] !== node.generation) this.#ask(second, node);
+        if (second.table.statuses[index] !== undefined) continue;
+      }
+      if (mayBeNarrowed && this.#isRefused(node)) continue;
+      indexes[size++] = index;
+    }
+    room.order.size = size;
+    return size;
+  }
+
+  /** The node, one that fitted, has changed: does it still? */
+  stillFits(node: NodeInfo): boolean {
+    for (const working of this.#working) {
+      this.#ask(working, node);
+      if (working.table.statuses[node.index] !== undefined) return false;
+    }
+    if (this.#anew.length === 0) return true;
+    const status = this.#filter(this.#anew, node);
+    if (status === undefined) return true;
+    this.#options.room.refuse(node.index, status);
+    if (status.code === 'Error') this.#error ??= status;
+    return false;
+  }
+
+  /** Reserve refuses the node, for as long as this is used. */
+  refuse(node: NodeInfo, status: Status): void {
+    this.#reserve.set(node.index, status);
+    this.#isNarrowed = true;
+  }
+
+  /**
+   * Whether every node refuses the pod in a way that has nothing to do with other pods: neither taking some away nor placing
+   * more can help.
+   */
+  get isRefusedForGood(): boolean {
+    if (this.#error !== undefined || this.#isNarrowed) return false;
+    for (let place = 0; place < this.#nodeCount; place++) {
+      if (this.#statusOf(this.#indexAt(place))?.code !== 'UnschedulableAndUnresolvable') return false;
+    }
+    return true;
+  }
+
+  /** Why the pod finds no node (any more). */
+  diagnose(pod: Pod): Diagnosis {
+    const reasons = new Map<string, number>();
+    const plugins = new Set<string>();
+    let resolvable = false;
+    const nodeCount = this.#nodeCount;
+    /** Most nodes are refused by one of a few constants. */
+    const counts = new Map<Status, number>();
+    for (let place = 0; place < nodeCount; place++) {
+      const status = this.#statusOf(this.#indexAt(place));
+      if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+    for (const [status, count] of counts) {
+      for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+      if (status.plugin !== '') plugins.add(status.plugin);
+      resolvable ||= status.code === 'Unschedulable';
+    }
+    if (this.#error !== undefined && this.#error.plugin !== '') plugins.add(this.#error.plugin);
+    const refusal: Refusal =
+      this.#error === undefined ? { kind: 'nodes', reasons, resolvable } : { kind: 'pod', status: this.#error };
+    return { pod, nodeCount, refusal, plugins };
+  }
+
+  get #nodeCount(): number {
+    const { within, nodes } = this.#options;
+    return within === undefined ? nodes.length : within.length;
+  }
+
+  /** Index of the node that is looked at in this place. */
+  #indexAt(place: number): number {
+    const { within } = this.#options;
+    return within === undefined ? place : within[place]!;
+  }
+
+  /** The first refusal, in the profile's order of those that look at this node alone. */
+  #statusOf(index: number): Status | undefined {
+    for (const { table } of this.#working) {
+      const status = table.statuses[index];
+      if (status !== undefined) return this.#refusedEarlier(index, status) ?? status;
+    }
+    const status = this.#reserve.get(index) ?? this.#options.room.refusals[index];
+    return status && (this.#refusedEarlier(index, status) ?? status);
+  }
+
+  /** Where several share the work, one that comes before in the profile may refuse the node too: what it says counts. */
+  #refusedEarlier(index: number, status: Status): Status | undefined {
+    if (this.#working.length + Math.min(1, this.#anew.length) < 2) return undefined;
+    const { profile, nodes } = this.#options;
+    const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
+    if (place < 0) return undefined;
+    const node = nodes[index]!;
+    const filters = profile.localFilters.slice(0, node.claims.size === 0 ? place : undefined);
+    return this.#filter(filtersFor(this.#asked.state, filters), node);
+  }
+
+  #ask({ table, filters }: Working, node: NodeInfo): void {
+    const status = this.#filter(filters, node);
+    table.statuses[node.index] = status;
+    if (status?.code === 'Error') this.#error ??= status;
+    else table.markFiltered(node);
+  }
+
+  /** Reserve, PreFilter's choice of nodes, extenders, those that sign nothing and those that read other nodes: never reused. */
+  #isRefused(node: NodeInfo): boolean {
+    if (this.#reserve.has(node.index)) return true;
+    const status = this.#refusalByOthers(node);
+    if (status === undefined) return false;
+    this.#options.room.refuse(node.index, status);
+    if (status.code === 'Error') this.#error ??= status;
+    return true;
+  }
+
+  #refusalByOthers(node: NodeInfo): Status | undefined {
+    const { narrowing } = this.#options;
+    if (this.#asked.nodeNames?.has(node.name) === false) {
+      this.#isNarrowed = true;
+      return notPreselected;
+    }
+    if (narrowing?.allowed.has(node.name) === false) {
+      this.#isNarrowed = true;
+      return narrowing.refused.get(node.name) ?? notAsked;
+    }
+    const own = this.#anew.length === 0 ? undefined : this.#filter(this.#anew, node);
+    if (own !== undefined || this.#others.length === 0) return own;
+    const status = this.#filter(this.#others, node);
+    if (status === undefined) return undefined;
+    this.#dependsOnOthers = true;
+    this.#isNarrowed = true;
+    return status;
+  }
+
+  #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
+    const { profile, hasNoClaim } = this.#options;
+    const { state, pod } = this.#asked;
+    if (node.claims.size === 0) return profile.filterAll(filters, state, pod, node);
+    return filterBesideClaims(profile, filters, state, pod, node, hasNoClaim);
+  }
+}
