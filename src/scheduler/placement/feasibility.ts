@@ -212,9 +212,9 @@ export class Feasibility {
     if (this.#working.length + Math.min(1, this.#anew.length) < 2) return undefined;
     const { profile, nodes } = this.#options;
     const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
-    if (place < 0) return undefined;
     const node = nodes[index]!;
-    const filters = profile.localFilters.slice(0, node.claims.size === 0 ? place : undefined);
+    // All of them come before PreFilter's choice of nodes; beside claims each of them is asked twice.
+    const filters = profile.localFilters.slice(0, place < 0 || node.claims.size > 0 ? undefined : place);
     return this.#filter(filtersFor(this.#asked.state, filters), node);
   }
 

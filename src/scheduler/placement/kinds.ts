@@ -10,15 +10,15 @@ export interface Kind {
   readonly signatures: PodSignatures;
   /** They are alike to all plugins that sign. */
   readonly isUniform: boolean;
-  /** What makes them alike; of members that are like nobody, all that is known of them. Not unique among those. */
+  /** What the plugins sign of them; of members that are like nobody, what is known. Equal gangs have equal texts. */
   readonly text: string;
 }
 
 /** In the order in which members of each come. Throws PluginFailure. */
 export function kindsOf(cluster: Cluster, profile: Profile, { members, narrowingOf }: PlanRequest): Kind[] {
   const kinds: Kind[] = [];
-  /** text -> kind, of members that may be alike */
-  const byText = new Map<string, Kind>();
+  /** all that makes them alike -> kind */
+  const known = new Map<string, Kind>();
   /** what extenders said -> its number */
   const narrowings = new Map<Narrowing | undefined, number>();
   const isTellingMore = narrowingOf !== undefined || hasClaims(cluster);
@@ -29,10 +29,11 @@ export function kindsOf(cluster: Cluster, profile: Profile, { members, narrowing
       last.pods.push(pod);
       continue;
     }
-    let text = textOf(signatures);
-    if (isTellingMore) text += claimantOf(cluster, pod);
-    if (narrowingOf !== undefined) text += numberOf(narrowingOf(pod), narrowings);
-    const alike = signatures.local === undefined ? undefined : byText.get(text);
+    const text = textOf(signatures);
+    let key = text;
+    if (isTellingMore) key += claimantOf(cluster, pod);
+    if (narrowingOf !== undefined) key += numberOf(narrowingOf(pod), narrowings);
+    const alike = signatures.local === undefined ? undefined : known.get(key);
     if (alike !== undefined) {
       alike.pods.push(pod);
       last = alike;
@@ -40,7 +41,7 @@ export function kindsOf(cluster: Cluster, profile: Profile, { members, narrowing
     }
     last = { pods: [pod], signatures, isUniform: signatures.whole !== undefined, text };
     kinds.push(last);
-    if (signatures.local !== undefined) byText.set(text, last);
+    if (signatures.local !== undefined) known.set(key, last);
   }
   return kinds;
 }

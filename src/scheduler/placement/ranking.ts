@@ -281,7 +281,8 @@ export class Ranking {
 
   #askToNormalise({ plugin }: ScorePlugin, scores: Float64Array): void {
     try {
-      plugin.normalizeScore!(this.#asked.state, this.#asked.pod, scores);
+      const answer: unknown = plugin.normalizeScore!(this.#asked.state, this.#asked.pod, scores);
+      if (answer instanceof Promise) throw notInTime(answer);
       let sum = 0;
       for (let i = 0; i < scores.length; i++) sum += scores[i]!;
       // One that is no number leaves none.
@@ -304,6 +305,12 @@ export function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<str
   if (a?.size !== b?.size) return false;
   for (const name of a!) if (!b!.has(name)) return false;
   return true;
+}
+
+/** Whatever it will do to the scores comes too late. */
+function notInTime(answer: Promise<unknown>): TypeError {
+  dropPromise(answer);
+  return new TypeError('it must change the scores before it returns, not answer a Promise');
 }
 
 function finite(score: number): number {
