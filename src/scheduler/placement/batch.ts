@@ -3,6 +3,7 @@ import { CycleState } from '../../framework/cycle-state.ts';
 import type { PreFilterAnswer } from '../../framework/profile.ts';
 import type { Answering } from './kept-answers.ts';
 import type { Kind } from './kinds.ts';
+import type { KnownNodes } from './known-nodes.ts';
 import type { PlanRequest } from './plan.ts';
 import type { Ranking } from './ranking.ts';
 
@@ -24,10 +25,11 @@ export interface Admission {
   readonly asked: Candidate;
 }
 
-/** A kind, and how the plugins are asked about it. */
+/** A kind, how the plugins are asked about it, and what is known of it so far. */
 export interface Group {
   readonly kind: Kind;
   readonly answering: Answering;
+  readonly known: KnownNodes;
 }
 
 /** Members of one kind, along one plan. */

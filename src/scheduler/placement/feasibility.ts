@@ -1,12 +1,13 @@
 import type { Pod } from '../../api/pod.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
-import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { filtersFor, notPreselected } from '../../framework/profile.ts';
 import type { FilterPlugin, Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
 import type { Answering, KeptShare } from './kept-answers.ts';
+import type { KnownNodes } from './known-nodes.ts';
 import { notAsked } from './narrowing.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { NodeTable } from './node-table.ts';
@@ -34,6 +35,8 @@ export interface FeasibilityOptions {
   /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
   readonly hasNoClaim: (uid: string) => boolean;
   readonly room: RankingRoom;
+  /** What is known of pods that are alike; kept along a plan. */
+  readonly known: KnownNodes;
 }
 
 /** A share of the plugins at work on one pod. */
@@ -86,11 +89,39 @@ export class Feasibility {
     return this.#working;
   }
 
-  /** Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. */
-  find(asked: Asked): number {
-    const { profile, nodes, answering, within, narrowing, spend, room } = this.#options;
+  /**
+   * Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. With
+   * `generation`, the cluster's, it is noted which nodes the plugins that look at one alone let the pod go to.
+   */
+  find(asked: Asked, generation?: number): number {
+    const { nodes, within, narrowing, known, room } = this.#options;
+    this.#begin(asked);
+    if (generation !== undefined) known.begin(nodes.length, generation);
+    const isNew = generation !== undefined;
+    const mayBeNarrowed =
+      asked.nodeNames !== undefined || narrowing !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
+    const { indexes } = room.order;
+    const nodeCount = this.#nodeCount;
+    let size = 0;
+    for (let place = 0; place < nodeCount; place++) {
+      const node = nodes[within === undefined ? place : within[place]!]!;
+      if (isNew) {
+        if (!this.#fitsAlone(node)) continue;
+        known.note(node);
+      } else if (!(known.fits(node) ?? this.#fitsAlone(node))) continue;
+      if (mayBeNarrowed && this.#isRefused(node)) continue;
+      indexes[size++] = node.index;
+    }
+    // Nothing is known of a node that a plugin failed on.
+    if (this.#error !== undefined) known.forget();
+    room.order.size = size;
+    return size;
+  }
+
+  #begin(asked: Asked): void {
+    const { profile, nodes, answering, spend, room } = this.#options;
     spend?.(this.#nodeCount);
-    const { state, nodeNames } = asked;
+    const { state } = asked;
     this.#asked = asked;
     this.#error = undefined;
     this.#dependsOnOthers = false;
@@ -103,45 +134,26 @@ export class Feasibility {
       return { share, table, filters: filtersFor(state, share.filters) };
     });
     room.take(this, nodes.length);
-    const mayBeNarrowed =
-      nodeNames !== undefined ||
-      narrowing !== undefined ||
-      this.#reserve.size > 0 ||
-      this.#anew.length > 0 ||
-      this.#others.length > 0;
-    const [first, second] = this.#working;
-    const { indexes } = room.order;
-    const nodeCount = this.#nodeCount;
-    let size = 0;
-    for (let place = 0; place < nodeCount; place++) {
-      const index = within === undefined ? place : within[place]!;
-      const node = nodes[index]!;
-      if (first !== undefined) {
-        if (first.table.filtered[index] !== node.generation) this.#ask(first, node);
-        if (first.table.statuses[index] !== undefined) continue;
-      }
-      if (second !== undefined) {
-        if (second.table.filtered[index] !== node.generation) this.#ask(second, node);
-        if (second.table.statuses[index] !== undefined) continue;
-      }
-      if (mayBeNarrowed && this.#isRefused(node)) continue;
-      indexes[size++] = index;
-    }
-    room.order.size = size;
-    return size;
   }
 
   /** The node, one that fitted, has changed: does it still? */
   stillFits(node: NodeInfo): boolean {
-    for (const working of this.#working) {
-      this.#ask(working, node);
-      if (working.table.statuses[node.index] !== undefined) return false;
+    return this.#fitsAlone(node);
+  }
+
+  /** Whether the plugins that look at this node alone let the pod go there. */
+  #fitsAlone(node: NodeInfo): boolean {
+    const { index, generation } = node;
+    const working = this.#working;
+    for (let i = 0; i < working.length; i++) {
+      const { table } = working[i]!;
+      if (table.filtered[index] !== generation) this.#ask(working[i]!, node);
+      if (table.statuses[index] !== undefined) return false;
     }
     if (this.#anew.length === 0) return true;
     const status = this.#filter(this.#anew, node);
     if (status === undefined) return true;
-    this.#options.room.refuse(node.index, status);
-    if (status.code === 'Error') this.#error ??= status;
+    this.#refuse(node, status);
     return false;
   }
 
@@ -165,25 +177,26 @@ export class Feasibility {
 
   /** Why the pod finds no node (any more). */
   diagnose(pod: Pod): Diagnosis {
-    const reasons = new Map<string, number>();
-    const plugins = new Set<string>();
-    let resolvable = false;
     const nodeCount = this.#nodeCount;
+    if (this.#error !== undefined) {
+      const { plugin } = this.#error;
+      return { pod, nodeCount, refusal: { kind: 'pod', status: this.#error }, plugins: new Set(plugin && [plugin]) };
+    }
     /** Most nodes are refused by one of a few constants. */
     const counts = new Map<Status, number>();
     for (let place = 0; place < nodeCount; place++) {
       const status = this.#statusOf(this.#indexAt(place));
       if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
     }
+    const reasons = new Map<string, number>();
+    const plugins = new Set<string>();
+    let resolvable = false;
     for (const [status, count] of counts) {
       for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
       if (status.plugin !== '') plugins.add(status.plugin);
       resolvable ||= status.code === 'Unschedulable';
     }
-    if (this.#error !== undefined && this.#error.plugin !== '') plugins.add(this.#error.plugin);
-    const refusal: Refusal =
-      this.#error === undefined ? { kind: 'nodes', reasons, resolvable } : { kind: 'pod', status: this.#error };
-    return { pod, nodeCount, refusal, plugins };
+    return { pod, nodeCount, refusal: { kind: 'nodes', reasons, resolvable }, plugins };
   }
 
   get #nodeCount(): number {
@@ -199,20 +212,23 @@ export class Feasibility {
 
   /** The first refusal, in the profile's order of those that look at this node alone. */
   #statusOf(index: number): Status | undefined {
-    for (const { table } of this.#working) {
+    const node = this.#options.nodes[index]!;
+    for (const working of this.#working) {
+      const { table } = working;
+      // It was known without a look, or somebody else has had the table.
+      if (table.filtered[index] !== node.generation) this.#ask(working, node);
       const status = table.statuses[index];
-      if (status !== undefined) return this.#refusedEarlier(index, status) ?? status;
+      if (status !== undefined) return this.#refusedEarlier(node, status) ?? status;
     }
-    const status = this.#reserve.get(index) ?? this.#options.room.refusals[index];
-    return status && (this.#refusedEarlier(index, status) ?? status);
+    const status = this.#reserve.get(index) ?? this.#options.room.refusals[index] ?? this.#filter(this.#anew, node);
+    return status && (this.#refusedEarlier(node, status) ?? status);
   }
 
   /** Where several share the work, one that comes before in the profile may refuse the node too: what it says counts. */
-  #refusedEarlier(index: number, status: Status): Status | undefined {
+  #refusedEarlier(node: NodeInfo, status: Status): Status | undefined {
     if (this.#working.length + Math.min(1, this.#anew.length) < 2) return undefined;
-    const { profile, nodes } = this.#options;
+    const { profile } = this.#options;
     const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
-    const node = nodes[index]!;
     // All of them come before PreFilter's choice of nodes; beside claims each of them is asked twice.
     const filters = profile.localFilters.slice(0, place < 0 || node.claims.size > 0 ? undefined : place);
     return this.#filter(filtersFor(this.#asked.state, filters), node);
@@ -225,32 +241,27 @@ export class Feasibility {
     else table.markFiltered(node);
   }
 
-  /** Reserve, PreFilter's choice of nodes, extenders, those that sign nothing and those that read other nodes: never reused. */
+  /** By Reserve, PreFilter's choice of nodes, extenders, or those that read other nodes: never reused. */
   #isRefused(node: NodeInfo): boolean {
     if (this.#reserve.has(node.index)) return true;
     const status = this.#refusalByOthers(node);
     if (status === undefined) return false;
+    this.#isNarrowed = true;
+    this.#refuse(node, status);
+    return true;
+  }
+
+  #refuse(node: NodeInfo, status: Status): void {
     this.#options.room.refuse(node.index, status);
     if (status.code === 'Error') this.#error ??= status;
-    return true;
   }
 
   #refusalByOthers(node: NodeInfo): Status | undefined {
     const { narrowing } = this.#options;
-    if (this.#asked.nodeNames?.has(node.name) === false) {
-      this.#isNarrowed = true;
-      return notPreselected;
-    }
-    if (narrowing?.allowed.has(node.name) === false) {
-      this.#isNarrowed = true;
-      return narrowing.refused.get(node.name) ?? notAsked;
-    }
-    const own = this.#anew.length === 0 ? undefined : this.#filter(this.#anew, node);
-    if (own !== undefined || this.#others.length === 0) return own;
-    const status = this.#filter(this.#others, node);
-    if (status === undefined) return undefined;
-    this.#dependsOnOthers = true;
-    this.#isNarrowed = true;
+    if (this.#asked.nodeNames?.has(node.name) === false) return notPreselected;
+    if (narrowing?.allowed.has(node.name) === false) return narrowing.refused.get(node.name) ?? notAsked;
+    const status = this.#others.length === 0 ? undefined : this.#filter(this.#others, node);
+    if (status !== undefined) this.#dependsOnOthers = true;
     return status;
   }
 

@@ -18,15 +18,17 @@ export interface KeptShare extends Share {
 export interface Answering {
   /** Whose answers are kept; no plugin is in two. */
   readonly kept: readonly KeptShare[];
-  /** Who signs nothing for these pods, and is asked anew each time. */
+  /** Who is asked anew each time: nothing is signed, or it is not worth keeping. */
   readonly anew: Share;
 }
 
-const nobody: Share = { filters: [], scorers: [] };
+/** More kinds than this would only take each other's tables, and those of other gangs. */
+const ownTableLimit = 32;
 
 /**
  * What the plugins of one profile have answered about the nodes. Where pods of several kinds are to be placed together, the plugins
- * that sign all of them alike keep their answers once for all; those that tell them apart, a table for each kind.
+ * that sign all of them alike keep their answers once for all; those that tell them apart, a table for each kind unless there are
+ * too many.
  */
 export class KeptAnswers {
   readonly #profile: Profile;
@@ -49,13 +51,12 @@ export class KeptAnswers {
       return fragment !== undefined && kinds.every(({ fragments }) => fragments[i] === fragment);
     });
     const shared = this.#kept((i) => common[i]!, first);
+    const isKept = kinds.length <= ownTableLimit;
     return kinds.map((kind) => {
-      const own = this.#kept((i) => !common[i]! && kind.fragments[i] !== undefined, kind);
+      const mayBeKept = (i: number): boolean => isKept && kind.fragments[i] !== undefined;
+      const own = this.#kept((i) => !common[i]! && mayBeKept(i), kind);
       const kept = [shared, own].filter((share) => share !== undefined);
-      return {
-        kept,
-        anew: kind.local === undefined ? this.#share((i) => kind.fragments[i] === undefined).share : nobody,
-      };
+      return { kept, anew: this.#share((i) => !common[i]! && !mayBeKept(i)).share };
     });
   }
 

@@ -11,6 +11,7 @@ import { admit, amongOf } from './batch.ts';
 import type { Batch, Group } from './batch.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { kindsOf } from './kinds.ts';
+import { KnownNodes } from './known-nodes.ts';
 import { complete } from './plan.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
 import { Ranking, sameNames } from './ranking.ts';
@@ -114,7 +115,7 @@ export class Placing {
     const { cluster, answers } = this.#context;
     const kinds = kindsOf(cluster, this.#request.profile, this.#request);
     const answering = answers.of(kinds.map(({ signatures }) => signatures));
-    return kinds.map((kind, i) => ({ kind, answering: answering[i]! }));
+    return kinds.map((kind, i) => ({ kind, answering: answering[i]!, known: new KnownNodes() }));
   }
 
   /** Hardest first: those that fit on the fewest nodes; among equals the larger request. */
@@ -122,7 +123,10 @@ export class Placing {
     const counted: { batch: Batch; nodes: number }[] = [];
     for (const group of groups) {
       const batch = this.#batchOf(group);
-      counted.push({ batch, nodes: groups.length === 1 ? 0 : (batch.ranking?.count() ?? 0) });
+      counted.push({
+        batch,
+        nodes: groups.length === 1 ? 0 : (batch.ranking?.count(this.#context.cluster.generation) ?? 0),
+      });
       if (this.#isDue) yield;
     }
     counted.sort((a, b) => a.nodes - b.nodes || compareSizes(a.batch, b.batch));
@@ -130,7 +134,7 @@ export class Placing {
   }
 
   #batchOf(group: Group, pods: readonly Pod[] = group.kind.pods, areAlike = group.kind.isUniform): Batch {
-    const { kind, answering } = group;
+    const { kind, answering, known } = group;
     const { profile, isGone, narrowingOf } = this.#request;
     const { cluster, room, seed } = this.#context;
     const admission = admit(this.#request, pods, areAlike);
@@ -147,6 +151,7 @@ export class Placing {
         spend: (steps) => this.#spend(steps),
         hasNoClaim: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
         room,
+        known,
         salt: hashText(`${seed} ${kind.text}`),
       },
       { pod: asked.pod, state, nodeNames: answer.nodeNames },
@@ -225,7 +230,7 @@ export class Placing {
         continue;
       }
       // Others have been placed since.
-      if (batches.length > 1) ranking.count();
+      if (batches.length > 1) ranking.look();
       for (const name of ranking.diagnose(sample).plugins) names.add(name);
       if (this.#isDue) yield;
     }

@@ -10,6 +10,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Picture } from '../../testkit/picture.ts';
+import { KnownNodes } from './known-nodes.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { RankingRoom } from './ranking-room.ts';
@@ -102,6 +103,7 @@ function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable
       answering: { kept: [share], anew: { filters: [], scorers: [] } },
       hasNoClaim: (uid) => cluster.isAssumed(uid),
       room: new RankingRoom(),
+      known: new KnownNodes(),
       salt: pods.length,
     },
     asked,

@@ -45,10 +45,18 @@ export class Ranking {
     this.#feasibility = new Feasibility(options, asked);
   }
 
-  /** How many nodes the pod fits on as things are. Nothing is scored; a ranking that was built before is none any more. */
-  count(): number {
+  /**
+   * How many nodes the pod fits on, before anybody is placed; `generation` is the cluster's. What is found is known from then on,
+   * but for nodes that change. Nothing is scored.
+   */
+  count(generation: number): number {
+    return this.#findFeasible(generation);
+  }
+
+  /** Looks at the nodes as they are now, for `diagnose`; a ranking that was built before is none any more. */
+  look(): void {
     this.#isBuilt = false;
-    return this.#findFeasible();
+    this.#findFeasible();
   }
 
   /** How many nodes are left to choose from, once it is built. */
@@ -173,13 +181,13 @@ export class Ranking {
     return { ...diagnosis, refusal: { kind: 'pod', status: this.#error }, plugins };
   }
 
-  #findFeasible(): number {
+  #findFeasible(generation?: number): number {
     const { profile, nodes, room } = this.#options;
     this.#error = undefined;
     this.#scoring = [];
     room.order.begin(nodes, this.#salt);
     const begun = profile.begin();
-    const size = this.#feasibility.find(this.#asked);
+    const size = this.#feasibility.find(this.#asked, generation);
     profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', begun);
     return size;
   }
