@@ -89,15 +89,11 @@ export class Feasibility {
     return this.#working;
   }
 
-  /**
-   * Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. With
-   * `generation`, the cluster's, it is noted which nodes the plugins that look at one alone let the pod go to.
-   */
-  find(asked: Asked, generation?: number): number {
+  /** Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. */
+  find(asked: Asked): number {
     const { nodes, within, narrowing, known, room } = this.#options;
     this.#begin(asked);
-    if (generation !== undefined) known.begin(nodes.length, generation);
-    const isNew = generation !== undefined;
+    room.take(this, nodes.length);
     const mayBeNarrowed =
       asked.nodeNames !== undefined || narrowing !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
     const { indexes } = room.order;
@@ -105,21 +101,31 @@ export class Feasibility {
     let size = 0;
     for (let place = 0; place < nodeCount; place++) {
       const node = nodes[within === undefined ? place : within[place]!]!;
-      if (isNew) {
-        if (!this.#fitsAlone(node)) continue;
-        known.note(node);
-      } else if (!(known.fits(node) ?? this.#fitsAlone(node))) continue;
-      if (mayBeNarrowed && this.#isRefused(node)) continue;
+      if (!(known.fits(node) ?? this.#refusalAlone(node) === undefined)) continue;
+      if (mayBeNarrowed && this.#refusalByOthers(node) !== undefined) continue;
       indexes[size++] = node.index;
     }
-    // Nothing is known of a node that a plugin failed on.
-    if (this.#error !== undefined) known.forget();
     room.order.size = size;
     return size;
   }
 
+  /** Before the same nodes are gone through by `counts`, in this generation of the cluster. */
+  beginToCount(asked: Asked, generation: number): void {
+    this.#begin(asked);
+    this.#options.known.begin(this.#options.nodes.length, generation);
+  }
+
+  /** Whether the pod fits on the node. What the plugins that look at it alone say is known from then on. */
+  counts(node: NodeInfo): boolean {
+    const { known } = this.#options;
+    const isRefused = this.#refusalAlone(node) !== undefined;
+    // Nothing is known where a plugin fails.
+    if (this.#error === undefined) known.note(node, !isRefused);
+    return !isRefused && this.#refusalByOthers(node) === undefined;
+  }
+
   #begin(asked: Asked): void {
-    const { profile, nodes, answering, spend, room } = this.#options;
+    const { profile, nodes, answering, spend } = this.#options;
     spend?.(this.#nodeCount);
     const { state } = asked;
     this.#asked = asked;
@@ -133,28 +139,45 @@ export class Feasibility {
       table.reserve(nodes.length);
       return { share, table, filters: filtersFor(state, share.filters) };
     });
-    room.take(this, nodes.length);
   }
 
   /** The node, one that fitted, has changed: does it still? */
   stillFits(node: NodeInfo): boolean {
-    return this.#fitsAlone(node);
+    return this.#refusalAlone(node) === undefined;
   }
 
-  /** Whether the plugins that look at this node alone let the pod go there. */
-  #fitsAlone(node: NodeInfo): boolean {
+  /** By the plugins that look at this node alone. */
+  #refusalAlone(node: NodeInfo): Status | undefined {
     const { index, generation } = node;
     const working = this.#working;
     for (let i = 0; i < working.length; i++) {
       const { table } = working[i]!;
       if (table.filtered[index] !== generation) this.#ask(working[i]!, node);
-      if (table.statuses[index] !== undefined) return false;
+      const status = table.statuses[index];
+      if (status !== undefined) return status;
     }
-    if (this.#anew.length === 0) return true;
-    const status = this.#filter(this.#anew, node);
-    if (status === undefined) return true;
-    this.#refuse(node, status);
-    return false;
+    return this.#anew.length === 0 ? undefined : this.#failing(this.#filter(this.#anew, node));
+  }
+
+  /** By Reserve, PreFilter's choice of nodes, extenders, or those that read other nodes: never reused. */
+  #refusalByOthers(node: NodeInfo): Status | undefined {
+    const { narrowing } = this.#options;
+    let status = this.#reserve.get(node.index);
+    if (status === undefined && this.#asked.nodeNames?.has(node.name) === false) status = notPreselected;
+    if (status === undefined && narrowing?.allowed.has(node.name) === false) {
+      status = narrowing.refused.get(node.name) ?? notAsked;
+    }
+    if (status === undefined && this.#others.length > 0) {
+      status = this.#failing(this.#filter(this.#others, node));
+      this.#dependsOnOthers ||= status !== undefined;
+    }
+    this.#isNarrowed ||= status !== undefined;
+    return status;
+  }
+
+  #failing(status: Status | undefined): Status | undefined {
+    if (status?.code === 'Error') this.#error ??= status;
+    return status;
   }
 
   /** Reserve refuses the node, for as long as this is used. */
@@ -178,15 +201,16 @@ export class Feasibility {
   /** Why the pod finds no node (any more). */
   diagnose(pod: Pod): Diagnosis {
     const nodeCount = this.#nodeCount;
-    if (this.#error !== undefined) {
-      const { plugin } = this.#error;
-      return { pod, nodeCount, refusal: { kind: 'pod', status: this.#error }, plugins: new Set(plugin && [plugin]) };
-    }
     /** Most nodes are refused by one of a few constants. */
     const counts = new Map<Status, number>();
-    for (let place = 0; place < nodeCount; place++) {
+    for (let place = 0; place < nodeCount && this.#error === undefined; place++) {
       const status = this.#statusOf(this.#indexAt(place));
       if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+    if (this.#error !== undefined) {
+      const { plugin } = this.#error;
+      const plugins = new Set(plugin === '' ? [] : [plugin]);
+      return { pod, nodeCount, refusal: { kind: 'pod', status: this.#error }, plugins };
     }
     const reasons = new Map<string, number>();
     const plugins = new Set<string>();
@@ -213,56 +237,20 @@ export class Feasibility {
   /** The first refusal, in the profile's order of those that look at this node alone. */
   #statusOf(index: number): Status | undefined {
     const node = this.#options.nodes[index]!;
-    for (const working of this.#working) {
-      const { table } = working;
-      // It was known without a look, or somebody else has had the table.
-      if (table.filtered[index] !== node.generation) this.#ask(working, node);
-      const status = table.statuses[index];
-      if (status !== undefined) return this.#refusedEarlier(node, status) ?? status;
-    }
-    const status = this.#reserve.get(index) ?? this.#options.room.refusals[index] ?? this.#filter(this.#anew, node);
-    return status && (this.#refusedEarlier(node, status) ?? status);
-  }
-
-  /** Where several share the work, one that comes before in the profile may refuse the node too: what it says counts. */
-  #refusedEarlier(node: NodeInfo, status: Status): Status | undefined {
-    if (this.#working.length + Math.min(1, this.#anew.length) < 2) return undefined;
+    const status = this.#refusalAlone(node);
+    if (status === undefined) return this.#refusalByOthers(node);
+    if (this.#working.length + Math.min(1, this.#anew.length) < 2) return status;
+    // Where several share the work, one that comes before in the profile may refuse the node too; beside claims each is asked twice.
     const { profile } = this.#options;
     const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
-    // All of them come before PreFilter's choice of nodes; beside claims each of them is asked twice.
-    const filters = profile.localFilters.slice(0, place < 0 || node.claims.size > 0 ? undefined : place);
-    return this.#filter(filtersFor(this.#asked.state, filters), node);
+    const earlier = node.claims.size > 0 ? profile.localFilters : profile.localFilters.slice(0, place);
+    return this.#filter(filtersFor(this.#asked.state, earlier), node) ?? status;
   }
 
   #ask({ table, filters }: Working, node: NodeInfo): void {
     const status = this.#filter(filters, node);
     table.statuses[node.index] = status;
-    if (status?.code === 'Error') this.#error ??= status;
-    else table.markFiltered(node);
-  }
-
-  /** By Reserve, PreFilter's choice of nodes, extenders, or those that read other nodes: never reused. */
-  #isRefused(node: NodeInfo): boolean {
-    if (this.#reserve.has(node.index)) return true;
-    const status = this.#refusalByOthers(node);
-    if (status === undefined) return false;
-    this.#isNarrowed = true;
-    this.#refuse(node, status);
-    return true;
-  }
-
-  #refuse(node: NodeInfo, status: Status): void {
-    this.#options.room.refuse(node.index, status);
-    if (status.code === 'Error') this.#error ??= status;
-  }
-
-  #refusalByOthers(node: NodeInfo): Status | undefined {
-    const { narrowing } = this.#options;
-    if (this.#asked.nodeNames?.has(node.name) === false) return notPreselected;
-    if (narrowing?.allowed.has(node.name) === false) return narrowing.refused.get(node.name) ?? notAsked;
-    const status = this.#others.length === 0 ? undefined : this.#filter(this.#others, node);
-    if (status !== undefined) this.#dependsOnOthers = true;
-    return status;
+    if (this.#failing(status)?.code !== 'Error') table.markFiltered(node);
   }
 
   #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {

@@ -20,6 +20,9 @@ import type { RankingRoom } from './ranking-room.ts';
 /** What placing a member costs besides, in looks at a node. */
 const stepsPerMember = 40;
 
+/** So many kinds are counted together. */
+const countedTogether = 8;
+
 /** What plans of one planner have in common. */
 export interface PlacingContext {
   readonly cluster: Cluster;
@@ -120,17 +123,28 @@ export class Placing {
 
   /** Hardest first: those that fit on the fewest nodes; among equals the larger request. */
   *#inOrder(groups: readonly Group[]): Steps<Batch[]> {
-    const counted: { batch: Batch; nodes: number }[] = [];
-    for (const group of groups) {
-      const batch = this.#batchOf(group);
-      counted.push({
-        batch,
-        nodes: groups.length === 1 ? 0 : (batch.ranking?.count(this.#context.cluster.generation) ?? 0),
-      });
+    const batches = groups.map((group) => this.#batchOf(group));
+    if (batches.length === 1) return batches;
+    /** batch -> how many nodes it fits on */
+    const counts = new Map<Batch, number>();
+    for (let i = 0; i < batches.length; i += countedTogether) {
+      this.#count(batches.slice(i, i + countedTogether), counts);
       if (this.#isDue) yield;
     }
-    counted.sort((a, b) => a.nodes - b.nodes || compareSizes(a.batch, b.batch));
-    return counted.map(({ batch }) => batch);
+    return batches.sort((a, b) => counts.get(a)! - counts.get(b)! || compareSizes(a, b));
+  }
+
+  /** A look at a node takes longer to come by the node than to judge it, so several kinds are judged by one. */
+  #count(batches: readonly Batch[], counts: Map<Batch, number>): void {
+    const { nodes, generation } = this.#context.cluster;
+    const counting = batches.map(({ ranking }) => ranking?.counting(generation));
+    const sizes = batches.map(() => 0);
+    const nodeCount = this.#indexes?.length ?? nodes.length;
+    for (let place = 0; place < nodeCount; place++) {
+      const node = nodes[this.#indexes === undefined ? place : this.#indexes[place]!]!;
+      for (let i = 0; i < counting.length; i++) if (counting[i]?.counts(node) === true) sizes[i]!++;
+    }
+    batches.forEach((batch, i) => counts.set(batch, sizes[i]!));
   }
 
   #batchOf(group: Group, pods: readonly Pod[] = group.kind.pods, areAlike = group.kind.isUniform): Batch {

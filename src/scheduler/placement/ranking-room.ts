@@ -1,4 +1,3 @@
-import type { Status } from '../../framework/status.ts';
 import { NodeOrder } from './node-order.ts';
 
 const nothing = new Float64Array(0);
@@ -6,8 +5,6 @@ const nothing = new Float64Array(0);
 /** Working room that all rankings of a planner share, so that thousands of them cost one. It is the one's that took it last. */
 export class RankingRoom {
   readonly order = new NodeOrder();
-  /** node index -> refusal that is not kept; undefined: none */
-  readonly refusals: (Status | undefined)[] = [];
   /** One scorer's scores of the listed nodes, in their order. */
   column = nothing;
   /** position of a scorer -> its raw scores by node index, where they are not kept */
@@ -15,7 +12,6 @@ export class RankingRoom {
   /** position of a scorer -> its normalised scores by node index */
   readonly #normalised: Float64Array[] = [];
   #owner: object | undefined;
-  #hasRefusals = false;
   #size = 0;
 
   isOf(owner: object): boolean {
@@ -25,19 +21,11 @@ export class RankingRoom {
   /** Makes room for that many nodes; nothing is in it. */
   take(owner: object, nodeCount: number): void {
     this.#owner = owner;
-    if (this.#hasRefusals) this.refusals.fill(undefined);
-    this.#hasRefusals = false;
     if (this.#size >= nodeCount) return;
     this.#size = nodeCount + (nodeCount >> 1);
     this.column = new Float64Array(this.#size);
     this.#raw.length = 0;
     this.#normalised.length = 0;
-    while (this.refusals.length < this.#size) this.refusals.push(undefined);
-  }
-
-  refuse(index: number, status: Status): void {
-    this.refusals[index] = status;
-    this.#hasRefusals = true;
   }
 
   raw(scorer: number): Float64Array {

@@ -45,12 +45,10 @@ export class Ranking {
     this.#feasibility = new Feasibility(options, asked);
   }
 
-  /**
-   * How many nodes the pod fits on, before anybody is placed; `generation` is the cluster's. What is found is known from then on,
-   * but for nodes that change. Nothing is scored.
-   */
-  count(generation: number): number {
-    return this.#findFeasible(generation);
+  /** How the nodes that the pod fits on are counted, before anybody is placed. Nothing is listed or scored. */
+  counting(generation: number): Feasibility {
+    this.#feasibility.beginToCount(this.#asked, generation);
+    return this.#feasibility;
   }
 
   /** Looks at the nodes as they are now, for `diagnose`; a ranking that was built before is none any more. */
@@ -181,13 +179,13 @@ export class Ranking {
     return { ...diagnosis, refusal: { kind: 'pod', status: this.#error }, plugins };
   }
 
-  #findFeasible(generation?: number): number {
+  #findFeasible(): number {
     const { profile, nodes, room } = this.#options;
     this.#error = undefined;
     this.#scoring = [];
     room.order.begin(nodes, this.#salt);
     const begun = profile.begin();
-    const size = this.#feasibility.find(this.#asked, generation);
+    const size = this.#feasibility.find(this.#asked);
     profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', begun);
     return size;
   }
