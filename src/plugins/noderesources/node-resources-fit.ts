@@ -8,6 +8,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import type { Status } from '../../framework/status.ts';
+import { latestTemplate } from '../latest-template.ts';
 import { AllocationScore } from './allocation-score.ts';
 import { readFitArguments } from './fit-arguments.ts';
 import type { FitArguments } from './fit-arguments.ts';
@@ -22,6 +23,7 @@ class NodeResourcesFit implements Plugin {
   readonly #score: AllocationScore;
   readonly #enough: Shortage;
   readonly #isIgnored: ((resource: string) => boolean) | undefined;
+  readonly #signature = latestTemplate(signatureOf);
   // What Filter looks at, for the template asked about last: only used when resources are ignored.
   #checkedTemplate: PodTemplate | undefined;
   #checked: ResourceList | undefined;
@@ -34,8 +36,7 @@ class NodeResourcesFit implements Plugin {
   }
 
   sign(pod: Pod): string {
-    const { requests, nonZeroMilliCpu, nonZeroMemory } = pod.template;
-    return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
+    return this.#signature(pod.template);
   }
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
@@ -100,6 +101,10 @@ class NodeResourcesFit implements Plugin {
     }
     return this.#checked!;
   }
+}
+
+function signatureOf({ requests, nonZeroMilliCpu, nonZeroMemory }: PodTemplate): string {
+  return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
 }
 
 /** Undefined when nothing is ignored. Only extended resources can be: a name with a group outside kubernetes.io. */
