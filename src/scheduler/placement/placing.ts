@@ -268,6 +268,7 @@ export class Placing {
     // What PreFilter said before others were placed.
     let isStale = batches.length > 1 || placements.length > 0;
     for (let i = 0; i < pods.length && placements.length < needed; i++) {
+      if (this.#isDue) yield;
       const pod = pods[i]!;
       if (!mayChange && attempt.candidates - left.length < needed) {
         left.push(...pods.slice(i));
@@ -313,7 +314,6 @@ export class Placing {
       const failure = ranking.error ?? this.#follow(batches, pod, node);
       if (failure !== undefined) return stoppedBy(this.#refusal(pod, failure), pods.slice(i));
       isStale = ranking.readsOthers;
-      if (this.#isDue) yield;
     }
     const never = isRefusedByNodes && !mayChange && !isStale && ranking.isRefusedForGood;
     return diagnosis && { pods: left, diagnosis, mayChange, never };

@@ -92,12 +92,17 @@ describe('a plan that is made in steps', () => {
       const { picture, members, needed } = sceneOf(seed);
       const before = picture.rooms();
       const transaction = picture.cluster.begin();
-      const request = { profile: picture.profile, members, needed, groupState: new CycleState() };
+      let spent = 0;
+      const spend = (work: number): void => void (spent += work);
+      const request = { profile: picture.profile, members, needed, groupState: new CycleState(), spend };
       const open = picture.planner.begin(request, transaction);
       let plan: Plan | undefined;
       for (let i = seed % 7; i > 0 && plan === undefined; i--) {
+        spent = 0;
         plan = open.advance(0);
         steps++;
+        // Eight kinds are counted together; a member costs a look at all nodes, and forty besides.
+        expect(spent).toBeLessThanOrEqual(40 + 8 * picture.cluster.nodes.length);
       }
       open.abandon();
       if (plan !== undefined) picture.planner.unreserve(picture.profile, plan.placements);
