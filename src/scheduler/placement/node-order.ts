@@ -13,6 +13,8 @@ export class NodeOrder {
   indexes = new Int32Array(0);
   size = 0;
   #nodes: readonly NodeInfo[] = [];
+  /** node index -> its place among equals, while there is a heap */
+  #ties = new Int32Array(0);
   #salt = 0;
   #state: 'listed' | 'bestFirst' | 'heap' = 'listed';
 
@@ -25,6 +27,7 @@ export class NodeOrder {
     if (this.indexes.length >= nodes.length) return;
     this.indexes = new Int32Array(nodes.length + (nodes.length >> 1));
     this.totals = new Float64Array(this.indexes.length);
+    this.#ties = new Int32Array(this.indexes.length);
   }
 
   /** Index of the best node; -1 when none is listed. */
@@ -54,7 +57,17 @@ export class NodeOrder {
   #bringBestFirst(): void {
     const { indexes, size } = this;
     let best = 0;
-    for (let i = 1; i < size; i++) if (this.#isBetter(indexes[i]!, indexes[best]!)) best = i;
+    let bestTie = this.#tieOf(indexes[0]!);
+    let greatest = this.totals[indexes[0]!]!;
+    for (let i = 1; i < size; i++) {
+      const total = this.totals[indexes[i]!]!;
+      if (total < greatest) continue;
+      const tie = this.#tieOf(indexes[i]!);
+      if (total === greatest && !this.#precedes(tie, indexes[i]!, bestTie, indexes[best]!)) continue;
+      best = i;
+      bestTie = tie;
+      greatest = total;
+    }
     const first = indexes[0]!;
     indexes[0] = indexes[best]!;
     indexes[best] = first;
@@ -63,6 +76,7 @@ export class NodeOrder {
 
   #makeHeap(): void {
     this.#state = 'heap';
+    for (let i = 0; i < this.size; i++) this.#ties[this.indexes[i]!] = this.#tieOf(this.indexes[i]!);
     for (let i = (this.size >> 1) - 1; i >= 0; i--) this.#siftDown(i, this.indexes[i]!);
   }
 
@@ -83,12 +97,15 @@ export class NodeOrder {
 
   #isBetter(a: number, b: number): boolean {
     const difference = this.totals[a]! - this.totals[b]!;
-    return difference === 0 ? this.#precedes(this.#nodes[a]!, this.#nodes[b]!) : difference > 0;
+    return difference === 0 ? this.#precedes(this.#ties[a]!, a, this.#ties[b]!, b) : difference > 0;
   }
 
-  #precedes(a: NodeInfo, b: NodeInfo): boolean {
-    const difference = mixed(a.nameHash ^ this.#salt) - mixed(b.nameHash ^ this.#salt);
-    return difference === 0 ? a.name < b.name : difference < 0;
+  #tieOf(index: number): number {
+    return mixed(this.#nodes[index]!.nameHash ^ this.#salt);
+  }
+
+  #precedes(tie: number, index: number, otherTie: number, other: number): boolean {
+    return tie === otherTie ? this.#nodes[index]!.name < this.#nodes[other]!.name : tie < otherTie;
   }
 }
 
