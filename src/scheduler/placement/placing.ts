@@ -9,6 +9,7 @@ import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { Status } from '../../framework/status.ts';
 import { admit, amongOf } from './batch.ts';
 import type { Batch, Group } from './batch.ts';
+import { compareSizes, countedTogether, countNodes } from './hardness.ts';
 import type { KeptAnswers } from './kept-answers.ts';
 import { kindsOf } from './kinds.ts';
 import { KnownNodes } from './known-nodes.ts';
@@ -19,9 +20,6 @@ import type { RankingRoom } from './ranking-room.ts';
 
 /** What placing a member costs besides, in looks at a node. */
 const stepsPerMember = 40;
-
-/** So many kinds are counted together. */
-const countedTogether = 8;
 
 /** What plans of one planner have in common. */
 export interface PlacingContext {
@@ -103,8 +101,8 @@ export class Placing {
     const groups = this.#groups();
     const hardestFirst = yield* this.#inOrder(groups);
     const first = yield* this.#place(hardestFirst);
-    const { blocked, placed } = first;
-    const isFinal = blocked === undefined || failureIn(blocked) !== undefined;
+    const { blocked, placed, never } = first;
+    const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
     // The hardest may have taken room in which easier ones would have been enough.
     if (isFinal || placed === 0 || members.length <= needed || groups.length < 2) return first;
     this.unreserve();
@@ -128,23 +126,12 @@ export class Placing {
     /** batch -> how many nodes it fits on */
     const counts = new Map<Batch, number>();
     for (let i = 0; i < batches.length; i += countedTogether) {
-      this.#count(batches.slice(i, i + countedTogether), counts);
+      const some = batches.slice(i, i + countedTogether);
+      const sizes = countNodes(this.#context.cluster, this.#indexes, some);
+      some.forEach((batch, j) => counts.set(batch, sizes[j]!));
       if (this.#isDue) yield;
     }
     return batches.sort((a, b) => counts.get(a)! - counts.get(b)! || compareSizes(a, b));
-  }
-
-  /** A look at a node takes longer to come by the node than to judge it, so several kinds are judged by one. */
-  #count(batches: readonly Batch[], counts: Map<Batch, number>): void {
-    const { nodes, generation } = this.#context.cluster;
-    const counting = batches.map(({ ranking }) => ranking?.counting(generation));
-    const sizes = batches.map(() => 0);
-    const nodeCount = this.#indexes?.length ?? nodes.length;
-    for (let place = 0; place < nodeCount; place++) {
-      const node = nodes[this.#indexes === undefined ? place : this.#indexes[place]!]!;
-      for (let i = 0; i < counting.length; i++) if (counting[i]?.counts(node) === true) sizes[i]!++;
-    }
-    batches.forEach((batch, i) => counts.set(batch, sizes[i]!));
   }
 
   #batchOf(group: Group, pods: readonly Pod[] = group.kind.pods, areAlike = group.kind.isUniform): Batch {
@@ -387,15 +374,6 @@ function stoppedBy(diagnosis: Diagnosis, pods: readonly Pod[]): Leftover {
 function stopped(placements: readonly Placement[], blocked: Diagnosis): Plan {
   const { plugins: refusedBy } = blocked;
   return { placements, placed: placements.length, blocked, refusedBy, never: false, isExhaustive: false };
-}
-
-/** The larger request first; among equals by what they are, so that the order is the same for all equal gangs. */
-function compareSizes(a: Batch, b: Batch): number {
-  const [one, other] = [a.sample.template, b.sample.template];
-  const cpu = other.nonZeroMilliCpu - one.nonZeroMilliCpu;
-  const memory = other.nonZeroMemory - one.nonZeroMemory;
-  const [text, otherText] = [a.group.kind.text, b.group.kind.text];
-  return cpu || memory || (text < otherText ? -1 : text === otherText ? 0 : 1);
 }
 
 function indexesOf(cluster: Cluster, names: ReadonlySet<string>): readonly number[] {
