@@ -1,6 +1,7 @@
 import type { Node } from '../api/node.ts';
 import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
+import { hashText } from '../base/hash-text.ts';
 import type { Claim } from './claim.ts';
 
 /** What is on a node: its pods and their sums. */
@@ -44,6 +45,8 @@ export interface OwnContents extends NodeContents {
 /** A node of the picture. */
 export class NodeInfo implements NodeView {
   readonly name: string;
+  /** Of the name: what an order among equal nodes is made of. */
+  readonly nameHash: number;
   index = -1;
   node: Node;
   generation = 0;
@@ -57,6 +60,7 @@ export class NodeInfo implements NodeView {
 
   constructor(name: string, node: Node) {
     this.name = name;
+    this.nameHash = hashText(name);
     this.node = node;
   }
 

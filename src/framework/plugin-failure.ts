@@ -1,6 +1,17 @@
 import { describeThrown } from './plugin-answers.ts';
 import { Status } from './status.ts';
 
+/** A plugin failed where no Status can be answered; `status` names it. */
+export class PluginFailure extends Error {
+  override readonly name = 'PluginFailure';
+  readonly status: Status;
+
+  constructor(status: Status) {
+    super(status.message, { cause: status.cause });
+    this.status = status;
+  }
+}
+
 /** What becomes of a plugin that failed: Error, which names plugin and point, unless it threw a Status that says Error itself. */
 export function failureOf(plugin: { readonly name: string }, point: string, error: unknown): Status {
   const status = statusOf(error);

@@ -56,8 +56,8 @@ export interface Plugin {
 
   /**
    * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read: equal
-   * texts, equal answers. Asked once a pod and kept, so nothing else may be in it, the time for one. `undefined`: not
-   * reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
+   * texts, equal answers. The answers are kept, so nothing else may be in it, the time for one. Asked about each pod in each
+   * attempt, so it must be cheap. `undefined`: not reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
    */
   sign?(pod: Pod): string | undefined;
 
@@ -112,7 +112,9 @@ export interface Plugin {
 
   /** Told that the pod is assumed on the node. A refusal undoes the placement. */
   reserve?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
-  /** Undoes Reserve, in reverse plugin order; also called for pods that this plugin never reserved. Idempotent. */
+  /**
+   * Undoes Reserve, in reverse plugin order, once for each pod and node; also called for pods that this plugin never reserved.
+   */
   unreserve?(state: CycleState, pod: Pod, nodeName: string): void;
 
   /** The gate before binding: `undefined` passes, `Wait` parks the pod until Allow or Reject, a Status rejects. */

@@ -1,31 +1,33 @@
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../observability/logger.ts';
+import { BindingPoints } from './binding-points.ts';
+import type { Candidate, QueueKey } from './candidate.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import type { Candidate, QueueKey } from './candidate.ts';
+import { keepsUp } from './keeps-up.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
 import {
-  describeThrown,
   readPermitAnswer,
   readPostFilterAnswer,
   readPreFilterAnswer,
   readRefusal,
   readRefusalOrSkip,
-  readSignature,
 } from './plugin-answers.ts';
+import { guarded, PluginCalls } from './plugin-calls.ts';
 import { failureOf } from './plugin-failure.ts';
-import { CallSampler, outcomeOf } from './plugin-meter.ts';
+import { outcomeOf } from './plugin-meter.ts';
 import type { CallCount, CountedPoint, MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
+import { judgesNodes, PodSigner } from './pod-signer.ts';
+import type { PodSignatures } from './pod-signer.ts';
 import { ProfileError } from './profile-error.ts';
 import { Status } from './status.ts';
-import { withinDeadline } from './within-deadline.ts';
 
 export type { EnabledPlugin } from './enabled-plugin.ts';
 export type { PluginRegistry } from './make-plugins.ts';
+export { PluginFailure } from './plugin-failure.ts';
+export type { PodSignatures } from './pod-signer.ts';
 export { ProfileError } from './profile-error.ts';
 
 export interface FilterPlugin {
@@ -42,25 +44,6 @@ export interface ScorePlugin {
   calls: number;
 }
 
-/** One call in so many is timed: at Filter and Score, which are asked about each node, and at the other points. */
-const timedNodeCalls = 256;
-const timedCalls = 10;
-/** One run in so many is timed at the points that each member of a gang passes in the cycle. */
-const timedMemberRuns = 8;
-
-/** What makes pods alike to the plugins of a profile; undefined: nothing that could be reused. */
-export interface PodSignatures {
-  /** For those that read one node at a time: equal texts share their answers about nodes. */
-  readonly local: string | undefined;
-  /**
-   * For those that read other nodes, together with `local`: equal texts share what PreFilter computed, along a plan. Undefined
-   * also where such a plugin cannot keep that up to date.
-   */
-  readonly others: string | undefined;
-  /** Both in one: pods with equal texts are alike to all of them. Undefined where one of the two is. */
-  readonly whole: string | undefined;
-}
-
 /**
  * PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
  * nodes refused the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
@@ -72,17 +55,6 @@ export type PreFilterAnswer = { readonly mayChange: boolean } & (
 /** What the Permit plugins together want: `waits` maps plugin -> milliseconds, empty when the pod may go on at once. */
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
-
-/** A plugin failed where no Status can be answered; `status` names it. */
-export class PluginFailure extends Error {
-  override readonly name = 'PluginFailure';
-  readonly status: Status;
-
-  constructor(status: Status) {
-    super(status.message, { cause: status.cause });
-    this.status = status;
-  }
-}
 
 /** PreFilter left the node out. */
 export const notPreselected = new Status(
@@ -107,10 +79,7 @@ export class Profile {
   readonly gangPolicy: string | undefined;
   /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
   readonly judgesUnsigned: boolean;
-  readonly #localSigners: readonly Plugin[];
-  readonly #otherSigners: readonly Plugin[];
-  /** What their PreFilters compute is brought up to date after a placement, not computed again. */
-  readonly #othersKeepUp: boolean;
+  readonly #signer: PodSigner;
   /** point -> the plugins that run there, in order */
   readonly #at: MadePlugins['at'];
   /** PreFilters whose answers are the same for pods with equal signatures. */
@@ -125,23 +94,19 @@ export class Profile {
   readonly #otherPreScorers: readonly Plugin[];
   readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
-  readonly #clock: Clock;
-  readonly #logger: Logger;
-  readonly #meter: PluginMeter | undefined;
+  readonly #calls: PluginCalls;
+  readonly #binding: BindingPoints;
   /** plugin -> its calls */
   readonly #preFilterCalls: ReadonlyMap<Plugin, CallCount>;
   readonly #preScoreCalls: ReadonlyMap<Plugin, CallCount>;
-  readonly #nodeCalls = new CallSampler(timedNodeCalls);
-  readonly #otherCalls = new CallSampler(timedCalls);
-  readonly #memberRuns = new CallSampler(timedMemberRuns);
 
   /** Throws ProfileError. Without a meter nothing is timed. */
   constructor(options: ProfilePlugins & { readonly meter?: PluginMeter | undefined }) {
     const { plugins, at, weights } = makePlugins(options);
     this.schedulerName = options.schedulerName;
-    this.#clock = options.handle.clock;
-    this.#logger = options.handle.logger;
-    this.#meter = options.meter;
+    const { clock, logger } = options.handle;
+    this.#calls = new PluginCalls({ clock, logger, meter: options.meter });
+    this.#binding = new BindingPoints(at, this.#calls);
     this.plugins = plugins;
     this.#at = at;
     this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)!, calls: 0 }));
@@ -157,19 +122,14 @@ export class Profile {
         plugin.sign === undefined &&
         (at.preFilter.includes(plugin) || (plugin.reserve !== undefined && at.reserve.includes(plugin))),
     );
-    const judges = plugins.filter((plugin) => at.filter.includes(plugin) || at.score.includes(plugin));
-    const signs = (plugin: Plugin): boolean =>
-      judges.includes(plugin) || (at.preFilter.includes(plugin) && plugin.sign !== undefined);
-    this.#localSigners = plugins.filter((plugin) => plugin.readsOtherNodes !== true && signs(plugin));
-    this.#otherSigners = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
-    this.#othersKeepUp = this.#otherSigners.every((plugin) => !at.preFilter.includes(plugin) || follows(plugin));
-    const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judges.includes(plugin);
+    this.#signer = new PodSigner(plugins, at);
+    const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judgesNodes(plugin, at);
     this.#sharedPreFilters = at.preFilter.filter(isSigned);
     this.#ownPreFilters = at.preFilter.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
-    this.#otherPreFilters = at.preFilter.filter((plugin) => this.#otherSigners.includes(plugin));
+    this.#otherPreFilters = at.preFilter.filter((plugin) => this.#signer.isOther(plugin));
     this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
     this.#otherPreScorers = at.preScore.filter((plugin) => plugin.readsOtherNodes === true);
-    this.#followers = at.preFilter.filter(follows);
+    this.#followers = at.preFilter.filter(keepsUp);
     if (at.queueSort.length !== 1) {
       const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
       const text = `exactly one enabled plugin must sort the queue, but enabled is ${names}`;
@@ -184,10 +144,12 @@ export class Profile {
 
   /** Throws PluginFailure. */
   signaturesOf(pod: Pod): PodSignatures {
-    const local = signature(this.#localSigners, pod);
-    const others = this.#othersKeepUp ? signature(this.#otherSigners, pod) : undefined;
-    const whole = local === undefined || others === undefined ? undefined : `${others}${local}`;
-    return { local, others, whole };
+    return this.#signer.sign(pod);
+  }
+
+  /** The plugins that the fragments of a pod's signatures are of, in that order. */
+  get signers(): readonly Plugin[] {
+    return this.#signer.local;
   }
 
   /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
@@ -214,7 +176,7 @@ export class Profile {
     try {
       order = this.#queueSort.compare!(a, b);
     } catch (error) {
-      this.#logger.error('a plugin failed to sort the queue', { plugin: this.#queueSort.name, error });
+      this.#calls.failed('a plugin failed to sort the queue', this.#queueSort, error);
     }
     if (typeof order === 'number' && !Number.isNaN(order)) return order;
     return a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid === b.uid ? 0 : 1);
@@ -230,25 +192,20 @@ export class Profile {
     for (const { plugin, calls } of this.scorers) yield { plugin: plugin.name, point: 'Score', calls };
   }
 
-  /** When what is told to `ran` begins, as Clock.monotonic(); NaN: it is not timed. */
+  /** When what is told to `ran` begins; NaN: it is not timed. */
   begin(): number {
-    return this.#meter === undefined ? NaN : this.#clock.monotonic();
-  }
-
-  /** At the points that each member of a gang passes, where two looks at the clock would be a good part of the work. */
-  #beginOfMany(): number {
-    return this.#memberRuns.picks() ? this.begin() : NaN;
+    return this.#calls.begin();
   }
 
   /** For the points whose runs others put together of several calls: all plugins have been asked, from `begun` on. */
   ran(point: MeasuredPoint, outcome: Outcome, begun: number): void {
-    if (!Number.isNaN(begun)) this.#meter?.ran(point, outcome, this.#clock.monotonic() - begun);
+    this.#calls.ran(point, outcome, begun);
   }
 
   preEnqueue(candidate: Candidate): Status | undefined {
     const begun = this.begin();
     for (const plugin of this.#at.preEnqueue) {
-      const status = this.#call(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
+      const status = this.#calls.call(plugin, 'PreEnqueue', () => readRefusal(plugin.preEnqueue!(candidate)));
       if (status === undefined) continue;
       this.ran('PreEnqueue', status.code, begun);
       return status.from(plugin.name);
@@ -290,9 +247,9 @@ export class Profile {
     if (plugins.length === 0) return { status: undefined, nodeNames: among, mayChange: false };
     let nodeNames = among;
     let mayChange = false;
-    const begun = this.#beginOfMany();
+    const begun = this.#calls.beginOfMany();
     for (const plugin of plugins) {
-      const answer = this.#call(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
+      const answer = this.#calls.call(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
       const isSkipped = answer instanceof Status && answer.code === 'Skip';
       if (!isSkipped) this.#preFilterCalls.get(plugin)!.calls++;
       if (answer === undefined) continue;
@@ -301,7 +258,7 @@ export class Profile {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
       } else if (isSkipped) {
-        state.skippedFilters.add(plugin.name);
+        state.skipFilter(plugin.name);
       } else {
         this.ran('PreFilter', answer.code, begun);
         return { status: answer.from(plugin.name), mayChange };
@@ -338,17 +295,20 @@ export class Profile {
     return undefined;
   }
 
-  /** Runs the given filters on one node; the first refusal stands. The hot loop: allocates nothing. */
+  /** Runs the given filters on one node, but for those that PreFilter told to skip; the first refusal stands. */
   filter(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
-    const skips = state.skippedFilters.size > 0;
+    return this.filterAll(filtersFor(state, filters), state, pod, node);
+  }
+
+  /** As `filter`, of filters that are all to be asked. The hot loop: allocates nothing. */
+  filterAll(filters: readonly FilterPlugin[], state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     for (let i = 0; i < filters.length; i++) {
       const filter = filters[i]!;
       const { plugin } = filter;
-      if (skips && state.skippedFilters.has(plugin.name)) continue;
       filter.calls++;
       let status: Status | undefined;
       try {
-        status = this.#nodeCalls.picks()
+        status = this.#calls.picksNodeCall()
           ? this.#timedFilter(plugin, state, pod, node)
           : plugin.filter!(state, pod, node);
       } catch (error) {
@@ -359,26 +319,26 @@ export class Profile {
     return undefined;
   }
 
+  #timedFilter(plugin: Plugin, state: CycleState, pod: Pod, node: NodeView): Status | undefined {
+    const begun = this.begin();
+    const status = plugin.filter!(state, pod, node);
+    this.#calls.called(plugin, 'Filter', outcomeOf(status), begun);
+    return status;
+  }
+
   /** Throws what the plugin throws; what it answers may be anything. */
   score(scorer: ScorePlugin, state: CycleState, pod: Pod, node: NodeView): number {
     const { plugin } = scorer;
     scorer.calls++;
-    if (!this.#nodeCalls.picks()) return plugin.score!(state, pod, node);
+    if (!this.#calls.picksNodeCall()) return plugin.score!(state, pod, node);
     const begun = this.begin();
     const score = plugin.score!(state, pod, node);
-    this.#meter?.called(plugin.name, 'Score', 'Success', this.#clock.monotonic() - begun);
+    this.#calls.called(plugin, 'Score', 'Success', begun);
     return score;
   }
 
-  #timedFilter(plugin: Plugin, state: CycleState, pod: Pod, node: NodeView): Status | undefined {
-    const begun = this.begin();
-    const status = plugin.filter!(state, pod, node);
-    this.#meter?.called(plugin.name, 'Filter', outcomeOf(status), this.#clock.monotonic() - begun);
-    return status;
-  }
-
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    state.skippedScores.clear();
+    state.skipNoScores();
     return this.#preScore(this.#at.preScore, state, pod, feasible);
   }
 
@@ -396,14 +356,16 @@ export class Profile {
     if (plugins.length === 0) return undefined;
     const begun = this.begin();
     for (const plugin of plugins) {
-      const status = this.#call(plugin, 'PreScore', () => readRefusalOrSkip(plugin.preScore!(state, pod, feasible)));
+      const status = this.#calls.call(plugin, 'PreScore', () =>
+        readRefusalOrSkip(plugin.preScore!(state, pod, feasible)),
+      );
       if (status?.code !== 'Skip') this.#preScoreCalls.get(plugin)!.calls++;
       if (status === undefined) continue;
       if (status.code !== 'Skip') {
         this.ran('PreScore', status.code, begun);
         return status.from(plugin.name);
       }
-      state.skippedScores.add(plugin.name);
+      state.skipScore(plugin.name);
     }
     this.ran('PreScore', 'Success', begun);
     return undefined;
@@ -419,7 +381,7 @@ export class Profile {
     if (!this.hasPostFilter) return undefined;
     const begun = this.begin();
     for (const plugin of this.#at.postFilter) {
-      const result = this.#call(plugin, 'PostFilter', () =>
+      const result = this.#calls.call(plugin, 'PostFilter', () =>
         readPostFilterAnswer(plugin.postFilter!(candidate, diagnosis)),
       );
       if (result === undefined) continue;
@@ -433,9 +395,9 @@ export class Profile {
 
   reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     if (this.#at.reserve.length === 0) return undefined;
-    const begun = this.#beginOfMany();
+    const begun = this.#calls.beginOfMany();
     for (const plugin of this.#at.reserve) {
-      const status = this.#call(plugin, 'Reserve', () => readRefusal(plugin.reserve?.(state, pod, node)));
+      const status = this.#calls.call(plugin, 'Reserve', () => readRefusal(plugin.reserve?.(state, pod, node)));
       if (status === undefined) continue;
       this.ran('Reserve', status.code, begun);
       return status.from(plugin.name);
@@ -447,9 +409,9 @@ export class Profile {
   /** In reverse plugin order. What a plugin throws here is logged: there is nothing left to undo. */
   unreserve(state: CycleState, pod: Pod, nodeName: string): void {
     if (this.#at.reserve.length === 0) return;
-    const begun = this.#beginOfMany();
+    const begun = this.#calls.beginOfMany();
     for (const plugin of this.#at.reserve.toReversed()) {
-      this.#inform(plugin, 'Unreserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
+      this.#calls.inform(plugin, 'Unreserve', pod, () => plugin.unreserve?.(state, pod, nodeName));
     }
     this.ran('Unreserve', 'Success', begun);
   }
@@ -458,9 +420,9 @@ export class Profile {
   permit(state: CycleState, pod: Pod, nodeName: string): PermitAnswer {
     const waits = new Map<string, number>();
     if (this.#at.permit.length === 0) return { status: undefined, waits };
-    const begun = this.#beginOfMany();
+    const begun = this.#calls.beginOfMany();
     for (const plugin of this.#at.permit) {
-      const answer = this.#call(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
+      const answer = this.#calls.call(plugin, 'Permit', () => readPermitAnswer(plugin.permit!(state, pod, nodeName)));
       if (answer === undefined) continue;
       if (answer instanceof Status) {
         this.ran('Permit', answer.code, begun);
@@ -474,100 +436,29 @@ export class Profile {
 
   /** Some plugin has work to do before the pod is bound. */
   get hasPreBind(): boolean {
-    return this.#at.preBind.length > 0;
+    return this.#binding.hasPreBind;
   }
 
-  async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    const begun = this.begin();
-    const status = await this.#preBind(state, pod, nodeName, signal);
-    this.ran('PreBind', outcomeOf(status), begun);
-    return status;
+  preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    return this.#binding.preBind(state, pod, nodeName, signal);
   }
 
-  async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    for (const plugin of this.#at.preBind) {
-      // Its own, so that it learns that it took too long.
-      const late = new AbortController();
-      const either = AbortSignal.any([signal, late.signal]);
-      const run = (): Promise<Status | undefined> => plugin.preBind!(state, pod, nodeName, either);
-      const status = await this.#guardedAsync(plugin, 'PreBind', run, (error) => late.abort(error));
-      if (status !== undefined && status.code !== 'Skip') return status.from(plugin.name);
-    }
-    return undefined;
-  }
-
-  async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    const begun = this.begin();
-    const status = await this.#bind(state, pod, nodeName, signal);
-    this.ran('Bind', outcomeOf(status), begun);
-    return status;
-  }
-
-  async #bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    for (const plugin of this.#at.bind) {
-      const status = await this.#guardedAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
-      if (status?.code !== 'Skip') return status?.from(plugin.name);
-    }
-    return new Status('Error', 'every Bind plugin skipped the pod');
+  bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    return this.#binding.bind(state, pod, nodeName, signal);
   }
 
   postBind(state: CycleState, pod: Pod, nodeName: string): void {
-    if (this.#at.postBind.length === 0) return;
-    const begun = this.begin();
-    for (const plugin of this.#at.postBind) {
-      this.#inform(plugin, 'PostBind', pod, () => plugin.postBind?.(state, pod, nodeName));
-    }
-    this.ran('PostBind', 'Success', begun);
+    this.#binding.postBind(state, pod, nodeName);
   }
+}
 
-  /** A point that nothing depends on: what goes wrong is logged. It may be async, and is not waited for. */
-  #inform(plugin: Plugin, point: string, pod: Pod, run: () => unknown): void {
-    const fail = (error: unknown): void =>
-      this.#logger.warn('a plugin failed', { plugin: plugin.name, point, pod: pod.key, error: describeThrown(error) });
-    try {
-      const answer = run();
-      if (answer instanceof Promise) answer.catch(fail);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  async #guardedAsync(
-    plugin: Plugin,
-    point: 'PreBind' | 'Bind',
-    run: () => Promise<Status | undefined>,
-    onLate?: (error: Error) => void,
-  ): Promise<Status | undefined> {
-    const begun = this.#otherCalls.picks() ? this.begin() : undefined;
-    let status: Status | undefined;
-    try {
-      status = readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
-    } catch (error) {
-      status = failureOf(plugin, point, error);
-    }
-    if (begun !== undefined)
-      this.#meter?.called(plugin.name, point, outcomeOf(status), this.#clock.monotonic() - begun);
-    return status;
-  }
-
-  /** What the plugin answers, or its failure. */
-  #call<T>(plugin: Plugin, point: MeasuredPoint, run: () => T): T | Status {
-    if (this.#meter === undefined || !this.#otherCalls.picks()) return guarded(plugin, point, run);
-    const begun = this.begin();
-    const answer = guarded(plugin, point, run);
-    const ms = this.#clock.monotonic() - begun;
-    this.#meter.called(plugin.name, point, answer instanceof Status ? answer.code : 'Success', ms);
-    return answer;
-  }
+/** Those of the filters that PreFilter did not tell to skip the pod. */
+export function filtersFor({ skippedFilters }: CycleState, filters: readonly FilterPlugin[]): readonly FilterPlugin[] {
+  return skippedFilters.size === 0 ? filters : filters.filter(({ name }) => !skippedFilters.has(name));
 }
 
 function countersOf(plugins: readonly Plugin[], point: CountedPoint): ReadonlyMap<Plugin, CallCount> {
   return new Map(plugins.map((plugin) => [plugin, { plugin: plugin.name, point, calls: 0 }]));
-}
-
-/** It keeps what PreFilter computed up to date; a half of it would drift. */
-function follows(plugin: Plugin): boolean {
-  return plugin.preFilterAddPod !== undefined && plugin.preFilterRemovePod !== undefined;
 }
 
 /** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
@@ -575,30 +466,10 @@ function notesLater(plugin: Plugin): boolean {
   return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
 }
 
-/** Undefined when one of them cannot sign the pod. Throws PluginFailure. */
-function signature(signers: readonly Plugin[], pod: Pod): string | undefined {
-  let text = '';
-  for (const plugin of signers) {
-    const fragment = guarded(plugin, 'Sign', () => readSignature(plugin.sign?.(pod)));
-    if (fragment instanceof Status) throw new PluginFailure(fragment);
-    if (fragment === undefined) return undefined;
-    text += fragment + '\u0000';
-  }
-  return text;
-}
-
 /** The refusal that the plugin answered, named. */
 function refusal(plugin: Plugin, point: string, answer: unknown): Status {
   try {
     return readRefusal(answer)!.from(plugin.name);
-  } catch (error) {
-    return failureOf(plugin, point, error);
-  }
-}
-
-function guarded<T>(plugin: Plugin, point: string, run: () => T): T | Status {
-  try {
-    return run();
   } catch (error) {
     return failureOf(plugin, point, error);
   }

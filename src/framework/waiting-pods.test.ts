@@ -62,3 +62,27 @@ describe('a pod that waits on Permit', () => {
     expect(pods.size).toBe(0);
   });
 });
+
+describe('pods that wait on Permit', () => {
+  it('share one timer, and each is rejected when its own wait runs out', async () => {
+    const clock = new VirtualClock();
+    const pods = new WaitingPods(clock);
+    const build = new Builders();
+    const add = (ms: number): WaitingPod => pods.add(build.projectedPod(), 'a', new Map([['One', ms]]));
+    const [late, early] = [add(3000), add(1000)];
+    clock.advance(500);
+    const [later, allowed] = [add(4000), add(100)];
+    expect(clock.untilNextTimer()).toBe(100);
+    allowed.allow('One');
+    clock.advance(500);
+    expect((await early.outcome)?.message).toBe('timed out after 1 s of waiting on Permit');
+    expect([late.settled, later.settled]).toEqual([undefined, undefined]);
+    expect(clock.untilNextTimer()).toBe(2000);
+    clock.advance(2000);
+    expect((await late.outcome)?.message).toBe('timed out after 3 s of waiting on Permit');
+    later.reject('One', 'no');
+    expect(clock.untilNextTimer()).toBeUndefined();
+    expect((await later.outcome)?.message).toBe('no');
+    expect(pods.size).toBe(0);
+  });
+});

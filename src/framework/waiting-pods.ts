@@ -7,6 +7,12 @@ import { Status } from './status.ts';
 /** kube-scheduler cuts every Permit wait to 15 minutes; so do we, and `maxPermitWaitMs` says so to plugins. */
 export const maxPermitWaitMs = 15 * 60 * 1000;
 
+/** How long a plugin holds a pod, and until when on the clock. */
+interface Hold {
+  readonly ms: number;
+  readonly until: number;
+}
+
 /**
  * A pod that Permit plugins hold. It leaves when every one of them has allowed it, when one rejects it, or when a wait
  * runs out; the first outcome stands.
@@ -14,10 +20,10 @@ export const maxPermitWaitMs = 15 * 60 * 1000;
 export class WaitingPod {
   readonly pod: Pod;
   readonly nodeName: string;
-  /** plugin -> its timer */
-  readonly #pending = new Map<string, Timer>();
-  readonly #outcome: Deferred<Status | undefined> = deferred<Status | undefined>();
+  /** plugin -> how long it holds the pod */
+  readonly #holds = new Map<string, Hold>();
   readonly #left: () => void;
+  #outcome: Deferred<Status | undefined> | undefined;
   #settled: { readonly status: Status | undefined } | undefined;
 
   constructor(options: {
@@ -25,23 +31,21 @@ export class WaitingPod {
     readonly nodeName: string;
     /** plugin -> wait in milliseconds */
     readonly waits: ReadonlyMap<string, number>;
-    readonly clock: Clock;
+    /** Clock.monotonic() */
+    readonly now: number;
     readonly left: () => void;
   }) {
     this.pod = options.pod;
     this.nodeName = options.nodeName;
     this.#left = options.left;
     for (const [plugin, waitMs] of options.waits) {
-      const cutMs = Math.min(waitMs, maxPermitWaitMs);
-      const timer = options.clock.setTimer(cutMs, () => {
-        this.reject(plugin, `timed out after ${Math.round(cutMs / 1000)} s of waiting on Permit`);
-      });
-      this.#pending.set(plugin, timer);
+      const ms = Math.min(waitMs, maxPermitWaitMs);
+      this.#holds.set(plugin, { ms, until: options.now + ms });
     }
   }
 
   get pendingPlugins(): readonly string[] {
-    return [...this.#pending.keys()];
+    return [...this.#holds.keys()];
   }
 
   /** Undefined while waiting; `status` is undefined when all plugins allowed it. */
@@ -51,35 +55,52 @@ export class WaitingPod {
 
   /** Resolves with undefined when allowed, with a rejection otherwise. Never rejects. */
   get outcome(): Promise<Status | undefined> {
+    if (this.#outcome === undefined) {
+      this.#outcome = deferred<Status | undefined>();
+      if (this.#settled !== undefined) this.#outcome.resolve(this.#settled.status);
+    }
     return this.#outcome.promise;
   }
 
+  /** When the first wait runs out, on Clock.monotonic(). */
+  get deadline(): number {
+    let first = Infinity;
+    for (const { until } of this.#holds.values()) first = Math.min(first, until);
+    return first;
+  }
+
   allow(plugin: string): void {
-    const timer = this.#pending.get(plugin);
-    if (timer === undefined) return;
-    timer.cancel();
-    this.#pending.delete(plugin);
-    if (this.#pending.size === 0) this.#settle(undefined);
+    if (!this.#holds.delete(plugin)) return;
+    if (this.#holds.size === 0) this.#settle(undefined);
   }
 
   reject(plugin: string, reason: string): void {
     this.#settle(new Status('Unschedulable', reason, plugin));
   }
 
+  /** It is that late: rejects the pod if a wait has run out. */
+  expire(now: number): void {
+    const { deadline } = this;
+    if (deadline > now) return;
+    const [plugin, { ms }] = [...this.#holds].find(([, { until }]) => until === deadline)!;
+    this.reject(plugin, `timed out after ${Math.round(ms / 1000)} s of waiting on Permit`);
+  }
+
   #settle(status: Status | undefined): void {
     if (this.#settled !== undefined) return;
     this.#settled = { status };
-    for (const timer of this.#pending.values()) timer.cancel();
     this.#left();
-    this.#outcome.resolve(status);
+    this.#outcome?.resolve(status);
   }
 }
 
-/** All pods that wait on Permit, by uid. */
+/** All pods that wait on Permit, by uid. One timer serves all of them: a gang of thousands waits for a moment only. */
 export class WaitingPods {
   readonly #clock: Clock;
   /** uid -> waiting pod */
   readonly #waiting = new Map<string, WaitingPod>();
+  /** For the first wait that runs out, or for an earlier one that has ended since. */
+  #alarm: { readonly timer: Timer; readonly at: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -99,14 +120,33 @@ export class WaitingPods {
   }
 
   add(pod: Pod, nodeName: string, waits: ReadonlyMap<string, number>): WaitingPod {
-    const waiting = new WaitingPod({
-      pod,
-      nodeName,
-      waits,
-      clock: this.#clock,
-      left: () => this.#waiting.delete(pod.uid),
-    });
-    if (waiting.settled === undefined) this.#waiting.set(pod.uid, waiting);
+    const now = this.#clock.monotonic();
+    const waiting: WaitingPod = new WaitingPod({ pod, nodeName, waits, now, left: () => this.#left(pod.uid, waiting) });
+    this.#waiting.set(pod.uid, waiting);
+    this.#wakeAt(waiting.deadline, now);
     return waiting;
+  }
+
+  #left(uid: string, waiting: WaitingPod): void {
+    if (this.#waiting.get(uid) !== waiting) return;
+    this.#waiting.delete(uid);
+    if (this.#waiting.size > 0) return;
+    this.#alarm?.timer.cancel();
+    this.#alarm = undefined;
+  }
+
+  #wakeAt(at: number, now: number): void {
+    if (at === Infinity || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
+    this.#alarm?.timer.cancel();
+    this.#alarm = { at, timer: this.#clock.setTimer(Math.max(0, at - now), () => this.#ring()) };
+  }
+
+  #ring(): void {
+    this.#alarm = undefined;
+    const now = this.#clock.monotonic();
+    for (const waiting of this.all()) waiting.expire(now);
+    let next = Infinity;
+    for (const { deadline } of this.#waiting.values()) next = Math.min(next, deadline);
+    this.#wakeAt(next, now);
   }
 }

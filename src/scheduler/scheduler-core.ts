@@ -1,7 +1,6 @@
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
-import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
 import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
@@ -120,7 +119,7 @@ export class SchedulerCore {
     const waitingPods = new WaitingPods(clock);
     this.waitingPods = waitingPods;
     const planner = new Planner(cluster, random);
-    const trials = new Trials(cluster, planner, seededRandom(Math.floor(random() * 2 ** 32)));
+    const trials = new Trials(cluster, planner);
     this.#trials = trials;
     this.#metrics = new SchedulerMetrics(options.registry, this.#sources());
     const { gangs: gangMetrics } = this.#metrics;

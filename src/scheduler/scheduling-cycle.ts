@@ -245,7 +245,7 @@ export class SchedulingCycle {
       if (preemption !== undefined) more.push(preemption.message);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
-        message: [describeRefusal(of, { ...diagnosis, pod }, plan.placements.length, needed), ...more].join(' '),
+        message: [describeRefusal(of, { ...diagnosis, pod }, plan.placed, needed), ...more].join(' '),
         waitsFor,
         cause: [describeCause(diagnosis), ...more].join('. '),
       };
@@ -308,7 +308,7 @@ function without(avoided: ReadonlySet<string>, { nodes }: Cluster): Narrowing {
 function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, plan: Plan): Refused {
   const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
   const isError = failureIn(diagnosis) !== undefined;
-  const message = describeRefusal(candidate, diagnosis, plan.placements.length, needed);
+  const message = describeRefusal(candidate, diagnosis, plan.placed, needed);
   return {
     kind: 'refused',
     pods: members,

@@ -9,6 +9,7 @@ import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import type { Status } from '../../framework/status.ts';
 import type { Wish } from '../../framework/wish.ts';
+import { latestTemplate } from '../latest-template.ts';
 import { AllocationScore } from './allocation-score.ts';
 import { readFitArguments } from './fit-arguments.ts';
 import type { FitArguments } from './fit-arguments.ts';
@@ -23,6 +24,7 @@ class NodeResourcesFit implements Plugin {
   readonly #score: AllocationScore;
   readonly #enough: Shortage;
   readonly #isIgnored: ((resource: string) => boolean) | undefined;
+  readonly #signature = latestTemplate(signatureOf);
   // What Filter looks at, for the template asked about last: only used when resources are ignored.
   #checkedTemplate: PodTemplate | undefined;
   #checked: ResourceList | undefined;
@@ -35,8 +37,7 @@ class NodeResourcesFit implements Plugin {
   }
 
   sign(pod: Pod): string {
-    const { requests, nonZeroMilliCpu, nonZeroMemory } = pod.template;
-    return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
+    return this.#signature(pod.template);
   }
 
   /** Together they ask for more than is free in sum, or the least of those that cannot be left out for more than any node has. */
@@ -122,6 +123,10 @@ class NodeResourcesFit implements Plugin {
     }
     return this.#checked!;
   }
+}
+
+function signatureOf({ requests, nonZeroMilliCpu, nonZeroMemory }: PodTemplate): string {
+  return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
 }
 
 /** Undefined when nothing is ignored. Only extended resources can be: a name with a group outside kubernetes.io. */

@@ -6,6 +6,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
+import { latestTemplate } from '../latest-template.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../tolerations.ts';
 
@@ -15,10 +16,12 @@ const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had unto
 /** Refuses nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
 class TaintToleration implements Plugin {
   readonly name = name;
+  readonly #signature = latestTemplate(({ tolerations }) =>
+    tolerations.length === 0 ? '' : JSON.stringify(tolerations),
+  );
 
   sign(pod: Pod): string {
-    const { tolerations } = pod.template;
-    return tolerations.length === 0 ? '' : JSON.stringify(tolerations);
+    return this.#signature(pod.template);
   }
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {

@@ -7,8 +7,18 @@ import type { Pod } from '../../api/pod.ts';
 import { Profile } from '../../framework/profile.ts';
 import { defaultPlugins, pluginRegistry } from '../../plugins/registry.ts';
 import { Planner } from './planner.ts';
+import type { Plan } from './planner.ts';
 
-function plane(): { build: Builders; cluster: Cluster; place: (pod: Pod) => string | undefined } {
+interface Plane {
+  readonly build: Builders;
+  readonly cluster: Cluster;
+  /** Where the pod would go. */
+  readonly place: (pod: Pod) => string | undefined;
+  /** Where all of them would go. */
+  readonly plan: (members: readonly Pod[]) => Plan;
+}
+
+function plane(): Plane {
   const build = new Builders();
   const cluster = new Cluster(build.resources);
   const handle = pluginHandle(build, { cluster });
@@ -19,14 +29,15 @@ function plane(): { build: Builders; cluster: Cluster; place: (pod: Pod) => stri
     handle,
   });
   const planner = new Planner(cluster, seededRandom(1));
-  const place = (pod: Pod): string | undefined => {
-    cluster.setPod(pod);
+  const plan = (members: readonly Pod[]): Plan => {
+    for (const pod of members) cluster.setPod(pod);
     const transaction = cluster.begin();
-    const plan = planner.plan({ profile, members: [pod], needed: 1, groupState: undefined }, transaction);
+    const made = planner.plan({ profile, members, needed: members.length, groupState: undefined }, transaction);
     transaction.rollback();
-    return plan.placements[0]?.nodeName;
+    return made;
   };
-  return { build, cluster, place };
+  const place = (pod: Pod): string | undefined => plan([pod]).placements[0]?.nodeName;
+  return { build, cluster, place, plan };
 }
 
 describe('room claimed by a nominated pod', () => {
@@ -78,5 +89,28 @@ describe('room claimed to repair a gang', () => {
     expect(place(rival)).toBeUndefined();
     expect(cluster.releaseClaim(claimant.uid)).toBe(true);
     expect(place(rival)).toBe('a');
+  });
+});
+
+describe('members of a gang that differ in nothing but priority', () => {
+  it('respect room that is kept for others each by its own', () => {
+    const { build, cluster, plan } = plane();
+    cluster.setNode(build.projectedNode({ name: 'a', cpu: 3 }));
+    cluster.setPod(build.projectedPod({ name: 'nominated', cpu: 2, priority: 5, nominatedNodeName: 'a' }));
+    const member = (name: string, priority: number): Pod => build.projectedPod({ name, cpu: 1, priority });
+    const [high, higher, low] = [member('high', 10), member('higher', 11), member('low', 0)];
+    const { placements, blocked } = plan([high, low]);
+    expect(placements.map(({ pod }) => pod.name)).toEqual(['high']);
+    expect(blocked!.pod.name).toBe('low');
+    // One place is nobody's; those of higher priority may have the others.
+    expect(plan([low, high, higher]).placements).toHaveLength(3);
+    expect(plan([low, member('second', 0)]).placements).toHaveLength(1);
+  });
+
+  it('are alike where nobody keeps room', () => {
+    const { build, cluster, plan } = plane();
+    cluster.setNode(build.projectedNode({ name: 'a', cpu: 1 }));
+    const members = [10, 0].map((priority) => build.projectedPod({ cpu: 1, priority }));
+    expect(plan(members).isExhaustive).toBe(true);
   });
 });

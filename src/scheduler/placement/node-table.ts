@@ -1,56 +1,70 @@
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Status } from '../../framework/status.ts';
 
+const never = -1;
+const noScores = new Float64Array(0);
+
 /**
- * The node-local answers for one pod signature: for each node (by `NodeInfo.index`) its verdict and raw scores, good for
- * as long as the node's generation stands.
+ * What some plugins that read one node at a time answered about each node (by `NodeInfo.index`) for pods that they sign alike: the
+ * verdict, and raw scores, each good for as long as the node's generation stands.
  */
 export class NodeTable {
-  /** Generation that the row was computed for; -1: never. */
-  generations = new Float64Array(0);
-  /** First refusal of a local Filter; undefined: feasible. */
+  /** Generation that the verdict is of; -1: none. */
+  filtered = new Float64Array(0);
+  /** First refusal; undefined: feasible. */
   readonly statuses: (Status | undefined)[] = [];
-  /** One column a scorer, in the profile's order. */
+  /** Generation that the scores are of; -1: none. */
+  scored = new Float64Array(0);
+  /** One column a scorer of the profile; empty where it was never asked. */
   readonly scores: Float64Array[];
-  /** By column: the rows that are current have this score. */
+  /** By column: the rows that are scored have this score. */
   readonly isScored: boolean[];
-  /** Working room of the ranking that uses the table. Weighted total by node index, for feasible nodes. */
-  totals = new Float64Array(0);
-  /** Working room: feasible node indexes, as a heap in the end. */
-  order = new Int32Array(0);
-  /** Working room: one plugin's scores of the feasible nodes, in that order. */
-  column = new Float64Array(0);
 
   constructor(scorerCount: number) {
-    this.scores = Array.from({ length: scorerCount }, () => new Float64Array(0));
-    this.isScored = this.scores.map(() => true);
+    this.scores = Array.from({ length: scorerCount }, () => noScores);
+    this.isScored = this.scores.map(() => false);
   }
 
   /** Makes room for at least this many nodes, keeping what is there. */
   reserve(nodeCount: number): void {
-    const known = this.generations.length;
+    const known = this.filtered.length;
     if (known >= nodeCount) return;
     const size = Math.max(nodeCount, known + (known >> 1), 16);
-    const generations = new Float64Array(size).fill(-1);
-    generations.set(this.generations);
-    this.generations = generations;
+    this.filtered = grown(this.filtered, size, never);
+    this.scored = grown(this.scored, size, never);
     for (let column = 0; column < this.scores.length; column++) {
-      const grown = new Float64Array(size);
-      grown.set(this.scores[column]!);
-      this.scores[column] = grown;
+      if (this.scores[column]!.length > 0) this.scores[column] = grown(this.scores[column]!, size, 0);
     }
-    this.totals = new Float64Array(size);
-    this.order = new Int32Array(size);
-    this.column = new Float64Array(size);
     while (this.statuses.length < size) this.statuses.push(undefined);
   }
 
-  /** The row of this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */
-  markCurrent(node: NodeInfo): void {
-    this.generations[node.index] = node.claims.size === 0 ? node.generation : -1;
+  /** The column of a scorer that is asked from now on, or no longer; rows that lack its score are no good. */
+  useScorer(column: number, isAsked: boolean): void {
+    if (isAsked && !this.isScored[column]!) {
+      this.scored.fill(never);
+      if (this.scores[column]!.length < this.scored.length) this.scores[column] = new Float64Array(this.scored.length);
+    }
+    this.isScored[column] = isAsked;
+  }
+
+  /** The verdict on this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */
+  markFiltered(node: NodeInfo): void {
+    this.filtered[node.index] = node.claims.size === 0 ? node.generation : never;
+  }
+
+  /** The scores of this node are good for as long as nothing changes there. */
+  markScored(node: NodeInfo): void {
+    this.scored[node.index] = node.claims.size === 0 ? node.generation : never;
   }
 
   clear(): void {
-    this.generations.fill(-1);
+    this.filtered.fill(never);
+    this.scored.fill(never);
   }
+}
+
+function grown(column: Float64Array, size: number, filler: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(size).fill(filler);
+  larger.set(column);
+  return larger;
 }

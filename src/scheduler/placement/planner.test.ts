@@ -118,6 +118,34 @@ describe('a plan', () => {
     expect(read).toEqual([1, 2]);
   });
 
+  it('begins with the easiest where the hardest have taken the room that more of those could have', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 4 });
+    const members = [picture.pod({ name: 'big', cpu: 3 }), ...picture.pods(3, { name: 'small', cpu: '1500m' })];
+    expect(nodesByPod(trial(picture, members, 2))).toEqual({ 'small-0': 'a', 'small-1': 'a' });
+    // Where even those do not fit, what blocks is what blocked the hardest first.
+    const { blocked, placed } = trial(picture, members, 3);
+    expect([blocked!.pod.name, placed]).toEqual(['small-0', 1]);
+    expect(describeDiagnosis(blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+  });
+
+  it('begins with the easiest no more than once, and only where that can make a difference', () => {
+    let reserved = 0;
+    const picture = pictureWith({ name: 'Counting', reserve: () => void reserved++ });
+    picture.node({ name: 'a', cpu: 4 });
+    const big = picture.pods(2, { name: 'big', cpu: 3 });
+    const small = picture.pods(2, { name: 'small', cpu: 2 });
+    const reservations = (members: readonly Pod[], needed: number): number => {
+      reserved = 0;
+      expect(trial(picture, members, needed).blocked).toBeDefined();
+      return reserved;
+    };
+    expect(reservations([...big, ...small], 3)).toBe(1 + 2);
+    // All of them are needed, or all are alike.
+    expect(reservations([...big, ...small], 4)).toBe(1);
+    expect(reservations(big, 2)).toBe(1);
+  });
+
   it('goes on without a member that is not needed', () => {
     const picture = pictureWith();
     picture.node({ name: 'a', cpu: 2 });

@@ -10,8 +10,10 @@ import type { Plugin } from '../../framework/plugin.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Picture } from '../../testkit/picture.ts';
+import { KnownNodes } from './known-nodes.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
+import { RankingRoom } from './ranking-room.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 /** Fewer pods are better; spreads the raw scores between the least and the greatest. */
@@ -92,18 +94,21 @@ function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable
   const transaction = cluster.begin();
   const state = new CycleState();
   profile.preFilter(state, pods[0]!);
-  const random = seededRandom(pods.length);
-  const ranking = new Ranking({
-    profile,
-    pod: pods[0]!,
-    state,
-    nodes: cluster.nodes,
-    table,
-    nodeNames: undefined,
-    random,
-    ties: Float64Array.from({ length: cluster.nodes.length }, random),
-    hasNoClaim: (uid) => cluster.isAssumed(uid),
-  });
+  const asked = { pod: pods[0]!, state, nodeNames: undefined };
+  const share = { filters: profile.localFilters, scorers: [...profile.scorers.keys()], table };
+  const ranking = new Ranking(
+    {
+      profile,
+      nodes: cluster.nodes,
+      answering: { kept: [share], anew: { filters: [], scorers: [] } },
+      hasNoClaim: (uid) => cluster.isAssumed(uid),
+      room: new RankingRoom(),
+      known: new KnownNodes(),
+      salt: pods.length,
+    },
+    asked,
+  );
+  ranking.build(asked);
   let placed = 0;
   for (const pod of pods) {
     const expected = totals(profile, pod, cluster.nodes);

@@ -1,117 +1,85 @@
 import type { Pod } from '../../api/pod.ts';
-import type { Random } from '../../base/random.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
-import type { CycleState } from '../../framework/cycle-state.ts';
-import type { Diagnosis, Refusal } from '../../framework/diagnosis.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { describe, dropPromise } from '../../framework/plugin-answers.ts';
 import { failureOf } from '../../framework/plugin-failure.ts';
-import { notPreselected } from '../../framework/profile.ts';
-import type { FilterPlugin, Profile, ScorePlugin } from '../../framework/profile.ts';
+import type { ScorePlugin } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
-import { filterBesideClaims } from './filter-beside-claims.ts';
-import { notAsked } from './narrowing.ts';
-import type { Narrowing } from './narrowing.ts';
-import type { NodeTable } from './node-table.ts';
+import { extremesOf, replaceInExtremes } from './extremes.ts';
+import type { Extremes } from './extremes.ts';
+import { Feasibility } from './feasibility.ts';
+import type { Asked, FeasibilityOptions } from './feasibility.ts';
 
-/** Least and greatest raw score of one plugin over the feasible nodes, and how many nodes have each. */
-interface Extremes {
-  least: number;
-  leastCount: number;
-  greatest: number;
-  greatestCount: number;
+/** A scorer that was not told to skip the pod. */
+interface Scoring {
+  readonly scorer: ScorePlugin;
+  readonly position: number;
+  /** Raw scores by node index. */
+  readonly raw: Float64Array;
+  /** Where it normalises: of the raw scores, and the normalised ones by node index. */
+  readonly normal: { readonly extremes: Extremes; readonly scores: Float64Array } | undefined;
 }
 
 /**
- * The feasible nodes for one pod signature, best first. Building it costs one pass over the nodes, in which only nodes that
- * changed since the signature was last seen are filtered and scored again; each further identical pod costs one step,
+ * The feasible nodes for pods that are alike, best first. Building it costs one pass over the nodes, in which only nodes that
+ * changed since the pods' like was last seen are filtered and scored again; each further identical pod costs one step,
  * because a placement changes a single node.
  */
 export class Ranking {
-  readonly #profile: Profile;
-  #pod: Pod;
-  #state: CycleState;
-  readonly #nodes: readonly NodeInfo[];
-  readonly #claimTable: () => NodeTable;
-  readonly #ties: Float64Array;
-  #tieOffset = 0;
-  #table: NodeTable;
-  #nodeNames: ReadonlySet<string> | undefined;
-  /** Indexes of the only nodes that are looked at; undefined: all. */
-  readonly #within: readonly number[] | undefined;
-  readonly #narrowing: Narrowing | undefined;
-  readonly #random: Random;
-  readonly #spend: ((steps: number) => void) | undefined;
-  readonly #hasNoClaim: (uid: string) => boolean;
-  #size = 0;
-  #readsOthers = false;
-  #extremes: readonly (Extremes | undefined)[] = [];
-  /** node index -> refusal by PreFilter's choice of nodes, by an extender, or by a plugin that reads other nodes */
-  readonly #otherStatuses = new Map<number, Status>();
-  #dependsOnOthers = false;
-  /** node index -> refusal by Reserve; stands for as long as the ranking */
-  readonly #reserveStatuses = new Map<number, Status>();
+  readonly #options: FeasibilityOptions;
+  readonly #feasibility: Feasibility;
+  readonly #salt: number;
+  #asked: Asked;
+  #isBuilt = false;
+  #readsOthers = true;
+  #scoring: readonly Scoring[] = [];
   #error: Status | undefined;
+  /** Working room: raw scores of one node, in the order of `#scoring`. */
+  readonly #before: number[] = [];
 
-  constructor(options: {
-    readonly profile: Profile;
-    readonly pod: Pod;
-    /** PreFilter has run on it. */
-    readonly state: CycleState;
-    readonly nodes: readonly NodeInfo[];
-    /** Gives the signature's table; it is this ranking's until somebody else asks for one of another signature. */
-    readonly table: () => NodeTable;
-    readonly nodeNames: ReadonlySet<string> | undefined;
-    /** Indexes of the only nodes to look at; absent: all. */
-    readonly within?: readonly number[] | undefined;
-    /** What extenders said of the nodes; absent: they have no say. */
-    readonly narrowing?: Narrowing | undefined;
-    readonly random: Random;
-    /** Told how many nodes will be looked at, each time; may throw. */
-    readonly spend?: ((steps: number) => void) | undefined;
-    /** At least as many different numbers as there are nodes: the order among equals. */
-    readonly ties: Float64Array;
-    /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
-    readonly hasNoClaim: (uid: string) => boolean;
-  }) {
-    this.#profile = options.profile;
-    this.#pod = options.pod;
-    this.#state = options.state;
-    this.#nodes = options.nodes;
-    this.#claimTable = options.table;
-    this.#table = options.table();
-    this.#ties = options.ties;
-    this.#nodeNames = options.nodeNames;
-    this.#within = options.within;
-    this.#narrowing = options.narrowing;
-    this.#random = options.random;
-    this.#spend = options.spend;
-    this.#hasNoClaim = options.hasNoClaim;
-    this.#build();
+  /** Nothing is looked at yet. `salt`: equal ones order equal nodes alike. */
+  constructor(options: FeasibilityOptions & { readonly salt: number }, asked: Asked) {
+    this.#options = options;
+    this.#salt = options.salt;
+    this.#asked = asked;
+    this.#feasibility = new Feasibility(options, asked);
   }
 
-  /** How many nodes the pod fits on. */
+  /** How the nodes that the pod fits on are counted, before anybody is placed. Nothing is listed or scored. */
+  counting(generation: number): Feasibility {
+    this.#feasibility.beginToCount(this.#asked, generation);
+    return this.#feasibility;
+  }
+
+  /** Looks at the nodes as they are now, for `diagnose`; a ranking that was built before is none any more. */
+  look(): void {
+    this.#isBuilt = false;
+    this.#findFeasible();
+  }
+
+  /** How many nodes are left to choose from, once it is built. */
   get size(): number {
-    return this.#size;
+    return this.#options.room.order.size;
   }
 
   /** A plugin failed; nothing may be placed by this ranking. */
   get error(): Status | undefined {
-    return this.#error;
+    return this.#error ?? this.#feasibility.error;
   }
 
   /** The node to take; undefined when none fits. */
   best(): NodeInfo | undefined {
-    return this.#error !== undefined || this.#size === 0 ? undefined : this.#nodes[this.#table.order[0]!];
+    return this.error !== undefined ? undefined : this.#options.nodes[this.#options.room.order.best()];
   }
 
   /** Some node was refused in a way that may change when other pods are placed. */
   get dependsOnOthers(): boolean {
-    return this.#dependsOnOthers;
+    return this.#feasibility.dependsOnOthers;
   }
 
   /** What has been placed where may be why a node is refused: a plugin reads other nodes, or Reserve has its own account. */
   get dependsOnPlacements(): boolean {
-    return this.#readsOthers || this.#reserveStatuses.size > 0;
+    return this.#readsOthers || this.#feasibility.isRefusedByReserve;
   }
 
   /** A plugin that did not skip the pod reads other nodes, so the ranking is out of date after every placement. */
@@ -119,342 +87,221 @@ export class Ranking {
     return this.#readsOthers;
   }
 
-  /** Whether these are the nodes that PreFilter left to choose from; undefined: all. */
-  isAmong(nodeNames: ReadonlySet<string> | undefined): boolean {
-    return sameNames(nodeNames, this.#nodeNames);
+  /** As `Feasibility.isRefusedForGood`, of what was found last. */
+  get isRefusedForGood(): boolean {
+    return this.#error === undefined && this.#feasibility.isRefusedForGood;
   }
 
-  /**
-   * Whether every node refuses the pod in a way that has nothing to do with other pods: neither taking some away nor placing
-   * more can help.
-   */
-  get isRefusedForGood(): boolean {
-    if (this.#error !== undefined || this.#otherStatuses.size > 0 || this.#reserveStatuses.size > 0) return false;
-    const nodeCount = this.#nodeCount;
-    for (let place = 0; place < nodeCount; place++) {
-      if (this.#table.statuses[this.#indexAt(place)]?.code !== 'UnschedulableAndUnresolvable') return false;
-    }
-    return true;
+  /** Whether these are the nodes that PreFilter left to choose from; undefined: all. */
+  isAmong(nodeNames: ReadonlySet<string> | undefined): boolean {
+    return sameNames(nodeNames, this.#asked.nodeNames);
   }
 
   /**
    * Whether the ranking, up to date for one pod, is right for another too that is alike to the node-local plugins. `state`
    * and `nodeNames` are what PreFilter says of that one.
    */
-  serves(pod: Pod, state: CycleState, nodeNames: ReadonlySet<string> | undefined): boolean {
-    if (!this.isAmong(nodeNames)) return false;
-    if (pod === this.#pod) return true;
+  serves({ pod, state, nodeNames }: Asked): boolean {
+    if (!this.#isBuilt || !this.isAmong(nodeNames)) return false;
+    if (pod === this.#asked.pod) return true;
     if (this.#readsOthers) return false;
-    const failure = this.#profile.preScoreOthers(state, pod, () => this.#feasible());
-    return failure === undefined && !this.#profile.readsOthers(state);
+    const { profile } = this.#options;
+    const failure = profile.preScoreOthers(state, pod, () => this.#feasible());
+    return failure === undefined && !profile.readsOthers(state);
   }
 
-  /** Takes the best node out for good, because Reserve refused it. An Error ends the ranking until the next refresh. */
+  /** Takes the best node out for good, because Reserve refused it. An Error ends the ranking until it is built again. */
   refuseBest(status: Status): void {
     if (status.code === 'Error') {
       this.#error ??= status;
       return;
     }
-    this.#reserveStatuses.set(this.#table.order[0]!, status);
-    this.#removeTop();
+    const { nodes, room } = this.#options;
+    this.#feasibility.refuse(nodes[room.order.best()]!, status);
+    room.order.removeBest();
   }
 
   /**
    * An identical pod was just assumed on the best node: looks at that node again. Does nothing where plugins read other
-   * nodes: `refreshFor` the next pod has to follow.
+   * nodes: `build` for the next pod has to follow.
    */
   placedOnBest(): void {
     if (this.#readsOthers) return;
-    const table = this.#table;
-    const index = table.order[0]!;
-    const before = this.#extremes.map((extremes, column) => extremes && table.scores[column]![index]!);
-    const node = this.#nodes[index]!;
-    this.#filterRow(node);
-    if (table.statuses[index] === undefined) this.#scoreRow(node);
-    const feasible = table.statuses[index] === undefined;
-    for (let column = 0; column < before.length; column++) {
-      const extremes = this.#extremes[column];
-      if (extremes === undefined) continue;
-      const now = feasible ? table.scores[column]![index]! : undefined;
-      if (!replaceInExtremes(extremes, before[column]!, now)) return this.#build();
+    const { order } = this.#options.room;
+    const index = order.best();
+    const node = this.#options.nodes[index]!;
+    const scoring = this.#scoring;
+    const before = this.#before;
+    for (let i = 0; i < scoring.length; i++) before[i] = scoring[i]!.raw[index]!;
+    const isFeasible = this.#feasibility.stillFits(node);
+    if (isFeasible) this.#scoreNode(node);
+    let total = this.#extraOf(index);
+    for (let i = 0; i < scoring.length; i++) {
+      const { scorer, normal, raw } = scoring[i]!;
+      const now = isFeasible ? raw[index]! : undefined;
+      if (normal !== undefined) {
+        if (!replaceInExtremes(normal.extremes, before[i]!, now)) return this.build(this.#asked);
+        if (now !== undefined && now !== before[i]) normal.scores[index] = this.#normalisedAlone(scoring[i]!, now);
+      }
+      total += scorer.weight * (normal === undefined ? raw : normal.scores)[index]!;
     }
-    if (!feasible) return this.#removeTop();
-    table.totals[index] = this.#totalOf(index);
-    this.#siftDown(0, index);
+    if (!isFeasible) return order.removeBest();
+    order.totals[index] = total;
+    order.bestChanged();
   }
 
-  /** Brings the ranking up to date after other pods were placed or other rankings built. */
-  refresh(): void {
-    this.#build();
-  }
-
-  /** As `refresh`, for a pod that is alike to the node-local plugins only, and with what PreFilter says of it now. */
-  refreshFor(pod: Pod, state: CycleState, nodeNames: ReadonlySet<string> | undefined): void {
-    this.#pod = pod;
-    this.#state = state;
-    this.#nodeNames = nodeNames;
-    this.#build();
-  }
-
-  /** Why `pod`, one of the identical ones, finds no node (any more). */
-  diagnose(pod: Pod): Diagnosis {
-    const reasons = new Map<string, number>();
-    const plugins = new Set<string>();
-    let resolvable = false;
-    const nodeCount = this.#nodeCount;
-    for (let i = 0; i < nodeCount; i++) {
-      const status = this.#statusOf(this.#indexAt(i));
-      if (status === undefined) continue;
-      for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
-      if (status.plugin !== '') plugins.add(status.plugin);
-      resolvable ||= status.code === 'Unschedulable';
-    }
-    if (this.#error !== undefined && this.#error.plugin !== '') plugins.add(this.#error.plugin);
-    const refusal: Refusal =
-      this.#error === undefined ? { kind: 'nodes', reasons, resolvable } : { kind: 'pod', status: this.#error };
-    return { pod, nodeCount, refusal, plugins };
-  }
-
-  get #nodeCount(): number {
-    return this.#within === undefined ? this.#nodes.length : this.#within.length;
-  }
-
-  /** Index of the node that is looked at in this place. */
-  #indexAt(place: number): number {
-    return this.#within === undefined ? place : this.#within[place]!;
-  }
-
-  #statusOf(index: number): Status | undefined {
-    return this.#table.statuses[index] ?? this.#otherStatuses.get(index) ?? this.#reserveStatuses.get(index);
-  }
-
-  #feasible(): readonly NodeInfo[] {
-    return Array.from(this.#table.order.subarray(0, this.#size), (index) => this.#nodes[index]!);
-  }
-
-  #build(): void {
-    const nodes = this.#nodes;
-    this.#spend?.(this.#nodeCount);
-    const table = this.#claimTable();
-    this.#table = table;
-    table.reserve(nodes.length);
-    this.#error = undefined;
-    this.#otherStatuses.clear();
-    this.#dependsOnOthers = false;
+  /** Looks at the nodes as they are, for this pod: the one that the ranking is for, or another that is alike to the node-local plugins. */
+  build(asked: Asked): void {
+    this.#asked = asked;
+    this.#isBuilt = true;
     this.#readsOthers = true;
-    this.#tieOffset = Math.floor(this.#random() * nodes.length);
-    const begun = this.#profile.begin();
-    this.#size = this.#findFeasible(table);
-    this.#profile.ran(
-      'Filter',
-      this.#error !== undefined ? 'Error' : this.#size === 0 ? 'Unschedulable' : 'Success',
-      begun,
-    );
-    if (this.#error !== undefined) return;
-    if (this.#size === 0) {
-      this.#readsOthers = this.#profile.filtersByOthers(this.#state);
+    const { profile } = this.#options;
+    const size = this.#findFeasible();
+    if (this.error !== undefined) return;
+    if (size === 0) {
+      this.#readsOthers = profile.filtersByOthers(asked.state);
       return;
     }
-    this.#error = this.#profile.preScore(this.#state, this.#pod, () => this.#feasible());
+    this.#error = profile.preScore(asked.state, asked.pod, () => this.#feasible());
     if (this.#error !== undefined) return;
-    this.#readsOthers = this.#profile.readsOthers(this.#state);
-    const scoring = this.#profile.begin();
-    this.#useScores(table);
-    this.#scoreFeasible(table);
-    this.#profile.ran('Score', this.#error !== undefined ? 'Error' : 'Success', scoring);
-    for (let i = (this.#size >> 1) - 1; i >= 0; i--) this.#siftDown(i, table.order[i]!);
+    this.#readsOthers = profile.readsOthers(asked.state);
+    const begun = profile.begin();
+    this.#score();
+    profile.ran('Score', this.#error !== undefined ? 'Error' : 'Success', begun);
   }
 
-  /**
-   * Filters the nodes whose row is out of date and lists the feasible ones in `order`; returns how many. Their scores follow
-   * once PreScore has run; until then such a row is not current.
-   */
-  #findFeasible(table: NodeTable): number {
-    const nodes = this.#nodes;
-    const { generations, statuses, order } = table;
-    const isNarrowed =
-      this.#nodeNames !== undefined ||
-      this.#narrowing !== undefined ||
-      this.#reserveStatuses.size > 0 ||
-      this.#profile.filtersByOthers(this.#state);
-    const nodeCount = this.#nodeCount;
-    let size = 0;
-    for (let place = 0; place < nodeCount; place++) {
-      const index = this.#indexAt(place);
-      const node = nodes[index]!;
-      if (generations[index] !== node.generation) this.#filterRow(node);
-      if (statuses[index] === undefined && !(isNarrowed && this.#isNarrowedOut(node))) order[size++] = index;
-    }
+  /** Why `pod`, one of those that are alike, finds no node (any more). */
+  diagnose(pod: Pod): Diagnosis {
+    if (!this.#options.room.isOf(this.#feasibility)) this.build(this.#asked);
+    const diagnosis = this.#feasibility.diagnose(pod);
+    if (this.#error === undefined) return diagnosis;
+    const plugins = new Set([...diagnosis.plugins, this.#error.plugin].filter((name) => name !== ''));
+    return { ...diagnosis, refusal: { kind: 'pod', status: this.#error }, plugins };
+  }
+
+  #findFeasible(): number {
+    const { profile, nodes, room } = this.#options;
+    this.#error = undefined;
+    this.#scoring = [];
+    room.order.begin(nodes, this.#salt);
+    const begun = profile.begin();
+    const size = this.#feasibility.find(this.#asked);
+    profile.ran('Filter', this.error !== undefined ? 'Error' : size === 0 ? 'Unschedulable' : 'Success', begun);
     return size;
   }
 
-  /** Reserve's refusals, PreFilter's choice of nodes, extenders, and the plugins that read other nodes: never reused. */
-  #isNarrowedOut(node: NodeInfo): boolean {
-    if (this.#reserveStatuses.has(node.index)) return true;
-    if (this.#nodeNames?.has(node.name) === false) {
-      this.#otherStatuses.set(node.index, notPreselected);
-      return true;
+  #feasible(): readonly NodeInfo[] {
+    const { order } = this.#options.room;
+    return Array.from(order.indexes.subarray(0, order.size), (index) => this.#options.nodes[index]!);
+  }
+
+  #score(): void {
+    const { profile, nodes, room, narrowing } = this.#options;
+    const { state } = this.#asked;
+    const { indexes, totals, size } = room.order;
+    const raws: (Float64Array | undefined)[] = profile.scorers.map(() => undefined);
+    for (const { share, table } of this.#feasibility.kept) {
+      const asked = share.scorers.filter((scorer) => !state.skippedScores.has(profile.scorers[scorer]!.plugin.name));
+      for (const scorer of share.scorers) table.useScorer(scorer, asked.includes(scorer));
+      for (const scorer of asked) raws[scorer] = table.scores[scorer]!;
+      if (asked.length === 0) continue;
+      for (let i = 0; i < size; i++) {
+        const node = nodes[indexes[i]!]!;
+        if (table.scored[node.index] === node.generation) continue;
+        if (!this.#scoreRow(asked, raws, node)) return;
+        table.markScored(node);
+      }
     }
-    if (this.#narrowing?.allowed.has(node.name) === false) {
-      this.#otherStatuses.set(node.index, this.#narrowing.refused.get(node.name) ?? notAsked);
-      return true;
+    for (let i = 0; i < size; i++) totals[indexes[i]!] = 0;
+    if (narrowing !== undefined) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
+    const scoring: Scoring[] = [];
+    for (const [position, scorer] of profile.scorers.entries()) {
+      if (state.skippedScores.has(scorer.plugin.name)) continue;
+      const raw = raws[position] ?? this.#scoreColumn(position);
+      if (this.#error !== undefined) return;
+      const normal = scorer.plugin.normalizeScore === undefined ? undefined : this.#normalise(scorer, position, raw);
+      const scores = normal?.scores ?? raw;
+      const { weight } = scorer;
+      for (let i = 0; i < size; i++) totals[indexes[i]!]! += weight * scores[indexes[i]!]!;
+      scoring.push({ scorer, position, raw, normal });
     }
-    const refusal = this.#filter(this.#profile.otherFilters, node);
-    if (refusal === undefined) return false;
-    this.#otherStatuses.set(node.index, refusal);
-    this.#dependsOnOthers = true;
-    if (refusal.code === 'Error') this.#error ??= refusal;
+    this.#scoring = scoring;
+  }
+
+  /** Answers whether all went well. */
+  #scoreRow(asked: readonly number[], raws: readonly (Float64Array | undefined)[], node: NodeInfo): boolean {
+    for (let i = 0; i < asked.length; i++) {
+      const score = this.#scoreOf(asked[i]!, node);
+      if (score === undefined) return false;
+      raws[asked[i]!]![node.index] = score;
+    }
     return true;
   }
 
-  /** Rows that were scored while a plugin skipped lack its score: they are no good once it does not. */
-  #useScores(table: NodeTable): void {
-    this.#profile.scorers.forEach(({ plugin }, column) => {
-      if (plugin.readsOtherNodes === true) return;
-      const isAsked = !this.#state.skippedScores.has(plugin.name);
-      if (isAsked && !table.isScored[column]!) table.clear();
-      table.isScored[column] = isAsked;
-    });
-  }
-
-  #scoreFeasible(table: NodeTable): void {
-    const { scorers } = this.#profile;
-    const { generations, order, totals } = table;
-    const size = this.#size;
-    for (let i = 0; i < size; i++) {
-      const node = this.#nodes[order[i]!]!;
-      if (generations[node.index] !== node.generation) this.#scoreRow(node);
+  /** Of a scorer whose scores are not kept. */
+  #scoreColumn(position: number): Float64Array {
+    const { nodes, room } = this.#options;
+    const { indexes, size } = room.order;
+    const raw = room.raw(position);
+    for (let i = 0; i < size && this.#error === undefined; i++) {
+      raw[indexes[i]!] = this.#scoreOf(position, nodes[indexes[i]!]!) ?? 0;
     }
-    const narrowing = this.#narrowing;
-    if (narrowing === undefined) for (let i = 0; i < size; i++) totals[order[i]!] = 0;
-    else for (let i = 0; i < size; i++) totals[order[i]!] = this.#extraOf(order[i]!, narrowing);
-    this.#extremes = scorers.map((asked, scorer) => {
-      const { plugin, weight } = asked;
-      if (this.#state.skippedScores.has(plugin.name)) return undefined;
-      const raw = table.scores[scorer]!;
-      if (plugin.readsOtherNodes === true) this.#scoreColumn(asked, table, raw);
-      if (plugin.normalizeScore === undefined) {
-        for (let i = 0; i < size; i++) totals[order[i]!]! += weight * raw[order[i]!]!;
-        return undefined;
-      }
-      const column = table.column.subarray(0, size);
-      for (let i = 0; i < size; i++) column[i] = raw[order[i]!]!;
-      const extremes = extremesOf(column);
-      try {
-        plugin.normalizeScore(this.#state, this.#pod, column);
-      } catch (error) {
-        this.#error ??= failureOf(plugin, 'NormalizeScore', error);
-      }
-      let sum = 0;
-      for (let i = 0; i < size; i++) {
-        totals[order[i]!]! += weight * column[i]!;
-        sum += column[i]!;
-      }
-      // One that is no number leaves none.
-      if (!Number.isFinite(sum)) this.#error ??= failureOf(plugin, 'NormalizeScore', notFinite);
-      return extremes;
-    });
+    return raw;
   }
 
-  #scoreColumn(scorer: ScorePlugin, { order }: NodeTable, raw: Float64Array): void {
+  /** After a placement there. */
+  #scoreNode(node: NodeInfo): void {
+    for (const { position, raw } of this.#scoring) raw[node.index] = this.#scoreOf(position, node) ?? 0;
+    if (this.#error === undefined) for (const { table } of this.#feasibility.kept) table.markScored(node);
+  }
+
+  #scoreOf(position: number, node: NodeInfo): number | undefined {
+    const { profile } = this.#options;
+    const scorer = profile.scorers[position]!;
     try {
-      for (let i = 0; i < this.#size; i++) {
-        const index = order[i]!;
-        raw[index] = finite(this.#profile.score(scorer, this.#state, this.#pod, this.#nodes[index]!));
-      }
+      return finite(profile.score(scorer, this.#asked.state, this.#asked.pod, node));
     } catch (error) {
       this.#error ??= failureOf(scorer.plugin, 'Score', error);
+      return undefined;
     }
   }
 
-  #filterRow(node: NodeInfo): void {
-    const table = this.#table;
-    const status = this.#filter(this.#profile.localFilters, node);
-    table.statuses[node.index] = status;
-    if (status === undefined) return;
-    if (status.code === 'Error') this.#error ??= status;
-    else table.markCurrent(node);
+  #normalise(scorer: ScorePlugin, position: number, raw: Float64Array): NonNullable<Scoring['normal']> {
+    const { room } = this.#options;
+    const { indexes, size } = room.order;
+    const column = room.column.subarray(0, size);
+    for (let i = 0; i < size; i++) column[i] = raw[indexes[i]!]!;
+    const extremes = extremesOf(column);
+    this.#askToNormalise(scorer, column);
+    const scores = room.normalised(position);
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = column[i]!;
+    return { extremes, scores };
   }
 
-  #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
-    if (node.claims.size === 0) return this.#profile.filter(filters, this.#state, this.#pod, node);
-    return filterBesideClaims(this.#profile, filters, this.#state, this.#pod, node, this.#hasNoClaim);
+  /** One raw score, normalised together with the extremes that stand for all others. */
+  #normalisedAlone({ scorer, normal }: Scoring, raw: number): number {
+    const sample = Float64Array.of(raw, normal!.extremes.least, normal!.extremes.greatest);
+    this.#askToNormalise(scorer, sample);
+    return sample[0]!;
   }
 
-  #scoreRow(node: NodeInfo): void {
-    const { scorers } = this.#profile;
-    const table = this.#table;
-    for (let scorer = 0; scorer < scorers.length; scorer++) {
-      const asked = scorers[scorer]!;
-      const { plugin } = asked;
-      if (plugin.readsOtherNodes === true || this.#state.skippedScores.has(plugin.name)) continue;
-      try {
-        table.scores[scorer]![node.index] = finite(this.#profile.score(asked, this.#state, this.#pod, node));
-      } catch (error) {
-        this.#error ??= failureOf(plugin, 'Score', error);
-        return;
-      }
+  #askToNormalise({ plugin }: ScorePlugin, scores: Float64Array): void {
+    try {
+      const answer: unknown = plugin.normalizeScore!(this.#asked.state, this.#asked.pod, scores);
+      if (answer instanceof Promise) throw notInTime(answer);
+      let sum = 0;
+      for (let i = 0; i < scores.length; i++) sum += scores[i]!;
+      // One that is no number leaves none.
+      if (!Number.isFinite(sum)) throw new RangeError('it must leave finite numbers');
+    } catch (error) {
+      this.#error ??= failureOf(plugin, 'NormalizeScore', error);
     }
-    table.markCurrent(node);
-  }
-
-  /** One node's total, by normalising its raw scores together with the extremes that stand for all others. */
-  #totalOf(index: number): number {
-    let total = this.#narrowing === undefined ? 0 : this.#extraOf(index, this.#narrowing);
-    this.#profile.scorers.forEach(({ plugin, weight }, scorer) => {
-      if (this.#state.skippedScores.has(plugin.name)) return;
-      const raw = this.#table.scores[scorer]![index]!;
-      const extremes = this.#extremes[scorer];
-      if (extremes === undefined) {
-        total += weight * raw;
-        return;
-      }
-      const sample = Float64Array.of(raw, extremes.least, extremes.greatest);
-      try {
-        plugin.normalizeScore!(this.#state, this.#pod, sample);
-      } catch (error) {
-        this.#error ??= failureOf(plugin, 'NormalizeScore', error);
-      }
-      if (!Number.isFinite(sample[0])) this.#error ??= failureOf(plugin, 'NormalizeScore', notFinite);
-      total += weight * sample[0]!;
-    });
-    return total;
   }
 
   /** What the extenders' scores add. */
-  #extraOf(index: number, { allowed }: Narrowing): number {
-    return allowed.get(this.#nodes[index]!.name) ?? 0;
-  }
-
-  #removeTop(): void {
-    this.#size--;
-    if (this.#size > 0) this.#siftDown(0, this.#table.order[this.#size]!);
-  }
-
-  #siftDown(start: number, node: number): void {
-    const heap = this.#table.order;
-    const size = this.#size;
-    let position = start;
-    for (;;) {
-      let child = 2 * position + 1;
-      if (child >= size) break;
-      if (child + 1 < size && this.#better(heap[child + 1]!, heap[child]!)) child++;
-      if (!this.#better(heap[child]!, node)) break;
-      heap[position] = heap[child]!;
-      position = child;
-    }
-    heap[position] = node;
-  }
-
-  #better(a: number, b: number): boolean {
-    const { totals } = this.#table;
-    const difference = totals[a]! - totals[b]!;
-    return difference !== 0 ? difference > 0 : this.#tieOf(a) < this.#tieOf(b);
-  }
-
-  /** Equal nodes are taken in an order that is drawn once and begins somewhere else each time. */
-  #tieOf(index: number): number {
-    return this.#ties[(index + this.#tieOffset) % this.#nodes.length]!;
+  #extraOf(index: number): number {
+    const { narrowing, nodes } = this.#options;
+    return narrowing?.allowed.get(nodes[index]!.name) ?? 0;
   }
 }
 
@@ -466,40 +313,14 @@ export function sameNames(a: ReadonlySet<string> | undefined, b: ReadonlySet<str
   return true;
 }
 
+/** Whatever it will do to the scores comes too late. */
+function notInTime(answer: Promise<unknown>): TypeError {
+  dropPromise(answer);
+  return new TypeError('it must change the scores before it returns, not answer a Promise');
+}
+
 function finite(score: number): number {
   if (Number.isFinite(score)) return score;
   dropPromise(score);
   throw new RangeError(`a score must be a finite number, not ${describe(score)}`);
-}
-
-const notFinite = new RangeError('it must leave finite numbers');
-
-function extremesOf(scores: Float64Array): Extremes {
-  const extremes: Extremes = { least: Infinity, leastCount: 0, greatest: -Infinity, greatestCount: 0 };
-  for (let i = 0; i < scores.length; i++) {
-    const score = scores[i]!;
-    if (score < extremes.least) {
-      extremes.least = score;
-      extremes.leastCount = 0;
-    }
-    if (score > extremes.greatest) {
-      extremes.greatest = score;
-      extremes.greatestCount = 0;
-    }
-    if (score === extremes.least) extremes.leastCount++;
-    if (score === extremes.greatest) extremes.greatestCount++;
-  }
-  return extremes;
-}
-
-/** Replaces one node's raw score (undefined: the node is out). False when the extremes are no longer known. */
-function replaceInExtremes(extremes: Extremes, before: number, now: number | undefined): boolean {
-  if (before === now) return true;
-  if (before === extremes.least && --extremes.leastCount === 0) return false;
-  if (before === extremes.greatest && --extremes.greatestCount === 0) return false;
-  if (now === undefined) return true;
-  if (now < extremes.least || now > extremes.greatest) return false;
-  if (now === extremes.least) extremes.leastCount++;
-  if (now === extremes.greatest) extremes.greatestCount++;
-  return true;
 }

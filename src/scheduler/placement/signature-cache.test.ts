@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../../testkit/builders/builders.ts';
+import type { NodeTable } from './node-table.ts';
 import { SignatureCache } from './signature-cache.ts';
 
 const node = new Builders().nodeInfo({ name: 'a' });
@@ -19,19 +20,16 @@ describe('the signature cache', () => {
     const [x, y] = [cache.table('x'), cache.table('y')];
     for (const table of [x, y]) {
       table.reserve(1);
-      table.markCurrent(node);
+      table.markFiltered(node);
+      table.markScored(node);
     }
     cache.table('x');
     const z = cache.table('z');
     expect(z).toBe(y);
-    expect(z.generations[0]).toBe(-1);
-    expect(cache.table('x').generations[0]).toBe(5);
-    expect(cache.table('y').generations[0]).toBe(-1);
-  });
-
-  it('keeps nothing for a pod without a signature', () => {
-    const cache = new SignatureCache(1);
-    expect(cache.unsharedTable()).not.toBe(cache.unsharedTable());
+    const generations = (table: NodeTable): unknown => [table.filtered[0], table.scored[0]];
+    expect(generations(z)).toEqual([-1, -1]);
+    expect(generations(cache.table('x'))).toEqual([5, 5]);
+    expect(generations(cache.table('y'))).toEqual([-1, -1]);
   });
 
   it('never takes a row with claims for current, because what claims mean is not in a signature', () => {
@@ -41,7 +39,8 @@ describe('the signature cache', () => {
     claimed.generation = 7;
     claimed.claims.set('u', { kind: 'nomination', claimant: new Builders().projectedPod(), nodeName: 'b' });
     table.reserve(1);
-    table.markCurrent(claimed);
-    expect(table.generations[0]).toBe(-1);
+    table.markFiltered(claimed);
+    table.markScored(claimed);
+    expect([table.filtered[0], table.scored[0]]).toEqual([-1, -1]);
   });
 });

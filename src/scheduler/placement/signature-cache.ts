@@ -1,7 +1,7 @@
 import { NodeTable } from './node-table.ts';
 
 /**
- * Node tables by pod signature, the least recently used one given up first. A table that is given up is handed out again,
+ * Node tables by signature, the least recently used one given up first. A table that is given up is handed out again,
  * so that a stream of signatures never seen before allocates nothing.
  */
 export class SignatureCache {
@@ -15,18 +15,13 @@ export class SignatureCache {
     this.#limit = limit;
   }
 
-  /** The table of this signature, a cleared one when there is none. Good until the table of another signature is asked for. */
+  /** The table of this signature, a cleared one when there is none. Good until the tables of `limit - 1` others have been asked for. */
   table(signature: string): NodeTable {
     let table = this.#tables.get(signature);
     if (table !== undefined) this.#tables.delete(signature);
     else table = this.#tables.size < this.#limit ? new NodeTable(this.#scorerCount) : this.#giveUpOldest();
     this.#tables.set(signature, table);
     return table;
-  }
-
-  /** A table that is not kept, for a pod whose answers may not be reused. */
-  unsharedTable(): NodeTable {
-    return new NodeTable(this.#scorerCount);
   }
 
   #giveUpOldest(): NodeTable {

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import { describeDiagnosis, failureIn } from '../../framework/diagnosis.ts';
-import { seededRandom } from '../../base/random.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
@@ -47,7 +46,7 @@ function everything(): unknown {
 /** A trial that must leave everything as it was. */
 function trial(candidate: Candidate, options?: TrialOptions): Trial {
   const before = everything();
-  const result = new Trials(picture.cluster, picture.planner, seededRandom(1)).run(picture.profile, candidate, options);
+  const result = new Trials(picture.cluster, picture.planner).run(picture.profile, candidate, options);
   expect(everything()).toEqual(before);
   return result;
 }

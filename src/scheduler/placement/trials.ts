@@ -1,5 +1,4 @@
 import type { Pod } from '../../api/pod.ts';
-import type { Random } from '../../base/random.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import type { Candidate } from '../../framework/candidate.ts';
@@ -20,13 +19,10 @@ export interface Trial extends TrialResult {
 export class Trials {
   readonly #cluster: Cluster;
   readonly #planner: Planner;
-  readonly #random: Random;
 
-  /** `random` is for trials alone: how many there were must not decide where pods go. */
-  constructor(cluster: Cluster, planner: Planner, random: Random) {
+  constructor(cluster: Cluster, planner: Planner) {
     this.#cluster = cluster;
     this.#planner = planner;
-    this.#random = random;
   }
 
   /**
@@ -47,7 +43,6 @@ export class Trials {
           groupState: gang === undefined ? undefined : new CycleState(),
           within: options.within,
           isGone,
-          random: this.#random,
           spend,
         },
         transaction,

@@ -1,0 +1,90 @@
+import { seededRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/system-clock.ts';
+import type { Gang } from '../src/cluster/gang.ts';
+import type { Plugin } from '../src/framework/plugin.ts';
+import { createMetricRegistry } from '../src/observability/metric-registry.ts';
+import { silentLogger } from '../src/observability/silent-logger.ts';
+import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
+import { gangSpecOf } from '../src/scheduler/pod-group-adapter.ts';
+import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import { Builders } from '../src/testkit/builders/builders.ts';
+import type { PodOptions } from '../src/testkit/builders/pod.ts';
+
+const nodeCount = 5000;
+const podsPerNode = 4;
+
+/** A scheduler's core with the default plugins and some more, on 5,000 nodes with 20,000 pods; what it writes is never answered. */
+export class CrowdedCore {
+  readonly core: SchedulerCore;
+  readonly #build: Builders;
+  #serial = 0;
+
+  constructor(...extra: readonly Plugin[]) {
+    const unanswered = (): Promise<never> => new Promise(() => undefined);
+    const enabled = [...defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })), ...extra];
+    this.core = new SchedulerCore({
+      profiles: [{ schedulerName: 'default-scheduler', plugins: enabled }],
+      plugins: new Map([...pluginRegistry, ...extra.map((plugin) => [plugin.name, () => plugin] as const)]),
+      ports: {
+        binder: { bind: unanswered },
+        verdicts: { write: unanswered },
+        events: { record: () => undefined },
+        evictor: { evict: unanswered },
+      },
+      clock: systemClock,
+      random: seededRandom(1),
+      logger: silentLogger,
+      registry: createMetricRegistry({ processMetrics: false }),
+      identity: 'bench',
+      onReady: () => undefined,
+    });
+    this.#build = new Builders({ resources: this.core.cluster.resources });
+    this.#fill();
+  }
+
+  /** A gang that the core knows, all of whose members are needed. */
+  gang(size: number, member: (index: number) => PodOptions): Gang {
+    const { handlers, cluster } = this.core;
+    const name = `gang-${this.#serial++}`;
+    const group = this.#build.projectedPodGroup({ name, minMember: size });
+    handlers.podGroups.onAdd(gangSpecOf(group, this.#build.resources));
+    for (let i = 0; i < size; i++) {
+      handlers.pods.onAdd(this.#build.projectedPod({ name: `${name}-${i}`, group: name, ...member(i) }));
+    }
+    return cluster.gang(`default/${name}`)!;
+  }
+
+  /** It is deleted, wherever it is. */
+  remove({ spec, members }: Gang): void {
+    const { handlers } = this.core;
+    if (spec !== undefined) handlers.podGroups.onDelete(spec, false);
+    for (const pod of [...members.values()]) handlers.pods.onDelete(pod, false);
+  }
+
+  #fill(): void {
+    const random = seededRandom(1);
+    const { handlers } = this.core;
+    for (let i = 0; i < nodeCount; i++) {
+      handlers.nodes.onAdd(
+        this.#build.projectedNode({
+          name: `node-${i}`,
+          cpu: 32,
+          memory: '128Gi',
+          pods: 110,
+          labels: {
+            'kubernetes.io/hostname': `node-${i}`,
+            'topology.kubernetes.io/zone': `zone-${i % 3}`,
+            pool: `p${i % 10}`,
+          },
+          taints: i % 10 === 0 ? ['dedicated=ml:NoSchedule'] : i % 7 === 0 ? ['slow=yes:PreferNoSchedule'] : [],
+        }),
+      );
+      for (let p = 0; p < podsPerNode; p++) {
+        const cpu = `${500 + Math.floor(random() * 3000)}m`;
+        handlers.pods.onAdd(
+          this.#build.projectedPod({ name: `old-${i}-${p}`, cpu, memory: '4Gi', nodeName: `node-${i}` }),
+        );
+      }
+    }
+  }
+}

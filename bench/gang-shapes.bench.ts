@@ -1,0 +1,128 @@
+/**
+ * Whole attempts for gangs of every shape, in process, on 5,000 nodes with 20,000 pods: the scheduler's own core pops the gang, plans
+ * it, asks Permit, and hands the plan to the binding cycle or says why not. One attempt is one synchronous call, so it is also how
+ * long everything else waits. `node --expose-gc bench/gang-shapes.bench.ts [words of a title]`
+ */
+import process from 'node:process';
+import type { Plugin } from '../src/framework/plugin.ts';
+import { skip } from '../src/framework/status.ts';
+import type { PodOptions } from '../src/testkit/builders/pod.ts';
+import { CrowdedCore } from './crowded-core.ts';
+
+interface Shape {
+  readonly size: number;
+  readonly member: (index: number) => PodOptions;
+  readonly fits: boolean;
+  /** Beside the default plugins. */
+  readonly plugins?: readonly Plugin[];
+  /** How often it is measured; what takes long is measured less often. */
+  readonly times?: number;
+}
+
+const same = (cpu: string) => (): PodOptions => ({ cpu, memory: '1Gi' });
+const kinds =
+  (count: number) =>
+  (index: number): PodOptions => ({ cpu: `${400 + (index % count)}m`, memory: '1Gi' });
+
+const unsigned: Plugin = { name: 'Unsigned', filter: () => undefined };
+const readsOthers: Plugin = { name: 'ReadsOthers', readsOtherNodes: true, filter: () => undefined };
+/** Reads other nodes, and has nothing to do for these pods. */
+const alwaysSkips: Plugin = {
+  name: 'AlwaysSkips',
+  readsOtherNodes: true,
+  preFilter: () => skip,
+  filter: () => undefined,
+};
+
+const shapes: Readonly<Record<string, Shape>> = {
+  '1 pod': { size: 1, member: same('500m'), fits: true, times: 50 },
+  '100 identical': { size: 100, member: same('500m'), fits: true, times: 20 },
+  '1,000 identical': { size: 1000, member: same('500m'), fits: true },
+  '5,000 identical': { size: 5000, member: same('500m'), fits: true },
+  '5,000 identical, too big for any node': { size: 5000, member: same('33'), fits: false },
+  // 4,500 nodes are not tainted, and each has room for one.
+  '4,501 identical, one too many': { size: 4501, member: same('18'), fits: false },
+  '1,000 of 10 kinds': { size: 1000, member: kinds(10), fits: true },
+  '1,000 of 100 kinds': { size: 1000, member: kinds(100), fits: true, times: 5 },
+  '1,000 of 1,000 kinds': { size: 1000, member: kinds(1000), fits: true, times: 3 },
+  '1,000 of 1,000 kinds, the last too big': {
+    size: 1000,
+    member: (index) => (index === 999 ? { cpu: 33, memory: '1Gi' } : kinds(1000)(index)),
+    fits: false,
+    times: 3,
+  },
+  '5,000 of 1,000 kinds': { size: 5000, member: kinds(1000), fits: true, times: 3 },
+  '1,000 identical, a Filter without sign': {
+    size: 1000,
+    member: same('500m'),
+    fits: true,
+    plugins: [unsigned],
+    times: 3,
+  },
+  '100 identical, a Filter that reads other nodes': {
+    size: 100,
+    member: same('500m'),
+    fits: true,
+    plugins: [readsOthers],
+    times: 5,
+  },
+  '1,000 identical, a Filter that reads other nodes and skips': {
+    size: 1000,
+    member: same('500m'),
+    fits: true,
+    plugins: [alwaysSkips],
+  },
+};
+
+const megabytes = (): number => {
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return (heapUsed + arrayBuffers) / 1e6;
+};
+
+/** Milliseconds that this thread has worked: on a machine that others use too it says more than the clock. */
+const worked = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+const summary = (values: number[]): string => {
+  values.sort((a, b) => a - b);
+  return [values[0]!, values[values.length >> 1]!, values.at(-1)!].map((ms) => ms.toFixed(1).padStart(8)).join('');
+};
+
+const asked = process.argv.slice(2).join(' ');
+/** plugins -> a core with them */
+const cores = new Map<Shape['plugins'], CrowdedCore>();
+console.log(`${'least, median, most'.padEnd(60)}${'ms'.padStart(24)}${'ms of processor time'.padStart(24)}   MB kept`);
+for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.entries(shapes)) {
+  if (!title.includes(asked)) continue;
+  const known = [...cores.keys()].find((others) => others!.every((plugin, i) => plugin === plugins[i]));
+  const crowd = (known?.length === plugins.length ? cores.get(known) : undefined) ?? new CrowdedCore(...plugins);
+  cores.set(plugins, crowd);
+  const { core } = crowd;
+  core.begin();
+  const durations: number[] = [];
+  const works: number[] = [];
+  let held = 0;
+  for (let round = 0; round <= times; round++) {
+    const gang = crowd.gang(size, member);
+    globalThis.gc?.();
+    const before = megabytes();
+    const [begun, workedBefore] = [performance.now(), worked()];
+    const result = core.attempt();
+    const [ms, work] = [performance.now() - begun, worked() - workedBefore];
+    globalThis.gc?.();
+    // The first of all warms up.
+    if (round > 0) {
+      durations.push(ms);
+      works.push(work);
+    }
+    held = Math.max(held, megabytes() - before);
+    if ((result?.kind === 'planned') !== fits) throw new Error(`${title}: the attempt ended ${result?.kind}`);
+    crowd.remove(gang);
+    while (core.attempt() !== undefined);
+    await new Promise(setImmediate);
+  }
+  console.log(`${title.padEnd(60)}${summary(durations)}${summary(works)}${held.toFixed(1).padStart(10)}`);
+}
+process.exit(0);

@@ -1,0 +1,65 @@
+import type { Pod } from '../api/pod.ts';
+import type { CycleState } from './cycle-state.ts';
+import type { MadePlugins } from './make-plugins.ts';
+import type { PluginCalls } from './plugin-calls.ts';
+import { outcomeOf } from './plugin-meter.ts';
+import { Status } from './status.ts';
+
+/** PreBind, Bind and PostBind: the points that may be waited for. */
+export class BindingPoints {
+  readonly #at: Pick<MadePlugins['at'], 'preBind' | 'bind' | 'postBind'>;
+  readonly #calls: PluginCalls;
+
+  constructor(at: MadePlugins['at'], calls: PluginCalls) {
+    this.#at = at;
+    this.#calls = calls;
+  }
+
+  /** Some plugin has work to do before the pod is bound. */
+  get hasPreBind(): boolean {
+    return this.#at.preBind.length > 0;
+  }
+
+  async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    const begun = this.#calls.begin();
+    const status = await this.#preBind(state, pod, nodeName, signal);
+    this.#calls.ran('PreBind', outcomeOf(status), begun);
+    return status;
+  }
+
+  async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    const begun = this.#calls.begin();
+    const status = await this.#bind(state, pod, nodeName, signal);
+    this.#calls.ran('Bind', outcomeOf(status), begun);
+    return status;
+  }
+
+  postBind(state: CycleState, pod: Pod, nodeName: string): void {
+    if (this.#at.postBind.length === 0) return;
+    const begun = this.#calls.begin();
+    for (const plugin of this.#at.postBind) {
+      this.#calls.inform(plugin, 'PostBind', pod, () => plugin.postBind?.(state, pod, nodeName));
+    }
+    this.#calls.ran('PostBind', 'Success', begun);
+  }
+
+  async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    for (const plugin of this.#at.preBind) {
+      // Its own, so that it learns that it took too long.
+      const late = new AbortController();
+      const either = AbortSignal.any([signal, late.signal]);
+      const run = (): Promise<Status | undefined> => plugin.preBind!(state, pod, nodeName, either);
+      const status = await this.#calls.callAsync(plugin, 'PreBind', run, (error) => late.abort(error));
+      if (status !== undefined && status.code !== 'Skip') return status.from(plugin.name);
+    }
+    return undefined;
+  }
+
+  async #bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    for (const plugin of this.#at.bind) {
+      const status = await this.#calls.callAsync(plugin, 'Bind', () => plugin.bind!(state, pod, nodeName, signal));
+      if (status?.code !== 'Skip') return status?.from(plugin.name);
+    }
+    return new Status('Error', 'every Bind plugin skipped the pod');
+  }
+}

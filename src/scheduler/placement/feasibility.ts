@@ -1,0 +1,262 @@
+import type { Pod } from '../../api/pod.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import { filtersFor, notPreselected } from '../../framework/profile.ts';
+import type { FilterPlugin, Profile } from '../../framework/profile.ts';
+import type { Status } from '../../framework/status.ts';
+import { filterBesideClaims } from './filter-beside-claims.ts';
+import type { Answering, KeptShare } from './kept-answers.ts';
+import type { KnownNodes } from './known-nodes.ts';
+import { notAsked } from './narrowing.ts';
+import type { Narrowing } from './narrowing.ts';
+import type { NodeTable } from './node-table.ts';
+import type { RankingRoom } from './ranking-room.ts';
+
+/** A pod, with what PreFilter said of it. */
+export interface Asked {
+  readonly pod: Pod;
+  readonly state: CycleState;
+  /** The only nodes worth looking at; undefined: all. */
+  readonly nodeNames: ReadonlySet<string> | undefined;
+}
+
+/** What pods that are alike are asked about. */
+export interface FeasibilityOptions {
+  readonly profile: Profile;
+  readonly nodes: readonly NodeInfo[];
+  readonly answering: Answering;
+  /** Indexes of the only nodes to look at; absent: all. */
+  readonly within?: readonly number[] | undefined;
+  /** What extenders said of the nodes; absent: they have no say. */
+  readonly narrowing?: Narrowing | undefined;
+  /** Told how many nodes will be looked at, each time; may throw. */
+  readonly spend?: ((steps: number) => void) | undefined;
+  /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
+  readonly hasNoClaim: (uid: string) => boolean;
+  readonly room: RankingRoom;
+  /** What is known of pods that are alike; kept along a plan. */
+  readonly known: KnownNodes;
+}
+
+/** A share of the plugins at work on one pod. */
+interface Working {
+  readonly share: KeptShare;
+  readonly table: NodeTable;
+  /** Those that were not told to skip the pod. */
+  readonly filters: readonly FilterPlugin[];
+}
+
+/** Which nodes a pod fits on, and why not on the others. Only nodes that changed since its like was asked about are looked at again. */
+export class Feasibility {
+  readonly #options: FeasibilityOptions;
+  #asked: Asked;
+  #working: readonly Working[] = [];
+  #anew: readonly FilterPlugin[] = [];
+  #others: readonly FilterPlugin[] = [];
+  #error: Status | undefined;
+  #dependsOnOthers = false;
+  /** Some node was refused by something else than the plugins that look at it alone. */
+  #isNarrowed = false;
+  /** node index -> refusal by Reserve; stands for as long as this */
+  readonly #reserve = new Map<number, Status>();
+
+  constructor(options: FeasibilityOptions, asked: Asked) {
+    this.#options = options;
+    this.#asked = asked;
+  }
+
+  get asked(): Asked {
+    return this.#asked;
+  }
+
+  /** A plugin failed: nothing is known. */
+  get error(): Status | undefined {
+    return this.#error;
+  }
+
+  /** Some node was refused in a way that may change when other pods are placed. */
+  get dependsOnOthers(): boolean {
+    return this.#dependsOnOthers;
+  }
+
+  get isRefusedByReserve(): boolean {
+    return this.#reserve.size > 0;
+  }
+
+  /** The kept answers, where scores are kept too. */
+  get kept(): readonly { readonly share: KeptShare; readonly table: NodeTable }[] {
+    return this.#working;
+  }
+
+  /** Lists the nodes that fit in the room's order; answers how many. They count as long as the room is not taken by another. */
+  find(asked: Asked): number {
+    const { nodes, within, narrowing, known, room } = this.#options;
+    this.#begin(asked);
+    room.take(this, nodes.length);
+    const mayBeNarrowed =
+      asked.nodeNames !== undefined || narrowing !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
+    const { indexes } = room.order;
+    const nodeCount = this.#nodeCount;
+    let size = 0;
+    for (let place = 0; place < nodeCount; place++) {
+      const node = nodes[within === undefined ? place : within[place]!]!;
+      if (!(known.fits(node) ?? this.#refusalAlone(node) === undefined)) continue;
+      if (mayBeNarrowed && this.#refusalByOthers(node) !== undefined) continue;
+      indexes[size++] = node.index;
+    }
+    room.order.size = size;
+    return size;
+  }
+
+  /** Before the same nodes are gone through by `counts`, in this generation of the cluster. */
+  beginToCount(asked: Asked, generation: number): void {
+    this.#begin(asked);
+    this.#options.known.begin(this.#options.nodes.length, generation);
+  }
+
+  /** Whether the pod fits on the node. What the plugins that look at it alone say is known from then on. */
+  counts(node: NodeInfo): boolean {
+    const { known } = this.#options;
+    const isRefused = this.#refusalAlone(node) !== undefined;
+    // Nothing is known where a plugin fails.
+    if (this.#error === undefined) known.note(node, !isRefused);
+    return !isRefused && this.#refusalByOthers(node) === undefined;
+  }
+
+  #begin(asked: Asked): void {
+    const { profile, nodes, answering, spend } = this.#options;
+    spend?.(this.#nodeCount);
+    const { state } = asked;
+    this.#asked = asked;
+    this.#error = undefined;
+    this.#dependsOnOthers = false;
+    this.#isNarrowed = this.#reserve.size > 0;
+    this.#anew = filtersFor(state, answering.anew.filters);
+    this.#others = filtersFor(state, profile.otherFilters);
+    this.#working = answering.kept.map((share) => {
+      const table = share.table();
+      table.reserve(nodes.length);
+      return { share, table, filters: filtersFor(state, share.filters) };
+    });
+  }
+
+  /** The node, one that fitted, has changed: does it still? */
+  stillFits(node: NodeInfo): boolean {
+    return this.#refusalAlone(node) === undefined;
+  }
+
+  /** By the plugins that look at this node alone. */
+  #refusalAlone(node: NodeInfo): Status | undefined {
+    const { index, generation } = node;
+    const working = this.#working;
+    for (let i = 0; i < working.length; i++) {
+      const { table } = working[i]!;
+      if (table.filtered[index] !== generation) this.#ask(working[i]!, node);
+      const status = table.statuses[index];
+      if (status !== undefined) return status;
+    }
+    return this.#anew.length === 0 ? undefined : this.#failing(this.#filter(this.#anew, node));
+  }
+
+  /** By Reserve, PreFilter's choice of nodes, extenders, or those that read other nodes: never reused. */
+  #refusalByOthers(node: NodeInfo): Status | undefined {
+    const { narrowing } = this.#options;
+    let status = this.#reserve.get(node.index);
+    if (status === undefined && this.#asked.nodeNames?.has(node.name) === false) status = notPreselected;
+    if (status === undefined && narrowing?.allowed.has(node.name) === false) {
+      status = narrowing.refused.get(node.name) ?? notAsked;
+    }
+    if (status === undefined && this.#others.length > 0) {
+      status = this.#failing(this.#filter(this.#others, node));
+      this.#dependsOnOthers ||= status !== undefined;
+    }
+    this.#isNarrowed ||= status !== undefined;
+    return status;
+  }
+
+  #failing(status: Status | undefined): Status | undefined {
+    if (status?.code === 'Error') this.#error ??= status;
+    return status;
+  }
+
+  /** Reserve refuses the node, for as long as this is used. */
+  refuse(node: NodeInfo, status: Status): void {
+    this.#reserve.set(node.index, status);
+    this.#isNarrowed = true;
+  }
+
+  /**
+   * Whether every node refuses the pod in a way that has nothing to do with other pods: neither taking some away nor placing
+   * more can help.
+   */
+  get isRefusedForGood(): boolean {
+    if (this.#error !== undefined || this.#isNarrowed) return false;
+    for (let place = 0; place < this.#nodeCount; place++) {
+      if (this.#statusOf(this.#indexAt(place))?.code !== 'UnschedulableAndUnresolvable') return false;
+    }
+    return true;
+  }
+
+  /** Why the pod finds no node (any more). */
+  diagnose(pod: Pod): Diagnosis {
+    const nodeCount = this.#nodeCount;
+    /** Most nodes are refused by one of a few constants. */
+    const counts = new Map<Status, number>();
+    for (let place = 0; place < nodeCount && this.#error === undefined; place++) {
+      const status = this.#statusOf(this.#indexAt(place));
+      if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+    if (this.#error !== undefined) {
+      const { plugin } = this.#error;
+      const plugins = new Set(plugin === '' ? [] : [plugin]);
+      return { pod, nodeCount, refusal: { kind: 'pod', status: this.#error }, plugins };
+    }
+    const reasons = new Map<string, number>();
+    const plugins = new Set<string>();
+    let resolvable = false;
+    for (const [status, count] of counts) {
+      for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
+      if (status.plugin !== '') plugins.add(status.plugin);
+      resolvable ||= status.code === 'Unschedulable';
+    }
+    return { pod, nodeCount, refusal: { kind: 'nodes', reasons, resolvable }, plugins };
+  }
+
+  get #nodeCount(): number {
+    const { within, nodes } = this.#options;
+    return within === undefined ? nodes.length : within.length;
+  }
+
+  /** Index of the node that is looked at in this place. */
+  #indexAt(place: number): number {
+    const { within } = this.#options;
+    return within === undefined ? place : within[place]!;
+  }
+
+  /** The first refusal, in the profile's order of those that look at this node alone. */
+  #statusOf(index: number): Status | undefined {
+    const node = this.#options.nodes[index]!;
+    const status = this.#refusalAlone(node);
+    if (status === undefined) return this.#refusalByOthers(node);
+    if (this.#working.length + Math.min(1, this.#anew.length) < 2) return status;
+    // Where several share the work, one that comes before in the profile may refuse the node too; beside claims each is asked twice.
+    const { profile } = this.#options;
+    const place = profile.localFilters.findIndex(({ name }) => name === status.plugin);
+    const earlier = node.claims.size > 0 ? profile.localFilters : profile.localFilters.slice(0, place);
+    return this.#filter(filtersFor(this.#asked.state, earlier), node) ?? status;
+  }
+
+  #ask({ table, filters }: Working, node: NodeInfo): void {
+    const status = this.#filter(filters, node);
+    table.statuses[node.index] = status;
+    if (this.#failing(status)?.code !== 'Error') table.markFiltered(node);
+  }
+
+  #filter(filters: readonly FilterPlugin[], node: NodeInfo): Status | undefined {
+    const { profile, hasNoClaim } = this.#options;
+    const { state, pod } = this.#asked;
+    if (node.claims.size === 0) return profile.filterAll(filters, state, pod, node);
+    return filterBesideClaims(profile, filters, state, pod, node, hasNoClaim);
+  }
+}

@@ -1,0 +1,386 @@
+import type { Pod } from '../../api/pod.ts';
+import { hashText } from '../../base/hash-text.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { NodeInfo } from '../../cluster/node-info.ts';
+import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { failureIn } from '../../framework/diagnosis.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import { Status } from '../../framework/status.ts';
+import { admit, amongOf } from './batch.ts';
+import type { Batch, Group } from './batch.ts';
+import { compareSizes, countedTogether, countNodes } from './hardness.ts';
+import type { KeptAnswers } from './kept-answers.ts';
+import { kindsOf } from './kinds.ts';
+import { KnownNodes } from './known-nodes.ts';
+import { complete } from './plan.ts';
+import type { Placement, Plan, PlanRequest } from './plan.ts';
+import { Ranking, sameNames } from './ranking.ts';
+import type { RankingRoom } from './ranking-room.ts';
+
+/** What placing a member costs besides, in looks at a node. */
+const stepsPerMember = 40;
+
+/** What plans of one planner have in common. */
+export interface PlacingContext {
+  readonly cluster: Cluster;
+  readonly room: RankingRoom;
+  /** Of the profile. */
+  readonly answers: KeptAnswers;
+  /** Where the order among equal nodes begins. */
+  readonly seed: number;
+}
+
+/** The members of a batch that were not placed; `diagnosis` is of the first of them. */
+interface Leftover {
+  readonly pods: readonly Pod[];
+  readonly diagnosis: Diagnosis;
+  /** More placements may change that. */
+  readonly mayChange: boolean;
+  /** Not even taking other pods away may. */
+  readonly never: boolean;
+}
+
+/** One way of placing members: in one order of their kinds. */
+interface Attempt {
+  /** In that order. */
+  readonly batches: Batch[];
+  readonly placements: Placement[];
+  /** Names of plugins that turned members away, whatever became of those later. */
+  readonly refusers: Set<string>;
+  /** Members that are placed or may still be. */
+  candidates: number;
+}
+
+/** It pauses; there is more to do. */
+type Steps<T> = Generator<undefined, T, undefined>;
+
+/** The making of one plan, step by step; see `Planner.plan` for what it does. */
+export class Placing {
+  readonly #context: PlacingContext;
+  readonly #request: PlanRequest;
+  readonly #transaction: Transaction;
+  /** Indexes of the only nodes to look at, in order; undefined: all. */
+  readonly #indexes: readonly number[] | undefined;
+  #placements: readonly Placement[] = [];
+  #spent = 0;
+  #pauseAt = Infinity;
+
+  constructor(context: PlacingContext, request: PlanRequest, transaction: Transaction) {
+    this.#context = context;
+    this.#request = request;
+    this.#transaction = transaction;
+    this.#indexes = request.within && indexesOf(context.cluster, request.within);
+  }
+
+  /** Counted in looks at a node, like all work here: it pauses after the step with which that much more is done. */
+  pauseAfter(work: number): void {
+    this.#pauseAt = this.#spent + work;
+  }
+
+  /** A step is a pass over the nodes or less. When it throws nothing is reserved any more. */
+  *run(): Steps<Plan> {
+    try {
+      return yield* this.#plan();
+    } catch (error) {
+      this.unreserve();
+      throw error;
+    }
+  }
+
+  /** Undoes Reserve for all that are placed, in reverse order. */
+  unreserve(): void {
+    const { profile } = this.#request;
+    for (const { state, pod, nodeName } of this.#placements.toReversed()) profile.unreserve(state, pod, nodeName);
+    this.#placements = [];
+  }
+
+  *#plan(): Steps<Plan> {
+    const { members, needed } = this.#request;
+    const before: Savepoint = this.#transaction.savepoint();
+    const groups = this.#groups();
+    const hardestFirst = yield* this.#inOrder(groups);
+    const first = yield* this.#place(hardestFirst);
+    const { blocked, placed, never } = first;
+    const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
+    // The hardest may have taken room in which easier ones would have been enough.
+    if (isFinal || placed === 0 || members.length <= needed || groups.length < 2) return first;
+    this.unreserve();
+    this.#transaction.rollbackTo(before);
+    const again = yield* this.#place(hardestFirst.toReversed().map(({ group }) => this.#batchOf(group)));
+    if (again.blocked === undefined) return again;
+    return { ...first, placements: again.placements, refusedBy: new Set([...first.refusedBy, ...again.refusedBy]) };
+  }
+
+  #groups(): Group[] {
+    const { cluster, answers } = this.#context;
+    const kinds = kindsOf(cluster, this.#request.profile, this.#request);
+    const answering = answers.of(kinds.map(({ signatures }) => signatures));
+    return kinds.map((kind, i) => ({ kind, answering: answering[i]!, known: new KnownNodes() }));
+  }
+
+  /** Hardest first: those that fit on the fewest nodes; among equals the larger request. */
+  *#inOrder(groups: readonly Group[]): Steps<Batch[]> {
+    const batches = groups.map((group) => this.#batchOf(group));
+    if (batches.length === 1) return batches;
+    /** batch -> how many nodes it fits on */
+    const counts = new Map<Batch, number>();
+    for (let i = 0; i < batches.length; i += countedTogether) {
+      const some = batches.slice(i, i + countedTogether);
+      const sizes = countNodes(this.#context.cluster, this.#indexes, some);
+      some.forEach((batch, j) => counts.set(batch, sizes[j]!));
+      if (this.#isDue) yield;
+    }
+    return batches.sort((a, b) => counts.get(a)! - counts.get(b)! || compareSizes(a, b));
+  }
+
+  #batchOf(group: Group, pods: readonly Pod[] = group.kind.pods, areAlike = group.kind.isUniform): Batch {
+    const { kind, answering, known } = group;
+    const { profile, isGone, narrowingOf } = this.#request;
+    const { cluster, room, seed } = this.#context;
+    const admission = admit(this.#request, pods, areAlike);
+    const { state, answer, asked } = admission;
+    const batch = { group, sample: pods[0]!, pods, ...admission };
+    if (answer.status !== undefined) return { ...batch, ranking: undefined };
+    const ranking = new Ranking(
+      {
+        profile,
+        nodes: cluster.nodes,
+        answering,
+        within: this.#indexes,
+        narrowing: narrowingOf?.(asked.pod),
+        spend: (steps) => this.#spend(steps),
+        hasNoClaim: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
+        room,
+        known,
+        salt: hashText(`${seed} ${kind.text}`),
+      },
+      { pod: asked.pod, state, nodeNames: answer.nodeNames },
+    );
+    return { ...batch, ranking };
+  }
+
+  /** Places the members of the batches in their order, round after round, until enough are placed or nobody is any more. */
+  *#place(batches: Batch[]): Steps<Plan> {
+    const { members, needed } = this.#request;
+    const placements: Placement[] = [];
+    this.#placements = placements;
+    const attempt: Attempt = { batches, placements, refusers: new Set(), candidates: members.length };
+    /** Of the first batch that more placements cannot help. */
+    let hopeless: Diagnosis | undefined;
+    /** Of the first batch that this round did not place. */
+    let blocked: Diagnosis | undefined;
+    let neverPlaced = 0;
+    let waiting: readonly number[] = [...batches.keys()];
+    for (let progress = true; progress && waiting.length > 0 && placements.length < needed;) {
+      progress = false;
+      blocked = undefined;
+      const refused: number[] = [];
+      for (const position of waiting) {
+        const before = placements.length;
+        const batch = batches[position]!;
+        const left = yield* this.#placeBatch(attempt, batch);
+        progress ||= placements.length > before;
+        if (placements.length >= needed) return complete(placements);
+        if (left === undefined) continue;
+        const { pods, diagnosis, mayChange, never } = left;
+        if (failureIn(diagnosis) !== undefined) return stopped(placements, diagnosis);
+        blocked ??= diagnosis;
+        for (const name of diagnosis.plugins) attempt.refusers.add(name);
+        batches[position] = { ...batch, pods };
+        if (mayChange) {
+          refused.push(position);
+          continue;
+        }
+        hopeless ??= diagnosis;
+        attempt.candidates -= pods.length;
+        if (never) neverPlaced += pods.length;
+        if (attempt.candidates < needed) return yield* this.#incomplete(attempt, hopeless, neverPlaced);
+      }
+      // A kind that PreFilter refused has no ranking yet.
+      for (const position of refused) {
+        const { group, pods, ranking } = batches[position]!;
+        if (ranking === undefined) batches[position] = this.#batchOf(group, pods, false);
+      }
+      waiting = refused;
+    }
+    return yield* this.#incomplete(attempt, hopeless ?? blocked, neverPlaced);
+  }
+
+  *#incomplete(attempt: Attempt, blocked: Diagnosis | undefined, neverPlaced: number): Steps<Plan> {
+    const { members, needed } = this.#request;
+    const { placements, batches, refusers } = attempt;
+    const explained = blocked ?? this.#tooFew();
+    const refusing = yield* this.#refusingPlugins(batches);
+    const refusedBy = new Set([...refusing, ...refusers, ...(explained?.plugins ?? [])]);
+    return {
+      placements,
+      placed: placements.length,
+      blocked: explained,
+      refusedBy,
+      never: members.length - neverPlaced < needed,
+      isExhaustive: this.#areIndependent(batches),
+    };
+  }
+
+  *#refusingPlugins(batches: readonly Batch[]): Steps<ReadonlySet<string>> {
+    const names = new Set<string>();
+    for (const { sample, ranking, answer } of batches) {
+      if (ranking === undefined) {
+        if (answer.status !== undefined && answer.status.plugin !== '') names.add(answer.status.plugin);
+        continue;
+      }
+      // Others have been placed since.
+      if (batches.length > 1) ranking.look();
+      for (const name of ranking.diagnose(sample).plugins) names.add(name);
+      if (this.#isDue) yield;
+    }
+    return names;
+  }
+
+  /** Places what it can; undefined when no member is left. */
+  *#placeBatch(attempt: Attempt, batch: Batch): Steps<Leftover | undefined> {
+    const { profile, needed, groupState } = this.#request;
+    const { placements, batches, refusers } = attempt;
+    const { pods, ranking, isUniform, answer: shared } = batch;
+    if (ranking === undefined || shared.status !== undefined) {
+      const { mayChange, status } = shared;
+      return { pods, diagnosis: this.#refusal(pods[0]!, status!), mayChange, never: false };
+    }
+    const left: Pod[] = [];
+    let diagnosis: Diagnosis | undefined;
+    let mayChange = false;
+    let isRefusedByNodes = false;
+    let isBuilt = false;
+    // What PreFilter said before others were placed.
+    let isStale = batches.length > 1 || placements.length > 0;
+    for (let i = 0; i < pods.length && placements.length < needed; i++) {
+      if (this.#isDue) yield;
+      const pod = pods[i]!;
+      if (!mayChange && attempt.candidates - left.length < needed) {
+        left.push(...pods.slice(i));
+        break;
+      }
+      let { state, answer } = batch.asked;
+      // What has been asked about this very pod stands, and what its plugins have kept since is theirs at the points to come.
+      if (isStale || pod !== batch.asked.pod) {
+        state = isUniform ? batch.state.fork() : new CycleState(groupState);
+        answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
+      }
+      this.#spend(stepsPerMember);
+      if (answer.status !== undefined) {
+        const refusal = this.#refusal(pod, answer.status);
+        if (failureIn(refusal) !== undefined) return stoppedBy(refusal, pods.slice(i));
+        diagnosis ??= refusal;
+        for (const name of refusal.plugins) refusers.add(name);
+        mayChange ||= answer.mayChange;
+        left.push(pod);
+        continue;
+      }
+      const { nodeNames } = answer;
+      const asked = { pod, state: isUniform ? batch.state : state, nodeNames };
+      const isRight = isBuilt && !isStale && (isUniform ? ranking.isAmong(nodeNames) : ranking.serves(asked));
+      if (!isRight) ranking.build(asked);
+      isBuilt = true;
+      isStale = false;
+      const node = this.#reserveBest(ranking, state, pod);
+      if (ranking.error !== undefined) return stoppedBy(ranking.diagnose(pod), pods.slice(i));
+      if (node === undefined) {
+        diagnosis ??= ranking.diagnose(pod);
+        isRefusedByNodes = true;
+        mayChange ||= ranking.dependsOnOthers || (nodeNames !== undefined && answer.mayChange);
+        left.push(pod);
+        if (!isUniform || !sameNames(nodeNames, amongOf(shared))) continue;
+        // The next identical pod would fare no better.
+        left.push(...pods.slice(i + 1));
+        break;
+      }
+      placements.push({ pod, nodeName: node.name, state });
+      // For the next one alone: who comes later finds the node changed and looks at it then.
+      if (i + 1 < pods.length && placements.length < needed) ranking.placedOnBest();
+      const failure = ranking.error ?? this.#follow(batches, pod, node);
+      if (failure !== undefined) return stoppedBy(this.#refusal(pod, failure), pods.slice(i));
+      isStale = ranking.readsOthers;
+    }
+    const never = isRefusedByNodes && !mayChange && !isStale && ranking.isRefusedForGood;
+    return diagnosis && { pods: left, diagnosis, mayChange, never };
+  }
+
+  /** Tells what PreFilter computed for each kind of member that this one has landed. Answers a failure. */
+  #follow(batches: readonly Batch[], pod: Pod, node: NodeInfo): Status | undefined {
+    const { profile } = this.#request;
+    if (!profile.followsPlacements) return undefined;
+    for (const { isUniform, ranking, state, sample } of batches) {
+      if (!isUniform || ranking === undefined) continue;
+      const failure = profile.addPod(state, sample, pod, node);
+      if (failure !== undefined) return failure;
+    }
+    return undefined;
+  }
+
+  #reserveBest(ranking: Ranking, state: CycleState, pod: Pod): NodeInfo | undefined {
+    const { profile } = this.#request;
+    for (let node = ranking.best(); node !== undefined; node = ranking.best()) {
+      const savepoint = this.#transaction.savepoint();
+      this.#transaction.assume(pod, node);
+      const refusal = profile.reserve(state, pod, node);
+      if (refusal === undefined) return node;
+      profile.unreserve(state, pod, node.name);
+      this.#transaction.rollbackTo(savepoint);
+      ranking.refuseBest(refusal);
+    }
+    return undefined;
+  }
+
+  /** All members are alike, and no plugin that judges them looks at where the others are, or at what nobody knows. */
+  #areIndependent([batch, ...more]: readonly Batch[]): boolean {
+    if (batch?.isUniform !== true || more.length > 0 || this.#request.profile.judgesUnsigned) return false;
+    return batch.ranking?.dependsOnPlacements !== true;
+  }
+
+  #refusal(pod: Pod, status: Status): Diagnosis {
+    return {
+      pod,
+      nodeCount: this.#indexes?.length ?? this.#context.cluster.nodes.length,
+      refusal: { kind: 'pod', status },
+      plugins: new Set(status.plugin === '' ? [] : [status.plugin]),
+    };
+  }
+
+  /** There are not as many members as are needed. */
+  #tooFew(): Diagnosis | undefined {
+    const { members, needed } = this.#request;
+    const [pod] = members;
+    if (pod === undefined || members.length >= needed) return undefined;
+    const reason = `only ${members.length} of the ${needed} members that are needed can be placed`;
+    return this.#refusal(pod, new Status('UnschedulableAndUnresolvable', reason));
+  }
+
+  get #isDue(): boolean {
+    return this.#spent >= this.#pauseAt;
+  }
+
+  #spend(steps: number): void {
+    this.#spent += steps;
+    this.#request.spend?.(steps);
+  }
+}
+
+/** A plugin failed, which ends the plan. */
+function stoppedBy(diagnosis: Diagnosis, pods: readonly Pod[]): Leftover {
+  return { pods, diagnosis, mayChange: false, never: false };
+}
+
+function stopped(placements: readonly Placement[], blocked: Diagnosis): Plan {
+  const { plugins: refusedBy } = blocked;
+  return { placements, placed: placements.length, blocked, refusedBy, never: false, isExhaustive: false };
+}
+
+function indexesOf(cluster: Cluster, names: ReadonlySet<string>): readonly number[] {
+  const indexes: number[] = [];
+  for (const name of names) {
+    const node = cluster.node(name);
+    if (node !== undefined) indexes.push(node.index);
+  }
+  return indexes.sort((a, b) => a - b);
+}

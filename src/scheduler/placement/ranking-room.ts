@@ -1,0 +1,38 @@
+import { NodeOrder } from './node-order.ts';
+
+const nothing = new Float64Array(0);
+
+/** Working room that all rankings of a planner share, so that thousands of them cost one. It is the one's that took it last. */
+export class RankingRoom {
+  readonly order = new NodeOrder();
+  /** One scorer's scores of the listed nodes, in their order. */
+  column = nothing;
+  /** position of a scorer -> its raw scores by node index, where they are not kept */
+  readonly #raw: Float64Array[] = [];
+  /** position of a scorer -> its normalised scores by node index */
+  readonly #normalised: Float64Array[] = [];
+  #owner: object | undefined;
+  #size = 0;
+
+  isOf(owner: object): boolean {
+    return this.#owner === owner;
+  }
+
+  /** Makes room for that many nodes; nothing is in it. */
+  take(owner: object, nodeCount: number): void {
+    this.#owner = owner;
+    if (this.#size >= nodeCount) return;
+    this.#size = nodeCount + (nodeCount >> 1);
+    this.column = new Float64Array(this.#size);
+    this.#raw.length = 0;
+    this.#normalised.length = 0;
+  }
+
+  raw(scorer: number): Float64Array {
+    return (this.#raw[scorer] ??= new Float64Array(this.#size));
+  }
+
+  normalised(scorer: number): Float64Array {
+    return (this.#normalised[scorer] ??= new Float64Array(this.#size));
+  }
+}
