@@ -230,6 +230,7 @@ export class SchedulerCore {
       clock,
       hasSynced: () => this.#hasBegun,
       // Extenders read all of a pod.
+      readsAll: extenders !== undefined,
       looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
       groupSeen: (key) => this.#partial.look(key),
