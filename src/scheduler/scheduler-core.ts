@@ -29,8 +29,10 @@ import type { Returned } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
+import { OutdatedLines } from './outdated-lines.ts';
 import { Outlook } from './outlook.ts';
 import { PartialGroups } from './partial-groups.ts';
+import { demandOf } from './placement/demand.ts';
 import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
@@ -97,8 +99,9 @@ export class SchedulerCore {
   readonly #partial: PartialGroups;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
-  /** line -> what equal ones are told */
-  readonly #retellings = new WeakMap<Line, Retelling>();
+  /** line -> what its latest was told, and how equal ones are */
+  readonly #retellings = new WeakMap<Line, { readonly verdict: Verdict; readonly retell: Retelling }>();
+  readonly #outdated: OutdatedLines;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -164,6 +167,7 @@ export class SchedulerCore {
     this.#partial = new PartialGroups({ cluster, profiles, clock });
     const { verdicts: sink, events } = ports;
     this.#verdicts = new Verdicts({ sink, events, metrics: gangMetrics, cluster, clock, logger, signal });
+    this.#outdated = new OutdatedLines({ clock, tell: (entity, line) => this.#retell(entity, line) });
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     this.router = new EntityRouter({ cluster, queue, profiles });
@@ -190,7 +194,7 @@ export class SchedulerCore {
     const questions = new Questions({ cluster, planner, profiles });
     this.cycle = new SchedulingCycle({
       questions,
-      refusedLine: (question) => queue.refusedLine(question),
+      lineBefore: (entity, question) => queue.lineBefore(entity, question),
       cluster,
       planner,
       outlook,
@@ -303,6 +307,7 @@ export class SchedulerCore {
     this.#stop.abort(reason);
     this.queue.stop();
     this.#notReady.stop();
+    this.#outdated.stop();
     this.#claims.stop();
     this.#partial.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
@@ -352,7 +357,7 @@ export class SchedulerCore {
         return;
       case 'foreseen': {
         const { line, pods } = result;
-        const verdict = this.#retellings.get(line)!(entity.candidate, pods);
+        const verdict = this.#retellings.get(line)!.retell(entity.candidate, pods);
         this.#census.refused(entity, verdict.waitsFor);
         this.queue.joins(entity, line);
         this.#sayWhy(entity, { pods, verdict });
@@ -374,15 +379,34 @@ export class SchedulerCore {
         if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
         this.#census.refused(entity, result.verdict.waitsFor);
         this.queue.failed(entity, result.failure);
-        this.#remember(entity, result.retell);
+        this.#remember(entity, result);
         this.#sayWhy(entity, result);
         return;
     }
   }
 
-  #remember(entity: QueuedEntity, retell: Retelling | undefined): void {
+  #remember(entity: QueuedEntity, { verdict, retell }: Extract<CycleResult, { kind: 'refused' }>): void {
     const line = this.queue.lineOf(entity);
-    if (line !== undefined && retell !== undefined) this.#retellings.set(line, retell);
+    if (line === undefined || retell === undefined) return;
+    const before = this.#retellings.get(line)?.verdict;
+    this.#retellings.set(line, { verdict, retell });
+    if (before === undefined || (before.cause === verdict.cause && before.waitsFor === verdict.waitsFor)) return;
+    this.#outdated.add(line);
+  }
+
+  #retell(entity: QueuedEntity, line: Line): void {
+    const { candidate } = entity;
+    const { members } = demandOf(this.cluster, candidate);
+    if (members.length === 0) return;
+    let verdict: Verdict;
+    try {
+      verdict = this.#retellings.get(line)!.retell(candidate, members);
+    } catch {
+      // A plugin that fails on one of them says so at the next attempt.
+      return;
+    }
+    this.#census.refused(entity, verdict.waitsFor);
+    this.#sayWhy(entity, { pods: members, verdict });
   }
 
   /** On the pods and in the log, there at level debug when it was said before. */

@@ -36,7 +36,7 @@ export type CycleResult =
   | { readonly kind: 'asking'; readonly questions: readonly Question[] }
   /** All that was needed is assumed; to be bound. */
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
-  /** Equal ones wait that were refused, and nothing has happened since that may help them: it would be refused as they were. */
+  /** Equal ones wait that were refused: it would be, too, or one of them is to be tried before it. */
   | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
   /** Nothing is assumed; the verdict is for all `pods`. */
   | {
@@ -89,7 +89,7 @@ export class SchedulingCycle {
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
-  readonly #refusedLine: (question: string) => Line | undefined;
+  readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -99,8 +99,8 @@ export class SchedulingCycle {
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
     readonly questions: Questions;
-    /** The line of entities that were refused for asking this, while that holds. */
-    readonly refusedLine: (question: string) => Line | undefined;
+    /** The line of entities that were refused for asking this, if this one has to wait with them. */
+    readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
   }) {
@@ -112,7 +112,7 @@ export class SchedulingCycle {
     this.#clock = options.clock;
     this.#extenders = options.extenders;
     this.#questions = options.questions;
-    this.#refusedLine = options.refusedLine;
+    this.#lineBefore = options.lineBefore;
   }
 
   /** One attempt; with `continued`, the second half of one. */
@@ -129,7 +129,7 @@ export class SchedulingCycle {
     const transaction = this.#cluster.begin();
     try {
       const question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
-      const line = question === undefined ? undefined : this.#refusedLine(question);
+      const line = question === undefined ? undefined : this.#lineBefore(entity, question);
       if (line !== undefined) {
         transaction.rollback();
         return { kind: 'foreseen', line, pods: members };

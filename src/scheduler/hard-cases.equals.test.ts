@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { Plugin } from '../framework/plugin.ts';
+import { Status } from '../framework/status.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
+import { AskedExtenders } from './testing/asked-extender.ts';
+
+const core = (...extra: readonly Plugin[]): Scheduling => new Scheduling({ plugins: defaultPlugins, extra });
+
+/** Runs attempts until nothing comes next; answers how each ended. */
+async function drain(scheduling: Scheduling): Promise<string[]> {
+  const kinds: string[] = [];
+  for (let kind = await scheduling.attempt(); kind !== undefined; kind = await scheduling.attempt()) {
+    kinds.push(kind);
+    if (kinds.length > 500) throw new Error('does not end');
+  }
+  return kinds;
+}
+
+/** Lets every back-off end, and all that are tried again be tried. */
+async function later(scheduling: Scheduling): Promise<void> {
+  scheduling.picture.clock.advance(20_000);
+  await drain(scheduling);
+}
+
+const namesOf = ({ binds }: Scheduling): string[] => binds.map(({ binding }) => binding.name);
+
+describe('those who ask for the same', () => {
+  it('in different groups are told what their own group lacks', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    for (const name of ['red', 'blue']) {
+      c.group({ name, minMember: 1 });
+      c.members(1, { group: name, cpu: 1, nodeName: 'a' });
+    }
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    c.pod({ name: 'red-1', group: 'red', cpu: 1 });
+    await drain(c);
+    expect(c.picture.core.verdictOf('red-1')?.message).toContain('Insufficient cpu');
+    c.pod({ name: 'blue-1', group: 'blue', cpu: 1, schedulerName: 'default-scheduler' });
+    c.pod({ name: 'blue-2', group: 'blue', cpu: 1, schedulerName: 'other' });
+    await drain(c);
+    expect(c.picture.core.verdictOf('blue-1')?.message).toContain('name different schedulers');
+  });
+
+  it('are not one where room is kept for a sibling of one of them', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    c.group({ name: 'red', minMember: 1 });
+    c.members(1, { group: 'red', cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    c.pod({ name: 'red-9', group: 'red', cpu: 1, nominatedNodeName: 'a', schedulingGates: [] } as never);
+    c.change('red-9', { schedulingGates: ['shut'] });
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    expect(c.states()['pod/x']).toBe('unschedulable');
+    c.pod({ name: 'red-1', group: 'red', cpu: 1 });
+    await drain(c);
+    expect(namesOf(c)).toEqual(['red-1']);
+  });
+
+  it('are not one once room is kept for one of them: it is tried for itself when that room is free', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    c.pod({ name: 'filler', cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'x', cpu: 1 });
+    c.pod({ name: 'y', cpu: 1 });
+    await drain(c);
+    c.change('y', { nominatedNodeName: 'a' });
+    await later(c);
+    c.removePod('filler');
+    await later(c);
+    expect(namesOf(c)).toEqual(['y']);
+  });
+
+  it('and come later do not pass by one who backs off', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (const name of ['old', 'new']) c.group({ name, minMember: 2 });
+    c.members(2, { group: 'old', cpu: 1 });
+    await drain(c);
+    c.removePod('filler');
+    expect(c.states()['gang/default/old']).toBe('backoff');
+    c.members(2, { group: 'new', cpu: 1 });
+    await drain(c);
+    expect(namesOf(c).sort()).toEqual(['old-0', 'old-1']);
+    expect(c.states()['gang/default/new']).toBe('unschedulable');
+    expect(c.picture.core.verdictOf('new-0')?.message).toContain(
+      'PodGroup default/new cannot start: new-0 finds no node',
+    );
+    await c.accept('old-0');
+    await c.accept('old-1');
+    c.removePod('old-0');
+    c.removePod('old-1');
+    await later(c);
+    expect(namesOf(c).sort()).toEqual(['new-0', 'new-1']);
+  });
+
+  it('are told in turn when what they lack is another thing than before', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    c.pod({ name: 'filler', cpu: 1, nodeName: 'a' });
+    for (let i = 0; i < 50; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    const messages = (): Set<string | undefined> =>
+      new Set(Array.from({ length: 50 }, (_, i) => c.picture.core.verdictOf(`x${i}`)?.message));
+    expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 Insufficient cpu.']));
+    const written = c.picture.written.length;
+    c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
+    c.removePod('filler');
+    await later(c);
+    for (let second = 0; second < 10; second++) {
+      c.picture.clock.advance(1_000);
+      await c.settle();
+    }
+    expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 node(s) had untolerated taint(s).']));
+    expect(c.picture.written.length - written).toBe(50);
+    c.picture.clock.advance(120_000);
+    await c.settle();
+    expect(c.picture.written.length - written).toBe(50);
+  });
+});
+
+describe('room that is free is told of', () => {
+  it('when the pod for which it is kept asks for less', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    const vip = { name: 'vip', priority: 10, nominatedNodeName: 'a', schedulerName: 'other' };
+    c.pod({ ...vip, cpu: 2 });
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    c.pod({ ...vip, cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+
+  it.each(['before', 'when'])('when a pod asks for less %s the watch shows it bound', async (moment) => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'big', cpu: 2 });
+    await drain(c);
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    await c.accept('big');
+    c.pod({ name: 'big', cpu: 1, ...(moment === 'when' && { nodeName: 'a' }) });
+    if (moment === 'before') c.pod({ name: 'big', cpu: 1, nodeName: 'a' });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+});
+
+describe('a change of a waiting pod itself is tried', () => {
+  it('where a plugin at Permit may read what nobody signs', async () => {
+    const door = new Status('Unschedulable', 'the door is shut');
+    const c = core({ name: 'Door', permit: (_, pod) => (pod.labels.door === 'shut' ? door : undefined) });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'x', cpu: 1, labels: { door: 'shut' } });
+    await drain(c);
+    c.pod({ name: 'x', cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+
+  it('where an extender may read what nobody else does, but not the verdict on it', async () => {
+    const outside = new AskedExtenders({ name: 'outside' });
+    const c = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'x', cpu: 1 });
+    const refuse = async (): Promise<void> => {
+      await drain(c);
+      outside.next().leave([]);
+      await c.settle();
+      await drain(c);
+    };
+    await refuse();
+    c.picture.clock.advance(20_000);
+    c.change('x', {
+      resourceVersion: '900',
+      podScheduled: { status: 'False', reason: 'Unschedulable', message: 'whatever' },
+    });
+    expect(await drain(c)).toEqual([]);
+    c.change('x', { resourceVersion: '901' });
+    await refuse();
+    expect(outside.history).toHaveLength(2);
+  });
+});
