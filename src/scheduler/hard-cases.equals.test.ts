@@ -43,6 +43,35 @@ describe('those who ask for the same', () => {
     expect(c.picture.core.verdictOf('blue-1')?.message).toContain('name different schedulers');
   });
 
+  it('in one group are tried again when a sibling is gone that named another scheduler', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    c.group({ name: 'red', minMember: 1 });
+    c.members(1, { group: 'red', cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'red-1', group: 'red', cpu: 1, schedulerName: 'other' });
+    c.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    await drain(c);
+    expect(c.picture.core.verdictOf('red-2')?.message).toContain('name different schedulers');
+    c.removePod('red-1');
+    await later(c);
+    expect(namesOf(c)).toEqual(['red-2']);
+  });
+
+  it('are told what the nodes are like now, also if that helps nobody', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
+    c.node({ name: 'b', cpu: 1 });
+    c.pod({ name: 'filler', cpu: 1, nodeName: 'b' });
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    c.removeNode('a');
+    c.pod({ name: 'y', cpu: 1 });
+    expect(await drain(c)).toEqual(['refused']);
+    expect(c.picture.core.verdictOf('y')?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    c.pod({ name: 'z', cpu: 1 });
+    expect(await drain(c)).toEqual(['foreseen']);
+  });
+
   it('are not one where room is kept for a sibling of one of them', async () => {
     const c = core();
     c.node({ name: 'a', cpu: 4 });

@@ -11,12 +11,12 @@ import type { Profiles } from './profiles.ts';
  * may answer by something that is not known.
  */
 export class Questions {
-  readonly #cluster: Pick<Cluster, 'claimOf' | 'claims' | 'hasClaims'>;
+  readonly #cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
   readonly #planner: Pick<Planner, 'signaturesOf'>;
   readonly #profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
 
   constructor(options: {
-    readonly cluster: Pick<Cluster, 'claimOf' | 'claims' | 'hasClaims'>;
+    readonly cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
     readonly planner: Pick<Planner, 'signaturesOf'>;
     readonly profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
   }) {
@@ -41,9 +41,15 @@ export class Questions {
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
     const kinds = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-    // The gang policy judges a pod that is queued by itself by its group.
-    const group = candidate.kind === 'pod' && profile.gangPolicy !== undefined ? candidate.pod.podGroupKey : undefined;
+    const group = profile.gangPolicy === undefined ? undefined : this.#groupOf(candidate);
     return JSON.stringify([profile.schedulerName, candidate.kind, group, needed, gang?.spec?.minResources, kinds]);
+  }
+
+  /** The gang policy judges a pod that is queued by itself by its group: what makes it the same for its siblings. */
+  #groupOf(candidate: Candidate): unknown {
+    if (candidate.kind === 'gang' || candidate.pod.podGroupKey === undefined) return undefined;
+    const gang = this.#cluster.gang(candidate.pod.podGroupKey);
+    return [gang?.key, gang?.spec?.uid, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
   }
 
   /** Room is kept for one of them or for a sibling, which bars none of them but others. */

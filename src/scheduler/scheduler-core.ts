@@ -65,6 +65,15 @@ export interface SchedulerCoreOptions {
   readonly onReady: () => void;
 }
 
+/** What the latest of a line was told. */
+interface Told {
+  readonly verdict: Verdict;
+  /** The same of an equal one. */
+  readonly retell: Retelling;
+  /** Of the cluster, when it was refused. */
+  readonly nodesRevision: number;
+}
+
 /** What plugins get to end their work when the scheduler stops. */
 const stopGraceMs = 5_000;
 
@@ -99,8 +108,7 @@ export class SchedulerCore {
   readonly #partial: PartialGroups;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
-  /** line -> what its latest was told, and how equal ones are */
-  readonly #retellings = new WeakMap<Line, { readonly verdict: Verdict; readonly retell: Retelling }>();
+  readonly #retellings = new WeakMap<Line, Told>();
   readonly #outdated: OutdatedLines;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
@@ -194,7 +202,7 @@ export class SchedulerCore {
     const questions = new Questions({ cluster, planner, profiles });
     this.cycle = new SchedulingCycle({
       questions,
-      lineBefore: (entity, question) => queue.lineBefore(entity, question),
+      lineBefore: (entity, question) => this.#lineBefore(entity, question),
       cluster,
       planner,
       outlook,
@@ -385,11 +393,19 @@ export class SchedulerCore {
     }
   }
 
+  /** Where nodes have changed since, in what helps nobody, what they lack may have other names: the entity finds out for all. */
+  #lineBefore(entity: QueuedEntity, question: string): Line | undefined {
+    const line = this.queue.lineBefore(entity, question);
+    const isOutdated =
+      line?.isAtRest === true && this.#retellings.get(line)?.nodesRevision !== this.cluster.nodesRevision;
+    return isOutdated ? undefined : line;
+  }
+
   #remember(entity: QueuedEntity, { verdict, retell }: Extract<CycleResult, { kind: 'refused' }>): void {
     const line = this.queue.lineOf(entity);
     if (line === undefined || retell === undefined) return;
     const before = this.#retellings.get(line)?.verdict;
-    this.#retellings.set(line, { verdict, retell });
+    this.#retellings.set(line, { verdict, retell, nodesRevision: this.cluster.nodesRevision });
     if (before === undefined || (before.cause === verdict.cause && before.waitsFor === verdict.waitsFor)) return;
     this.#outdated.add(line);
   }

@@ -255,6 +255,8 @@ class World {
   lost(): string[] {
     const { queue, picture } = this.core;
     const lost: string[] = [];
+    // Room that is kept for somebody who has been planned elsewhere is told of when that one is bound there.
+    for (const { claimant } of picture.cluster.claims()) if (picture.cluster.isAssumed(claimant.uid)) return [];
     for (const { key, candidate, state } of queue.entities()) {
       if (state.kind !== 'unschedulable') continue;
       const line = queue.lineOf(queue.get(key)!)!;
@@ -262,7 +264,7 @@ class World {
       const rounds = this.isPlain(candidate) ? 1 : 5;
       let fits = true;
       for (let round = 0; round < rounds && fits; round++) fits = picture.core.trial(candidate).fits;
-      if (fits) lost.push(`${key} after ${this.log.at(-1)}`);
+      if (fits) lost.push(`${key} (${picture.core.verdictOf(firstOf(candidate))?.message})`);
     }
     return lost;
   }
@@ -479,7 +481,10 @@ for (const { name, extra } of worlds) {
         for (const node of nodeNames.slice(0, 3)) world.node(randomNode(world, node));
         for (let count = 0; count < 60; count++) {
           world.log.push(await step(world));
-          if (process.env.DEBUG) console.log(seed, world.log.at(-1));
+          if (process.env.DEBUG)
+            process.stderr.write(
+              `${seed} ${world.log.at(-1)} ${JSON.stringify(core.states())}\n  ${core.picture.cluster.nodes.map((n) => `${n.name}: free ${n.free(0)} [${[...n.pods.keys()]}] claims [${[...n.claims.values()].map((c) => c.kind + ' ' + c.claimant.uid)}]`).join('; ')}\n`,
+            );
           world.expectQueue();
           if (world.random() < 0.5) continue;
           await world.drain();
