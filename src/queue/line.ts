@@ -77,7 +77,7 @@ export class Line {
   }
 
   /** Those that wait in it, in the order in which they came; also those that come while they are gone through. */
-  entities(): Iterator<QueuedEntity> {
+  entities(): Iterator<QueuedEntity, undefined> {
     return this.#present.values();
   }
 

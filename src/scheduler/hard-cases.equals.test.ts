@@ -151,6 +151,134 @@ describe('those who ask for the same', () => {
   });
 });
 
+describe('many who may have been helped', () => {
+  it('do not hold up one of higher rank, whoever comes meanwhile', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 8 });
+    for (const name of ['one', 'two']) c.pod({ name, cpu: 4, nodeName: 'a' });
+    for (let i = 0; i < 100; i++) c.pod({ name: `low${i}`, cpu: `${1000 + i}m` });
+    c.pod({ name: 'high', cpu: 5, priority: 10 });
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('one');
+    const active = Object.entries(c.states()).filter(([, state]) => state === 'active');
+    expect(active.map(([key]) => key)).not.toContain('pod/high');
+    c.pod({ name: 'middle', cpu: 1, priority: 5 });
+    c.removePod('two');
+    await c.attempt();
+    await c.attempt();
+    expect(namesOf(c)).toEqual(['high', 'middle']);
+  });
+
+  it('are all tried in time, the first of each line before the second of any, and in order', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1000, pods: 1000 });
+    c.pod({ name: 'filler', cpu: 1000, nodeName: 'a' });
+    for (let i = 0; i < 300; i++) c.pod({ name: `x${i}`, cpu: `${1000 + (i % 150)}m` });
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    await drain(c);
+    expect(namesOf(c).slice(0, 64)).toEqual(Array.from({ length: 64 }, (_, i) => `x${i}`));
+    expect(new Set(namesOf(c)).size).toBe(300);
+  });
+});
+
+describe('the first of a line', () => {
+  /** Five who ask for the same, of which the first is about to be tried. */
+  async function called(): Promise<Scheduling> {
+    const c = core();
+    c.node({ name: 'a', cpu: 5 });
+    c.pod({ name: 'filler', cpu: 5, nodeName: 'a' });
+    for (let i = 0; i < 5; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    expect(c.states()['pod/x0']).toBe('active');
+    return c;
+  }
+
+  it.each<[string, (c: Scheduling) => void, string[]]>([
+    ['is deleted', (c) => c.removePod('x0'), ['x1', 'x2', 'x3', 'x4']],
+    ['is gated', (c) => c.change('x0', { schedulingGates: ['shut'] }), ['x1', 'x2', 'x3', 'x4']],
+    ['is bound by somebody else', (c) => c.change('x0', { nodeName: 'a' }), ['x1', 'x2', 'x3', 'x4']],
+    ['asks for more', (c) => c.pod({ name: 'x0', cpu: 9 }), ['x1', 'x2', 'x3', 'x4']],
+    ['asks for less', (c) => c.pod({ name: 'x0', cpu: '10m' }), ['x0', 'x1', 'x2', 'x3', 'x4']],
+    ['joins a group', (c) => c.change('x0', { podGroupKey: 'default/none' }), ['x1', 'x2', 'x3', 'x4']],
+  ])('%s: the others are tried', async (_what, happens, scheduled) => {
+    const c = await called();
+    happens(c);
+    await drain(c);
+    expect(namesOf(c).sort()).toEqual(scheduled);
+  });
+
+  it('leaves with all the others, and one who comes then is tried', async () => {
+    const c = await called();
+    for (let i = 4; i >= 0; i--) c.removePod(`x${i}`);
+    expect(await drain(c)).toEqual([]);
+    c.pod({ name: 'y', cpu: 1 });
+    expect(await drain(c)).toEqual(['planned']);
+  });
+
+  it('fails on an error of a plugin: the others are tried all the same', async () => {
+    let isBroken = false;
+    const c = core({
+      name: 'Fragile',
+      sign: () => '',
+      filter: (_, pod) => {
+        if (isBroken && pod.name === 'x0') throw new Error('broken');
+        return undefined;
+      },
+    });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (let i = 0; i < 3; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    isBroken = true;
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    await drain(c);
+    expect(namesOf(c)).toEqual(['x1', 'x2']);
+  });
+
+  it('cannot be signed any more: it fails by itself', async () => {
+    let isBroken = false;
+    const c = core({
+      name: 'Fragile',
+      sign: ({ labels }) => {
+        if (isBroken && labels.odd === 'yes') throw new Error('broken');
+        return '';
+      },
+      filter: () => undefined,
+    });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (let i = 0; i < 3; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    isBroken = true;
+    c.change('x0', { labels: { odd: 'yes' } });
+    await later(c);
+    expect(c.picture.core.verdictOf('x0')?.reason).toBe('SchedulerError');
+    c.removePod('filler');
+    await later(c);
+    expect(namesOf(c).sort()).toEqual(['x1', 'x2']);
+  });
+});
+
+describe('profiles', () => {
+  it('do not speak for each other', async () => {
+    const c = new Scheduling({
+      plugins: defaultPlugins,
+      profiles: { 'default-scheduler': () => true, lax: ({ name }) => name !== 'TaintToleration' },
+    });
+    c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
+    c.pod({ name: 'x', cpu: 1 });
+    c.pod({ name: 'y', cpu: 1, schedulerName: 'lax' });
+    await drain(c);
+    expect(namesOf(c)).toEqual(['y']);
+  });
+});
+
 describe('room that is free is told of', () => {
   it('when the pod for which it is kept asks for less', async () => {
     const c = core();

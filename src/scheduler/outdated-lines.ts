@@ -14,7 +14,7 @@ const roundMs = 1_000;
 
 /** How far a line has been told. */
 interface Progress {
-  next: Iterator<QueuedEntity>;
+  next: Iterator<QueuedEntity, undefined>;
   /** It has changed once more meanwhile, and those who were told before are told anew. */
   again: boolean;
 }
@@ -57,9 +57,9 @@ export class OutdatedLines {
 
   /** False when nobody is left. */
   #tellNext(line: Line, progress: Progress): boolean {
-    const { done, value } = progress.next.next();
-    if (done !== true) {
-      this.#options.tell(value, line);
+    const result = progress.next.next();
+    if (result.done !== true) {
+      this.#options.tell(result.value, line);
       return true;
     }
     this.#lines.delete(line);

@@ -84,5 +84,5 @@ export class Questions {
 /** Some plugin may judge a pod by what is in no signature: what is signed says nothing of Permit, or of how room can be made. */
 function judgesBesides(profile: Profile): boolean {
   if (profile.judgesUnsigned || profile.hasPostFilter) return true;
-  return profile.plugins.some(({ name, permit }) => permit !== undefined && name !== profile.gangPolicy);
+  return profile.plugins.some((plugin) => plugin.permit !== undefined && plugin.name !== profile.gangPolicy);
 }

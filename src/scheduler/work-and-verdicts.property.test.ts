@@ -3,14 +3,17 @@ import type { Pod } from '../api/pod.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { describeCause } from '../framework/diagnosis.ts';
+import { outsiders } from '../framework/event-hints.ts';
 import { Status } from '../framework/status.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
+import type { Line } from '../queue/line.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { NodeOptions } from '../testkit/builders/node.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
+import { AskedExtenders } from './testing/asked-extender.ts';
 
 /** Judges by a label that it does not sign, as plugins at Permit may. */
 const doorkeeper: Plugin = {
@@ -33,11 +36,26 @@ const colours: Plugin = {
 };
 const wrongColour = new Status('UnschedulableAndUnresolvable', 'node(s) had another colour');
 
-const worlds: readonly { readonly name: string; readonly extra: readonly Plugin[]; readonly looks?: string }[] = [
-  { name: 'the default plugins', extra: [] },
-  { name: 'a plugin at Permit', extra: [doorkeeper] },
+/** Holds whoever is labelled until the test lets all of them in. */
+const porter: Plugin = {
+  name: 'Porter',
+  permit: (_state, pod) => (pod.labels.door === 'shut' ? { waitMs: 3_600_000 } : undefined),
+};
+
+interface WorldOptions {
+  readonly name: string;
+  readonly extra?: readonly Plugin[];
+  /** An extender has a say, which wants nobody on node d. */
+  readonly isExtended?: boolean;
+}
+
+const worlds: readonly WorldOptions[] = [
+  { name: 'the default plugins' },
+  { name: 'a plugin that refuses at Permit', extra: [doorkeeper] },
+  { name: 'a plugin that waits at Permit', extra: [porter] },
   { name: 'a PostFilter', extra: [mediator] },
   { name: 'a Filter that signs', extra: [colours] },
+  { name: 'an extender', isExtended: true },
 ];
 
 /** A core, and an API server that shows what the core writes to it, now or later. */
@@ -58,8 +76,13 @@ class World {
   #made = 0;
   #versions = 0;
 
-  constructor(seed: number, extra: readonly Plugin[]) {
+  /** line -> what the nodes were like when its latest was refused */
+  readonly #refusedAt = new WeakMap<Line, string>();
+  readonly #outside: AskedExtenders | undefined;
+
+  constructor(seed: number, { extra = [], isExtended = false }: WorldOptions) {
     this.random = seededRandom(seed);
+    this.#outside = isExtended ? new AskedExtenders({ name: 'outside' }) : undefined;
     this.core = new Scheduling({
       plugins: defaultPlugins,
       extra,
@@ -74,6 +97,7 @@ class World {
             return Promise.resolve('written');
           },
         },
+        ...(this.#outside !== undefined && { extenders: this.#outside }),
       },
     });
   }
@@ -137,19 +161,28 @@ class World {
       const result = this.core.picture.core.attempt();
       if (result === undefined) {
         await this.#settle();
-        if (this.core.queue.sizes.active === 0) return;
+        if (this.core.queue.sizes.active === 0 && !this.#isAsking) return;
         continue;
       }
-      this.attempts++;
+      if (result.kind !== 'asking') this.attempts++;
       this.expectOwnVerdict(result);
       this.expectQueue();
       await this.#settle();
     }
   }
 
+  get #isAsking(): boolean {
+    return [...this.core.queue.entities()].some(({ state }) => state.kind === 'setAside') && !this.isSlow;
+  }
+
   async #settle(): Promise<void> {
     await this.core.settle();
-    if (!this.isSlow) await this.answer(() => true);
+    if (this.isSlow) return;
+    const { asked } = this.#outside ?? { asked: [] };
+    for (const { leave, nodes } of asked.splice(0)) leave(nodes.filter((name) => name !== 'd'));
+    for (const pod of this.core.picture.waitingPods.all()) pod.allow('Porter');
+    await this.core.settle();
+    await this.answer(() => true);
   }
 
   async answer(accepts: () => boolean): Promise<void> {
@@ -185,6 +218,11 @@ class World {
     if (entity === undefined) return;
     const { picture } = this.core;
     const { candidate, key } = entity;
+    const rooms = picture.cluster.nodes.map((node) => `${node.name}: ${node.generation}`).join();
+    const line = this.core.queue.lineOf(entity);
+    if (line !== undefined && result.kind === 'refused') this.#refusedAt.set(line, rooms);
+    // One that has been looked up may name what another reason hides by now.
+    const isAsNow = result.kind === 'refused' || (line !== undefined && this.#refusedAt.get(line) === rooms);
     const pods = result.pods.map(({ uid }) => uid);
     for (const uid of pods) {
       const verdict = picture.core.verdictOf(uid);
@@ -195,11 +233,11 @@ class World {
       if (verdict!.cause === undefined) continue;
       const { fits, blocked } = picture.core.trial(candidate);
       if (result.kind === 'foreseen' && fits) {
-        const { first } = this.core.queue.lineOf(entity)!;
+        const { first } = line!;
         expect(first?.state.kind, `the first of the line of ${key}, refused by look-up, which fits`).toBe('active');
         expect(this.core.queue.goesFirst(first!, entity)).toBe(true);
       }
-      if (!fits && blocked !== undefined && this.isPlain(candidate)) {
+      if (!fits && blocked !== undefined && isAsNow && !entity.refusedBy.has(outsiders) && this.isPlain(candidate)) {
         expect(verdict!.cause, `cause for ${key}`).toContain(describeCause(blocked));
       }
     }
@@ -257,8 +295,8 @@ class World {
     const lost: string[] = [];
     // Room that is kept for somebody who has been planned elsewhere is told of when that one is bound there.
     for (const { claimant } of picture.cluster.claims()) if (picture.cluster.isAssumed(claimant.uid)) return [];
-    for (const { key, candidate, state } of queue.entities()) {
-      if (state.kind !== 'unschedulable') continue;
+    for (const { key, candidate, state, refusedBy } of queue.entities()) {
+      if (state.kind !== 'unschedulable' || refusedBy.has(outsiders)) continue;
       const line = queue.lineOf(queue.get(key)!)!;
       if (!line.isAtRest || picture.core.verdictOf(firstOf(candidate))?.waitsFor === 'permit') continue;
       const rounds = this.isPlain(candidate) ? 1 : 5;
@@ -469,22 +507,17 @@ async function step(world: World): Promise<string> {
   }
 }
 
-for (const { name, extra } of worlds) {
-  it(`whatever happens: nobody waits for whom there is room, all are told why, and nothing goes on for nothing, with ${name}`, async () => {
+for (const options of worlds) {
+  it(`whatever happens: nobody waits for whom there is room, all are told why, and nothing goes on for nothing, with ${options.name}`, async () => {
     let parked = 0;
-    const [from, to] = [Number(process.env.FROM ?? 1), Number(process.env.TO ?? 60)];
-    for (let seed = from; seed <= to; seed++) {
-      const world = new World(seed, extra);
+    for (let seed = 1; seed <= 12; seed++) {
+      const world = new World(seed, options);
       const { core } = world;
       core.queue.start();
       try {
         for (const node of nodeNames.slice(0, 3)) world.node(randomNode(world, node));
         for (let count = 0; count < 60; count++) {
           world.log.push(await step(world));
-          if (process.env.DEBUG)
-            process.stderr.write(
-              `${seed} ${world.log.at(-1)} ${JSON.stringify(core.states())}\n  ${core.picture.cluster.nodes.map((n) => `${n.name}: free ${n.free(0)} [${[...n.pods.keys()]}] claims [${[...n.claims.values()].map((c) => c.kind + ' ' + c.claimant.uid)}]`).join('; ')}\n`,
-            );
           world.expectQueue();
           if (world.random() < 0.5) continue;
           await world.drain();
@@ -494,7 +527,6 @@ for (const { name, extra } of worlds) {
           world.echoGroups();
         }
         world.isSlow = false;
-        await world.answer(() => true);
         await world.later();
         world.echoGroups();
         await world.later();
@@ -514,6 +546,6 @@ for (const { name, extra } of worlds) {
         core.queue.stop();
       }
     }
-    expect(parked).toBeGreaterThan(500);
+    expect(parked).toBeGreaterThan(300);
   });
 }
