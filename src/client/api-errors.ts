@@ -125,6 +125,11 @@ export class NotLeadingError extends Error {
   override readonly name = 'NotLeadingError';
 }
 
+/** A write was not sent: whoever asked for it does not want it any more. */
+export class WithdrawnError extends Error {
+  override readonly name = 'WithdrawnError';
+}
+
 /** Whether after this error it is unknown if the server carried the request out. */
 export function isAmbiguous(error: unknown): boolean {
   return (error instanceof ConnectionError || error instanceof TimeoutError) && error.ambiguous;

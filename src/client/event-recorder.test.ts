@@ -146,6 +146,23 @@ test('when too many wait the oldest is dropped', async () => {
   expect(failures).toEqual([]);
 });
 
+test('what others say as well is left out while many wait, and everything that is left out is counted', () => {
+  const many = new EventRecorder({
+    client: { create: () => new Promise(() => undefined), patch: () => new Promise(() => undefined) },
+    clock,
+    reportingController: 'tutti-scheduler',
+    reportingInstance: 'host-1',
+    queueLimit: 300,
+  });
+  for (let i = 0; i < 250; i++) many.record({ ...podEvent(`minor-${i}`), isMinor: true });
+  // Four are on their way, and two hundred wait.
+  expect(many.dropped).toBe(250 - 4 - 200);
+  for (let i = 0; i < 100; i++) many.record(podEvent(`own-${i}`));
+  expect(many.dropped).toBe(250 - 4 - 200);
+  many.record(podEvent('one-more'));
+  expect(many.dropped).toBe(250 - 4 - 200 + 1);
+});
+
 test('a failed write is told and hurts nobody', async () => {
   server.next(resetsConnection, answerStatus(403, 'Forbidden', 'no'));
   recorder.record(podEvent('a'));

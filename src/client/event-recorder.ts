@@ -44,8 +44,6 @@ export interface EventRecorderOptions {
   readonly seriesWindowMs?: number;
   /** Told of each write that failed; Events are never written again after a failure. */
   readonly onError?: (error: unknown) => void;
-  /** Told of each Event that is not written because too many wait. */
-  readonly onDropped?: () => void;
 }
 
 /**
@@ -92,6 +90,7 @@ export class EventRecorder {
   readonly #queue = new Set<Series>();
   readonly #stop = new AbortController();
   #names = 0;
+  #dropped = 0;
   /** Writes under way. */
   #writing = 0;
 
@@ -102,11 +101,16 @@ export class EventRecorder {
     this.#windowMs = options.seriesWindowMs ?? 360_000;
   }
 
+  /** Events that were not written because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
   record(event: EventToRecord): void {
     if (this.#stop.signal.aborted) return;
-    const { clock, onDropped } = this.#options;
+    const { clock } = this.#options;
     if (event.isMinor === true && this.#queue.size >= minorLimit) {
-      onDropped?.();
+      this.#dropped++;
       return;
     }
     const { regarding, type, reason, action, note } = event;
@@ -170,7 +174,7 @@ export class EventRecorder {
       const [oldest] = this.#queue;
       this.#queue.delete(oldest!);
       this.#forget(oldest!);
-      this.#options.onDropped?.();
+      this.#dropped++;
     }
   }
 

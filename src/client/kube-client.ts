@@ -1,6 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { AbortListeners } from './abort-listeners.ts';
-import { ApiError, MalformedAnswerError, NotLeadingError, ServerError, TimeoutError } from './api-errors.ts';
+import {
+  ApiError,
+  MalformedAnswerError,
+  NotLeadingError,
+  ServerError,
+  TimeoutError,
+  WithdrawnError,
+} from './api-errors.ts';
 import type { CallGate } from './call-gate.ts';
 import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
@@ -34,6 +41,8 @@ export interface CallOptions {
   readonly heldSince?: number;
   /** A good answer says nothing that the caller needs: it is neither kept nor parsed, and the call resolves with undefined. */
   readonly discardAnswer?: boolean;
+  /** Asked when the call is about to be written to its connection: what WithdrawnError it throws the call rejects with, and is not sent. */
+  readonly mayBeSent?: (() => void) | undefined;
   /** Ends the call, whether it waits or is under way; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -192,9 +201,16 @@ export class KubeClient {
       if (isLease) return await this.#send({ ...request, connection: 'lease' }, options);
       const fence = request.method === 'GET' ? undefined : this.#fence;
       const sent = options.discardAnswer === true ? { ...request, discardsBody: true } : request;
-      if (fence === undefined) return await this.#send(sent, options);
+      const isWanted = options.mayBeSent;
+      if (fence === undefined) {
+        return await this.#send(isWanted === undefined ? sent : { ...sent, mayBeSent: isWanted }, options);
+      }
+      const asked = (mayBeSent: () => void) => (): void => {
+        isWanted?.();
+        mayBeSent();
+      };
       return await fence.pass(
-        (mayBeSent, cut) => this.#send({ ...sent, mayBeSent }, options, cut),
+        (mayBeSent, cut) => this.#send({ ...sent, mayBeSent: asked(mayBeSent) }, options, cut),
         (error) => lane === 'bind' && !isPlainAnswer(error),
       );
     } finally {
@@ -238,7 +254,10 @@ export class KubeClient {
 
   #typed(request: TransportRequest, error: unknown, signal: AbortSignal): Error {
     const isTyped =
-      error instanceof ApiError || error instanceof MalformedAnswerError || error instanceof NotLeadingError;
+      error instanceof ApiError ||
+      error instanceof MalformedAnswerError ||
+      error instanceof NotLeadingError ||
+      error instanceof WithdrawnError;
     if (isTyped) return error;
     if (signal.aborted) return abortReason(signal);
     return connectionFailure(request.method, request.path, error);

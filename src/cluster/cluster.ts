@@ -7,6 +7,7 @@ import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec } from './gang.ts';
 import { NodeInfo } from './node-info.ts';
+import { Room } from './room.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
 
@@ -29,6 +30,8 @@ const unknownNode: Node = {
  */
 export class Cluster {
   readonly resources: ResourceNames;
+  /** What is free, in sum. */
+  readonly room = new Room();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
@@ -256,6 +259,7 @@ export class Cluster {
       restore: (info, generation) => {
         info.generation = generation;
         this.#generation++;
+        this.room.update(info);
       },
       closed: () => {
         this.#openTransaction = false;
@@ -324,6 +328,7 @@ export class Cluster {
 
   #touch(info: NodeInfo): void {
     info.generation = ++this.#generation;
+    this.room.update(info);
   }
 
   #gangNamed(key: string): Gang {

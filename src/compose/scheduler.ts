@@ -7,6 +7,7 @@ import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
+import { readCounter } from '../observability/read-counter.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
@@ -84,6 +85,13 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     reportingController: configuration.profiles[0]?.schedulerName ?? '',
     reportingInstance: identity,
     onError: (error) => logger.debug('could not write an event', { error }),
+  });
+  readCounter({
+    name: 'tutti_events_dropped_total',
+    help: 'Events that were not written because too many waited: members that say what another of their group says, first.',
+    labelNames: [],
+    registry,
+    read: () => [[{}, events.dropped]],
   });
   let extending: HttpExtenders | undefined;
   try {

@@ -6,6 +6,7 @@ import { CallSampler } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
 import { ProfileError } from './profile-error.ts';
 import type { Profile } from './profile.ts';
+import type { Wish } from './wish.ts';
 
 /**
  * Stands among the names of plugins for extenders, which cannot say what helps: any event may, as in kube-scheduler. Only that an
@@ -26,6 +27,8 @@ export interface TurnedAway {
   readonly refusedBy: ReadonlySet<string>;
   /** One pod of each kind. */
   readonly refusedPods: readonly Pod[];
+  /** Absent: not known. */
+  readonly wish?: Wish | undefined;
 }
 
 /** What a hint came to; one that throws counts as one that says Queue. */
@@ -47,6 +50,8 @@ export class EventHints {
   readonly #registered = new Map<string, Registered[]>();
   /** name -> plugin */
   readonly #plugins: ReadonlyMap<string, Plugin>;
+  /** Those that can rule out what they have refused. */
+  readonly #judges: readonly Plugin[];
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
   readonly #calls = new CallSampler(timedCalls);
 
@@ -54,6 +59,9 @@ export class EventHints {
   constructor(profile: Profile, timing?: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter }) {
     this.#timing = timing;
     this.#plugins = new Map(profile.plugins.map((plugin) => [plugin.name, plugin]));
+    // Where room may be made, what is short now is no reason not to ask.
+    const filters = profile.hasPostFilter ? [] : [...profile.localFilters, ...profile.otherFilters];
+    this.#judges = filters.map(({ plugin }) => plugin).filter(({ rulesOut }) => rulesOut !== undefined);
     for (const plugin of profile.plugins) {
       for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {
@@ -98,6 +106,11 @@ export class EventHints {
     return answer !== 'QueueSkip';
   }
 
+  /** Whether one of the plugins that refused it is certain that it would again. */
+  rulesOut({ refusedBy, wish }: TurnedAway): boolean {
+    return wish !== undefined && this.#judges.some((plugin) => refusedBy.has(plugin.name) && isRuledOut(plugin, wish));
+  }
+
   /** What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. */
   kindOf(plugin: string, pod: Pod): string | undefined {
     try {
@@ -135,6 +148,15 @@ function isRegistration(value: unknown): value is EventRegistration {
   if (typeof value !== 'object' || value === null) return false;
   const { resource, actions, hint } = value as Partial<EventRegistration>;
   return typeof resource === 'string' && Array.isArray(actions) && (hint === undefined || typeof hint === 'function');
+}
+
+function isRuledOut(plugin: Plugin, wish: Wish): boolean {
+  try {
+    // An answer of another type is none.
+    return (plugin.rulesOut!(wish) as unknown) === true;
+  } catch {
+    return false;
+  }
 }
 
 function answerOf(hint: QueueingHint, pod: Pod, event: ClusterEvent): HintAnswer {

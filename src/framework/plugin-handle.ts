@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { NodeView } from '../cluster/node-info.ts';
+import type { RoomView } from '../cluster/room.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Candidate } from './candidate.ts';
 import type { Status } from './status.ts';
@@ -22,6 +23,8 @@ export interface PodBinding {
   readonly nodeName: string;
   /** Merged into the pod by the API server in the same write. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Asked each time at the last moment: throws WithdrawnError when the pod is not to be bound any more. Absent: it is in any case. */
+  readonly mayBeSent?: () => void;
 }
 
 /** The read side of the cluster, as plugins see it. */
@@ -30,6 +33,8 @@ export interface ClusterLister {
   readonly resources: ResourceNames;
   /** Changes with everything that happens to any node, and what runs or is kept there. */
   readonly generation: number;
+  /** What is free, in sum. */
+  readonly room: RoomView;
   node(name: string): NodeView | undefined;
   /** The node that the pod is bound to or assumed on. */
   nodeOf(pod: Pod): NodeView | undefined;

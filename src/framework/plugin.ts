@@ -7,6 +7,7 @@ import type { Diagnosis } from './diagnosis.ts';
 import type { PluginHandle } from './plugin-handle.ts';
 import type { Status } from './status.ts';
 import type { Nomination } from './trial.ts';
+import type { Wish } from './wish.ts';
 
 /** PreFilter's way to say that only these nodes are worth looking at. */
 export interface NodeNames {
@@ -80,6 +81,12 @@ export interface Plugin {
   preFilterAddPod?(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined;
   /** Takes back what `preFilterAddPod` did. */
   preFilterRemovePod?(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined;
+
+  /**
+   * Is it certain, without a look at the nodes, that not so many of these pods pass Filter, wherever they are put? Asked of what this
+   * plugin has refused, before it is tried again; must be cheap. Whatever may change a `true` must be an event that it registered.
+   */
+  rulesOut?(wish: Wish): boolean;
 
   /** May the pod run on this node? Must not allocate on success; return constants on failure. */
   filter?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;

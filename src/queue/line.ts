@@ -2,6 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import { Heap } from '../base/heap.ts';
 import type { EventHints } from '../framework/event-hints.ts';
 import type { QueueKey } from '../framework/candidate.ts';
+import type { Wish } from '../framework/wish.ts';
 import type { QueuedEntity, UnschedulableState } from './queued-entity.ts';
 
 /** An entity that came into the line with this state. */
@@ -33,6 +34,9 @@ export class Line {
   refusedBy: ReadonlySet<string>;
   /** One pod of each kind that was refused. */
   refusedPods: readonly Pod[];
+  wish: Wish | undefined;
+  /** What they were told may be out of date: it was certain that they would be refused again, and for what else is not known. */
+  isOutdated = false;
   readonly #waiting: Heap<Waiting>;
   /** state -> who waits with it; the heap may still hold one that has left */
   readonly #present = new Map<UnschedulableState, QueuedEntity>();
@@ -48,6 +52,7 @@ export class Line {
     this.isGang = entity.candidate.kind === 'gang';
     this.refusedBy = entity.refusedBy;
     this.refusedPods = entity.refusedPods;
+    this.wish = entity.wish;
     this.#waiting = new Heap((a, b) => compare(a.rank, b.rank));
   }
 

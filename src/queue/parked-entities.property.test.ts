@@ -15,7 +15,9 @@ const extra: readonly Plugin[] = [
     name: 'Signs',
     sign: ({ labels }) => labels.colour ?? '',
     filter: () => undefined,
-    eventsToRegister: () => [{ resource: 'Node', actions, hint: ({ labels }, event) => isOfColour(event, labels.colour) }],
+    eventsToRegister: () => [
+      { resource: 'Node', actions, hint: ({ labels }, event) => isOfColour(event, labels.colour) },
+    ],
   },
   {
     name: 'SaysNothing',
@@ -43,7 +45,12 @@ const ofGangs: Plugin = {
   name: 'OfGangs',
   filter: () => undefined,
   eventsToRegister: () => [
-    { resource: 'AssignedPod', actions: ['Delete'], concernsGangs: true, hint: ({ labels }) => labels.colour === 'red' },
+    {
+      resource: 'AssignedPod',
+      actions: ['Delete'],
+      concernsGangs: true,
+      hint: ({ labels }) => labels.colour === 'red',
+    },
   ],
 };
 
@@ -84,13 +91,15 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       const isShared = random() < 0.6;
       const pods = entity.refusedPods;
       // Who asks for the same is alike to those who judge it.
-      const question = isShared ? `${entity.candidate.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}` : undefined;
+      const question = isShared
+        ? `${entity.candidate.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}`
+        : undefined;
       const known = question === undefined ? undefined : parked.asking(question);
       const joins = known?.isAtRest === true && random() < 0.7;
       entity.refusedBy = joins ? known.refusedBy : new Set(names.filter(() => random() < 0.3));
       if (joins) entity.refusedPods = known.refusedPods;
       const before = parked.lineOf(entity);
-      const line = parked.add(entity, question, profiles.hints(entity.candidate));
+      const line = parked.add(entity, { question }, profiles.hints(entity.candidate));
       if (before !== undefined && before !== line) release(before);
       gone.delete(entity);
       waiting.add(entity);
@@ -121,6 +130,8 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
             refusedBy: new Set(),
             refusedPods: [pod],
             asksElse: false,
+            wish: undefined,
+            isFlushed: false,
           });
           break;
         }

@@ -12,6 +12,12 @@ export interface ParkedEntitiesOptions {
   readonly compare: (a: QueueKey, b: QueueKey) => number;
 }
 
+/** What is to be known of a refusal beside its entity. */
+interface Refusal {
+  readonly question?: string | undefined;
+  readonly isOutdated?: boolean;
+}
+
 /** Pods that are alike to a plugin that refused them, by one of them. */
 interface Kind {
   readonly pod: Pod;
@@ -67,10 +73,10 @@ export class ParkedEntities {
   }
 
   /**
-   * The entity waits from now on; with those that ask the same question, unless that is undefined. What it was refused for stands
-   * for all of the line.
+   * The entity waits from now on; with those that ask the same question, if there is one. What it was refused for stands for all of
+   * the line.
    */
-  add(entity: QueuedEntity, question: string | undefined, hints: EventHints): Line {
+  add(entity: QueuedEntity, { question, isOutdated = false }: Refusal, hints: EventHints): Line {
     const line = this.#lineFor(entity, question, hints);
     const { clock } = this.#options;
     const state: UnschedulableState = { kind: 'unschedulable', since: clock.monotonic() };
@@ -81,9 +87,11 @@ export class ParkedEntities {
     if (line.first === entity) line.first = undefined;
     else if (line.size > 1 && line.refusedBy === entity.refusedBy) return line;
     this.#unfile(line);
-    line.since = state.since;
+    if (!isOutdated) line.since = state.since;
     line.refusedBy = entity.refusedBy;
     line.refusedPods = entity.refusedPods;
+    line.wish = entity.wish;
+    line.isOutdated = isOutdated;
     if (line.isAtRest) this.#file(line);
     return line;
   }
@@ -122,8 +130,18 @@ export class ParkedEntities {
     return line.size > 0;
   }
 
-  /** The lines at rest that the event may help. */
+  /** The lines at rest that the event may help: those for which no plugin is certain that they would be refused again. */
   helpedBy(event: ClusterEvent): ReadonlySet<Line> {
+    const helped = this.#concernedBy(event);
+    for (const line of helped) {
+      if (!line.hints.rulesOut(line)) continue;
+      helped.delete(line);
+      line.isOutdated = true;
+    }
+    return helped;
+  }
+
+  #concernedBy(event: ClusterEvent): Set<Line> {
     const helped = new Set<Line>();
     for (const [hints, { byPlugin, open, gangs }] of this.#indexes) {
       for (const line of open) if (!line.refusedBy.has(outsiders) || mayHelpOutside(event)) helped.add(line);

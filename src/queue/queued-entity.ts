@@ -1,6 +1,7 @@
 import type { Pod } from '../api/pod.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
+import type { Wish } from '../framework/wish.ts';
 
 /** `pod/<uid>` or `gang/<namespace>/<name>`. */
 export type EntityKey = string;
@@ -60,6 +61,10 @@ export interface QueuedEntity {
   refusedBy: ReadonlySet<string>;
   /** One pod of each kind that was refused: what hints are asked about. */
   refusedPods: readonly Pod[];
+  /** What has to be placed, of what was refused last; undefined: not known. */
+  wish: Wish | undefined;
   /** It asks for something else since it was taken for its attempt. */
   asksElse: boolean;
+  /** No event, only time has brought it to its attempt. */
+  isFlushed: boolean;
 }

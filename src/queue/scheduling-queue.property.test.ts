@@ -51,6 +51,7 @@ interface ModelEntity {
   errors: number;
   failedAt: number;
   refusedBy: readonly string[];
+  isFlushed: boolean;
 }
 
 /** What the queue should do, in the plainest way: lists are searched, time goes in ticks. */
@@ -74,6 +75,7 @@ class Model {
         errors: 0,
         failedAt: 0,
         refusedBy: [],
+        isFlushed: false,
       };
       this.entities.set(name, entity);
       this.#admit(name, entity);
@@ -97,7 +99,7 @@ class Model {
 
   failed(name: string, error: boolean, refusedBy: readonly string[], meanwhile: readonly string[]): void {
     const entity = this.entities.get(name)!;
-    Object.assign(entity, { failedAt: this.now, errors: error ? entity.errors + 1 : 0, refusedBy });
+    Object.assign(entity, { failedAt: this.now, errors: error ? entity.errors + 1 : 0, refusedBy, isFlushed: false });
     if (this.shut.has(name)) {
       entity.state = 'gated';
       return;
@@ -119,7 +121,7 @@ class Model {
       if (entity.state.toLowerCase().endsWith('backoff') && entity.until <= this.now) entity.state = 'active';
       if (this.now % flushEveryMs !== 0 || entity.state !== 'unschedulable') continue;
       if (entity.since > this.now - maxUnschedulableMs) continue;
-      this.flushed++;
+      entity.isFlushed = true;
       this.#backOff(entity, false);
     }
   }
@@ -191,6 +193,7 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
       }
       if (todo.outcome === 'done') {
         queue.done(entity);
+        if (model.entities.get(name)!.isFlushed) model.flushed++;
         model.entities.delete(name);
         break;
       }

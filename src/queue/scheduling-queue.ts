@@ -6,6 +6,7 @@ import type { ClusterEvent } from '../framework/cluster-event.ts';
 import type { EventHints } from '../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
+import type { Wish } from '../framework/wish.ts';
 import { BackoffStore } from './backoff-store.ts';
 import { EventLog } from './event-log.ts';
 import type { Line } from './line.ts';
@@ -43,8 +44,12 @@ export interface SchedulingQueueOptions {
 }
 
 const flushIntervalMs = 30_000;
+const flushEvent = 'UnschedulableTimeout';
 /** So many that an event may have helped are active at once; the others follow, so that what is new need not wait for all. */
 const calledAtOnce = 64;
+/** What would be refused again is tried all the same after so long, a few at each flush, to find out what bars it now. */
+const outdatedMs = 60_000;
+const retoldAtOnce = 100;
 
 /** Why an attempt failed. */
 export interface Failure {
@@ -52,6 +57,10 @@ export interface Failure {
   readonly refusedPods: readonly Pod[];
   /** An error rather than a refusal: retried after the back-off without waiting for an event. */
   readonly error: boolean;
+  /** What has to be placed; absent: not known. */
+  readonly wish?: Wish | undefined;
+  /** It was certain that it would be refused again, and nothing else was found out: what it was told may be out of date. */
+  readonly isOutdated?: boolean;
   /** Equal texts: asked for the same on the same picture, and refused for the same. Absent: there is nobody like it. */
   readonly question?: string | undefined;
 }
@@ -92,6 +101,7 @@ export class SchedulingQueue {
   readonly #meanwhile = new EventLog<QueuedEntity>();
   #flushTimer: Timer | undefined;
   #flushed = 0;
+  #joined = 0;
   #gatedCount = 0;
 
   constructor(options: SchedulingQueueOptions) {
@@ -120,7 +130,7 @@ export class SchedulingQueue {
     };
   }
 
-  /** How often only the flush retried an entity: hints that were missed. */
+  /** Entities that were scheduled when only the flush retried them: hints that were missed. */
   get flushed(): number {
     return this.#flushed;
   }
@@ -159,13 +169,16 @@ export class SchedulingQueue {
         failedAt: 0,
         refusedBy: new Set(),
         refusedPods: [],
+        wish: undefined,
         asksElse: false,
+        isFlushed: false,
       };
       this.#entities.set(key, entity);
       this.#admit(entity, event, now);
       return;
     }
     entity.candidate = candidate;
+    if (asksElse) entity.refusedBy = new Set();
     this.#noteGroup(entity, now);
     const { kind } = entity.state;
     if (kind === 'inFlight' || kind === 'setAside') {
@@ -257,8 +270,14 @@ export class SchedulingQueue {
     return this.#policy.compare(a.sortKey, b.sortKey) < 0;
   }
 
-  /** The entity in flight was scheduled, or is no longer to be. */
+  /** Entities that were refused because equal ones had been. */
+  get joined(): number {
+    return this.#joined;
+  }
+
+  /** The entity in flight was scheduled. */
   done(entity: QueuedEntity): void {
+    if (entity.isFlushed) this.#flushed++;
     this.remove(entity.key);
   }
 
@@ -279,6 +298,8 @@ export class SchedulingQueue {
     entity.errors = failure.error ? entity.errors + 1 : 0;
     entity.refusedBy = failure.refusedBy;
     entity.refusedPods = failure.refusedPods;
+    entity.wish = failure.wish;
+    entity.isFlushed = false;
     const asksElse = entity.asksElse;
     entity.asksElse = false;
     const status = this.#policy.preEnqueue(entity.candidate);
@@ -291,7 +312,7 @@ export class SchedulingQueue {
     if (failure.error || asksElse) this.#leaveLine(entity);
     const helped = failure.error || asksElse || events.some((event) => this.#mayHelp(entity, event));
     if (helped) this.#backOff(entity, 'ScheduleAttemptFailure', failure.error);
-    else this.#park(entity, failure.question);
+    else this.#park(entity, failure);
   }
 
   /**
@@ -318,10 +339,12 @@ export class SchedulingQueue {
    */
   joins(entity: QueuedEntity, line: Line): void {
     entity.attempts--;
+    this.#joined++;
     const { isAtRest } = line;
     this.failed(entity, {
       refusedBy: line.refusedBy,
       refusedPods: line.refusedPods,
+      wish: line.wish,
       error: false,
       question: line.question,
     });
@@ -331,7 +354,7 @@ export class SchedulingQueue {
   /**
    * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had, after a
    * back-off. The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes its
-   * room. Does nothing when it is queued already.
+   * room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
    */
   comeBack(
     candidate: Candidate,
@@ -339,7 +362,12 @@ export class SchedulingQueue {
     failure: Failure,
   ): void {
     const key = entityKeyOf(candidate);
-    if (this.#entities.has(key)) return;
+    const known = this.#entities.get(key);
+    if (known !== undefined) {
+      const isStillAhead = this.#policy.sortKey(candidate, 0).incomplete;
+      if (known.state.kind !== 'active' || !known.sortKey.incomplete || isStillAhead) return;
+      this.remove(key);
+    }
     const readySince = past.readySince ?? this.#clock.now();
     const entity: QueuedEntity = {
       key,
@@ -354,7 +382,9 @@ export class SchedulingQueue {
       failedAt: this.#clock.monotonic(),
       refusedBy: failure.refusedBy,
       refusedPods: failure.refusedPods,
+      wish: failure.wish,
       asksElse: false,
+      isFlushed: false,
     };
     this.#entities.set(key, entity);
     if (entity.sortKey.incomplete && past.errors === 0) {
@@ -440,9 +470,9 @@ export class SchedulingQueue {
     this.#observer.ready();
   }
 
-  #park(entity: QueuedEntity, question: string | undefined): void {
+  #park(entity: QueuedEntity, failure: Failure): void {
     const before = this.#parked.lineOf(entity);
-    const line = this.#parked.add(entity, question, this.#policy.hints(entity.candidate));
+    const line = this.#parked.add(entity, failure, this.#policy.hints(entity.candidate));
     this.#observer.moved('unschedulable', 'ScheduleAttemptFailure');
     if (before !== undefined && before !== line) this.#goOn(before);
   }
@@ -482,6 +512,9 @@ export class SchedulingQueue {
   #send(line: Line, event: string): void {
     const entity = this.#parked.take(line);
     if (entity === undefined) return;
+    // What is out of date is to be found out anew.
+    if (line.isOutdated) entity.refusedBy = new Set();
+    entity.isFlushed = event === flushEvent;
     this.#backOff(entity, event, false);
     if (entity.state.kind === 'active') this.#woken.add(entity);
   }
@@ -508,19 +541,30 @@ export class SchedulingQueue {
   }
 
   #flush(): void {
-    const before = this.#clock.monotonic() - this.#maxUnschedulableMs;
+    const now = this.#clock.monotonic();
+    const before = now - this.#maxUnschedulableMs;
     const due: Line[] = [];
+    const outdated: Line[] = [];
     for (const line of this.#parked.lines()) {
-      if (line.isAtRest && line.since <= before) due.push(line);
+      if (!line.isAtRest) continue;
+      if (line.since <= before) due.push(line);
+      else if (line.isOutdated && line.since <= now - outdatedMs && outdated.length < retoldAtOnce) outdated.push(line);
     }
-    this.#flushed += due.length;
-    this.#call(due, 'UnschedulableTimeout');
+    this.#call(due, flushEvent);
+    this.#call(outdated, 'VerdictOutdated');
   }
 
   #mayHelp(entity: QueuedEntity, event: ClusterEvent): boolean {
     const { candidate, refusedBy, refusedPods } = entity;
     const isGang = candidate.kind === 'gang';
     return this.#policy.hints(candidate).mayHelp(event, { isGang, refusedBy, refusedPods });
+  }
+
+  /** Whether one of the plugins that refused the entity last is certain that it would again, for a reason that it has told. */
+  wouldBeRefusedAgain(entity: QueuedEntity): boolean {
+    const { candidate, refusedBy, refusedPods, wish } = entity;
+    const isGang = candidate.kind === 'gang';
+    return refusedBy.size > 0 && this.#policy.hints(candidate).rulesOut({ isGang, refusedBy, refusedPods, wish });
   }
 
   #leaveStore(entity: QueuedEntity): void {

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
-import { setBindingAnnotations } from '../framework/binding-annotations.ts';
+import { WithdrawnError } from '../client/api-errors.ts';
+import { setBindingTerms } from '../framework/binding-terms.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
 import { Status } from '../framework/status.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
@@ -11,6 +12,8 @@ export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
   /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
   readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
+  readonly stillHolds: (plan: BindingPlan, placement: Placement) => Status | undefined;
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
@@ -27,8 +30,8 @@ export interface BindingCycleOptions {
 
 /**
  * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel, also when the scheduler stops meanwhile, unless it cuts them. Never throws; everything is
- * reported.
+ * still fits. Then all are bound in parallel, also when the scheduler stops meanwhile, unless it cuts them; each Binding is looked at
+ * once more when it is about to be sent. Never throws; everything is reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
@@ -71,6 +74,7 @@ export class BindingCycle {
       (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan) ?? this.#stopped();
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
+      this.#options.report({ kind: 'failed', plan, failures });
       this.#options.report({ kind: 'finished', plan, failures });
       return;
     }
@@ -122,8 +126,9 @@ export class BindingCycle {
 
   #filterAgain(plan: BindingPlan): Status | undefined {
     if (plan.waiting.length === 0 && !plan.profile.hasPreBind) return undefined;
+    const { stillHolds, stillFits } = this.#options;
     for (const placement of plan.placements) {
-      const status = this.#options.stillFits(plan, placement);
+      const status = stillHolds(plan, placement) ?? stillFits(plan, placement);
       if (status !== undefined) return status;
     }
     return undefined;
@@ -148,17 +153,33 @@ export class BindingCycle {
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
   ): Promise<BindingFailure | undefined> {
-    const { state, pod, nodeName } = placement;
-    const { bindOutside, cut } = this.#options;
-    const { namespace, name, uid } = pod;
-    const outside = (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations }, cut)) ?? false;
-    if (typeof outside === 'object') return { placement, status: outside };
-    if (!outside) {
-      setBindingAnnotations(state, annotations);
-      const status = await plan.profile.bind(state, pod, nodeName, cut);
-      if (status !== undefined) return { placement, status };
+    const status = await this.#send(plan, placement, annotations);
+    if (status === undefined) {
+      this.#options.report({ kind: 'bound', plan, placement });
+      return undefined;
     }
-    this.#options.report({ kind: 'bound', plan, placement });
-    return undefined;
+    const failure = { placement, status };
+    this.#options.report({ kind: 'failed', plan, failures: [failure] });
+    return failure;
+  }
+
+  async #send(
+    plan: BindingPlan,
+    placement: Placement,
+    annotations: Readonly<Record<string, string>>,
+  ): Promise<Status | undefined> {
+    const { state, pod, nodeName } = placement;
+    const { bindOutside, stillHolds, cut } = this.#options;
+    const { namespace, name, uid } = pod;
+    const mayBeSent = (): void => {
+      const refused = stillHolds(plan, placement);
+      if (refused !== undefined) throw new WithdrawnError(refused.message);
+    };
+    const outside =
+      (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;
+    if (typeof outside === 'object') return outside;
+    if (outside) return undefined;
+    setBindingTerms(state, { annotations, mayBeSent });
+    return plan.profile.bind(state, pod, nodeName, cut);
   }
 }

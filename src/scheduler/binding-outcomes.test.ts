@@ -11,6 +11,43 @@ function coreWith(...extra: Plugin[]): Scheduling {
   return core;
 }
 
+describe('a node that keeps refusing a member', () => {
+  /** Node a scores best each time. */
+  async function refusedByA(rounds: number): Promise<Scheduling> {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 8 });
+    core.node({ name: 'b', cpu: 3 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    await core.accept('red-0');
+    core.change('red-0', { nodeName: 'a' });
+    for (let round = 0; round < rounds; round++) {
+      expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['a']);
+      await core.refuse('red-1', 'the node said no');
+      core.picture.clock.advance(20_000);
+      await core.attempt();
+    }
+    return core;
+  }
+
+  it('is tried once more, and then another is', async () => {
+    const core = await refusedByA(2);
+    expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['b']);
+  });
+
+  it('is tried again where there is no other', async () => {
+    const core = await refusedByA(1);
+    core.removeNode('b');
+    for (let round = 0; round < 4; round++) {
+      await core.refuse('red-1', 'the node said no');
+      core.picture.clock.advance(20_000);
+      await core.attempt();
+      expect(core.binds.map(({ binding }) => binding.nodeName)).toEqual(['a']);
+    }
+  });
+});
+
 describe('a member that cannot be bound', () => {
   it('gives its room back and is placed again before everything else, while its siblings keep theirs', async () => {
     const core = coreWith();
@@ -57,6 +94,8 @@ describe('a member that cannot be bound', () => {
     await core.accept('red-2');
     core.pod({ name: 'red-3', group: 'red', nodeName: 'b' });
     await core.refuse('red-1', 'node a said no');
+    expect(core.states()).toEqual({});
+    for (const name of ['red-0', 'red-2']) core.change(name, { nodeName: 'a' });
     expect(core.states()).toEqual({ 'pod/red-1': 'active' });
   });
 

@@ -4,6 +4,7 @@ import { roomFreed } from '../framework/cluster-event.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
 import { groupScheduled, scheduled } from './events.ts';
@@ -19,6 +20,7 @@ export interface BindingOutcomesOptions {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly claims: KeptClaims;
+  readonly refusals: Pick<BindRefusals, 'failed' | 'isAvoided'>;
   readonly verdicts: Verdicts;
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
@@ -50,6 +52,9 @@ export class BindingOutcomes {
       case 'bound':
         this.#bound(result.plan, result.placement);
         return;
+      case 'failed':
+        this.#failed(result.plan, result.failures);
+        return;
       case 'finished':
         this.#finished(result.plan, result.failures);
         return;
@@ -71,7 +76,7 @@ export class BindingOutcomes {
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
-    const { cluster, metrics, clock, logger, queue, router } = this.#options;
+    const { metrics, clock, logger } = this.#options;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
     const bindings = this.#bindings.get(plan);
@@ -99,6 +104,16 @@ export class BindingOutcomes {
       result: status.code === 'Error' ? 'error' : 'unschedulable',
       pods: failures.length,
     });
+  }
+
+  /** The others of the plan may still be being bound: what has failed need not wait for them. */
+  #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
+    if (this.#options.signal.aborted) return;
+    const { cluster, clock, queue, refusals, router } = this.#options;
+    const { status } = failures[0]!;
+    for (const { placement, status: refused } of failures) {
+      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
+    }
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       cluster.forget(placement.pod);
@@ -136,10 +151,11 @@ export class BindingOutcomes {
    * backs off. Not for ever: the node itself may be what refuses them.
    */
   #keepRoom(failures: readonly BindingFailure[]): void {
-    const { cluster, claims } = this.#options;
+    const { cluster, claims, refusals } = this.#options;
     for (const { placement } of failures) {
       const claimant = cluster.openPod(placement.pod.uid);
       if (claimant === undefined || cluster.node(placement.nodeName) === undefined) continue;
+      if (refusals.isAvoided(claimant.uid, placement.nodeName)) continue;
       claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }
   }

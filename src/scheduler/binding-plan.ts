@@ -10,6 +10,8 @@ export interface BindingPlan {
   readonly profile: Profile;
   readonly entity: QueuedEntity;
   readonly gang: GangView | undefined;
+  /** uid of the group object that was planned for. */
+  readonly groupUid: string | undefined;
   /** The group had not started when it was planned: with this plan it does. */
   readonly startsGang: boolean;
   readonly placements: readonly Placement[];
@@ -22,7 +24,9 @@ export interface BindingPlan {
 /** What the binding cycle reports; it touches neither the picture nor the queue itself. */
 export type BindingResult =
   | { readonly kind: 'bound'; readonly plan: BindingPlan; readonly placement: Placement }
-  /** The plan is done with. `failures` are the members that are not bound: all, or some of them. */
+  /** Members that are not bound, told as soon as that is known: all of them, or some while others still are being bound. */
+  | { readonly kind: 'failed'; readonly plan: BindingPlan; readonly failures: readonly BindingFailure[] }
+  /** The plan is done with; `failures` are all that have failed. */
   | { readonly kind: 'finished'; readonly plan: BindingPlan; readonly failures: readonly BindingFailure[] };
 
 export interface BindingFailure {

@@ -6,10 +6,11 @@ import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import type { Profiles } from './profiles.ts';
 
 /**
- * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, `singly` (as lone
- * pods with their own time) once it stands.
+ * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, not at all while the quorum
+ * is `settling`, planned and not bound yet, and `singly` (as lone pods with their own time) once it stands: nobody is bound
+ * beyond a quorum that may still fall.
  */
-type Mode = 'together' | 'singly';
+type Mode = 'together' | 'settling' | 'singly';
 
 /** What is known of a group besides its members. */
 interface Routed {
@@ -55,7 +56,7 @@ export class EntityRouter {
   /** Something about the group or one of its members changed. */
   groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
-    const mode: Mode = gang?.spec !== undefined && gang.missing === 0 ? 'singly' : 'together';
+    const mode = modeOf(gang);
     const before = this.#routed.get(key);
     const schedulers = gang?.pendingBySchedulerName.size ?? 0;
     if (gang === undefined) this.#routed.delete(key);
@@ -74,7 +75,7 @@ export class EntityRouter {
     if (before?.mode === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
     // It may have been a lone pod until now.
     if (member !== undefined) this.#removeMember(member);
-    if (gang !== undefined && this.#hasWork(gang))
+    if (gang !== undefined && mode === 'together' && this.#hasWork(gang))
       this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
     else this.#queue.remove(gangEntityKey(key));
   }
@@ -100,6 +101,11 @@ export class EntityRouter {
     if (isOurs) this.#queue.upsert({ kind: 'pod', pod: open }, event, { since, asksElse });
     else this.#queue.remove(podEntityKey(pod));
   }
+}
+
+function modeOf(gang: GangView | undefined): Mode {
+  if (gang?.spec === undefined || gang.missing > 0) return 'together';
+  return gang.started ? 'singly' : 'settling';
 }
 
 /** When the group could first have been ready, as far as its objects tell. */

@@ -23,9 +23,11 @@ function expected({ picture: { cluster } }: Queueing): string[] {
   for (const pod of cluster.pods()) {
     if (cluster.openPod(pod.uid) === undefined || pod.schedulerName === 'foreign') continue;
     const gang = pod.podGroupKey === undefined ? undefined : cluster.gang(pod.podGroupKey);
-    const isSingle =
-      gang === undefined || pod.schedulerName === 'plain' || (gang.spec !== undefined && gang.missing === 0);
-    keys.add(isSingle ? `pod/${pod.uid}` : `gang/${gang.key}`);
+    const isSingle = gang === undefined || pod.schedulerName === 'plain';
+    const hasQuorum = gang?.spec !== undefined && gang.missing === 0;
+    if (isSingle || (hasQuorum && gang.started)) keys.add(`pod/${pod.uid}`);
+    // While the quorum is planned and not bound nobody else is queued.
+    else if (!hasQuorum) keys.add(`gang/${gang.key}`);
   }
   return [...keys].sort();
 }

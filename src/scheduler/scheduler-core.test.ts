@@ -223,7 +223,7 @@ describe('the life of a gang', () => {
       [planAnnotations.plan]: 'test-1',
       [planAnnotations.quorum]: '2',
     };
-    expect(core.binds.map(({ binding }) => binding)).toEqual(
+    expect(core.binds.map(({ binding }) => binding)).toMatchObject(
       ['red-0', 'red-1'].map((name) => ({ namespace: 'default', name, uid: name, nodeName: 'a', annotations })),
     );
     expect(core.picture.events).toEqual([]);

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
+import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
 import type { Verdict } from '../api/verdict.ts';
@@ -20,6 +21,7 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { Line } from '../queue/line.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import { BindRefusals } from './bind-refusals.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
 import { EntityRouter } from './entity-router.ts';
@@ -45,6 +47,7 @@ import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult, Retelling } from './scheduling-cycle.ts';
+import { stillHolds } from './still-holds.ts';
 import { Verdicts } from './verdicts.ts';
 import { timedHandler } from './timed-handler.ts';
 import { WatchHandlers } from './watch-handlers.ts';
@@ -98,6 +101,7 @@ export class SchedulerCore {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #trials: Trials;
+  readonly #refusals = new BindRefusals();
   readonly #claims: KeptClaims;
   readonly #preemptions: Preemptions;
   readonly #verdicts: Verdicts;
@@ -200,9 +204,12 @@ export class SchedulerCore {
       }),
     };
     const questions = new Questions({ cluster, planner, profiles });
+    const refusals = this.#refusals;
     this.cycle = new SchedulingCycle({
       questions,
       lineBefore: (entity, question) => this.#lineBefore(entity, question),
+      refusals,
+      queue,
       cluster,
       planner,
       outlook,
@@ -216,6 +223,7 @@ export class SchedulerCore {
       queue,
       router: this.router,
       claims,
+      refusals,
       verdicts: this.#verdicts,
       events,
       metrics: this.#metrics,
@@ -227,6 +235,7 @@ export class SchedulerCore {
     const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
       report: (result) => outcomes.handle(result),
+      stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
       stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),
@@ -357,11 +366,21 @@ export class SchedulerCore {
   ): void {
     switch (result.kind) {
       case 'settled':
-        this.queue.done(entity);
+        this.queue.remove(entity.key);
         this.#route(entity.candidate, 'Settled');
         return;
       case 'notReady':
         this.queue.notReady(entity);
+        return;
+      case 'ruledOut':
+        this.#metrics.attempts.attempted({
+          candidate: entity.candidate,
+          profile: profile.schedulerName,
+          result: 'unschedulable',
+          pods: result.pods.length,
+          seconds: (this.#clock.monotonic() - startedAt) / 1000,
+        });
+        this.queue.failed(entity, result.failure);
         return;
       case 'foreseen': {
         const { line, pods } = result;
@@ -444,6 +463,7 @@ export class SchedulerCore {
 
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.#verdicts.podSeen(uid);
+    if (pod === undefined || !isUnbound(pod)) this.#refusals.forget(uid);
     if (!this.cluster.isAssumed(uid)) this.waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
     if (pod === undefined) this.#membershipWarnings.podGone(uid);
     else if (this.profiles.isOurs(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
@@ -463,6 +483,7 @@ export class SchedulerCore {
         pending: () => this.#census.take().pending,
         unschedulable: () => this.#census.take().unschedulable,
         flushed: () => this.queue.flushed,
+        joined: () => this.queue.joined,
         inFlight: () => this.queue.eventsInFlight,
       },
       picture: {

@@ -12,17 +12,19 @@ import type { Candidate } from '../framework/candidate.ts';
 import { PluginFailure } from '../framework/profile.ts';
 import type { Profile } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
+import { wishOf } from '../framework/wish.ts';
 import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Line } from '../queue/line.ts';
-import type { Failure } from '../queue/scheduling-queue.ts';
+import type { Failure, SchedulingQueue } from '../queue/scheduling-queue.ts';
+import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { ExtenderAnswers, Extenders, Question } from './extenders.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from './placement/demand.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Narrowing } from './placement/narrowing.ts';
-import type { Placement, Plan, Planner } from './placement/planner.ts';
+import type { Placement, Plan, Planner, PlanRequest } from './placement/planner.ts';
 import type { Preemption, Preemptions } from './preemptions.ts';
 import type { Questions } from './questions.ts';
 
@@ -36,6 +38,8 @@ export type CycleResult =
   | { readonly kind: 'asking'; readonly questions: readonly Question[] }
   /** All that was needed is assumed; to be bound. */
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
+  /** A plugin that refused it before is certain that it would again: what it was told holds. */
+  | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
   /** Equal ones wait that were refused: it would be, too, or one of them is to be tried before it. */
   | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
   /** Nothing is assumed; the verdict is for all `pods`. */
@@ -53,6 +57,7 @@ export type CycleResult =
 /** Says of an equal entity, with these members, what one was refused for. */
 export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
 
+const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
 const neverFits = 'It would not fit even if all other pods were gone.';
 
 type Refused = Extract<CycleResult, { kind: 'refused' }>;
@@ -89,6 +94,8 @@ export class SchedulingCycle {
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
+  readonly #refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
+  readonly #queue: Pick<SchedulingQueue, 'lineOf' | 'wouldBeRefusedAgain'>;
   readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
 
   constructor(options: {
@@ -99,6 +106,8 @@ export class SchedulingCycle {
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
     readonly questions: Questions;
+    readonly refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
+    readonly queue: Pick<SchedulingQueue, 'lineOf' | 'wouldBeRefusedAgain'>;
     /** The line of entities that were refused for asking this, if this one has to wait with them. */
     readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
     /** Absent: nobody outside has a say. */
@@ -113,6 +122,8 @@ export class SchedulingCycle {
     this.#extenders = options.extenders;
     this.#questions = options.questions;
     this.#lineBefore = options.lineBefore;
+    this.#refusals = options.refusals;
+    this.#queue = options.queue;
   }
 
   /** One attempt; with `continued`, the second half of one. */
@@ -126,18 +137,31 @@ export class SchedulingCycle {
 
     const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
     const answers = continued?.answers;
+    if (extenders === undefined && this.#queue.wouldBeRefusedAgain(entity)) {
+      const { refusedBy, refusedPods, wish } = entity;
+      const question = this.#queue.lineOf(entity)?.question;
+      return {
+        kind: 'ruledOut',
+        pods: members,
+        failure: { refusedBy, refusedPods, wish, question, error: false, isOutdated: true },
+      };
+    }
+    let question: string | undefined;
+    try {
+      question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
+    } catch (error) {
+      return refusedBy(members, statusOf(error), candidate);
+    }
+    const line = question === undefined ? undefined : this.#lineBefore(entity, question);
+    if (line !== undefined) return { kind: 'foreseen', line, pods: members };
     const transaction = this.#cluster.begin();
     try {
-      const question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
-      const line = question === undefined ? undefined : this.#lineBefore(entity, question);
-      if (line !== undefined) {
-        transaction.rollback();
-        return { kind: 'foreseen', line, pods: members };
-      }
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
-      const plan = this.#planner.plan({ profile, members, needed, groupState, narrowingOf }, transaction);
+      const request = { profile, members, needed, groupState, narrowingOf };
+      const elsewhere = extenders === undefined ? this.#elsewhere(request, transaction) : undefined;
+      const plan = elsewhere ?? this.#planner.plan(request, transaction);
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
@@ -158,11 +182,30 @@ export class SchedulingCycle {
       transaction.commit();
       const { waiting } = permit;
       const startsGang = gang?.started === false;
-      return { kind: 'planned', plan: { profile, entity, gang, startsGang, placements, waiting, startedAt } };
+      const groupUid = gang?.spec?.uid;
+      return { kind: 'planned', plan: { profile, entity, gang, groupUid, startsGang, placements, waiting, startedAt } };
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);
     }
+  }
+
+  /** A plan without the nodes that keep refusing some member, where there is one. */
+  #elsewhere(request: PlanRequest, transaction: Transaction): Plan | undefined {
+    if (this.#refusals.isEmpty) return undefined;
+    /** uid -> where it may go */
+    const narrowings = new Map<string, Narrowing>();
+    for (const { uid } of request.members) {
+      const avoided = this.#refusals.avoidedBy(uid);
+      if (avoided !== undefined) narrowings.set(uid, without(avoided, this.#cluster));
+    }
+    if (narrowings.size === 0) return undefined;
+    const savepoint = transaction.savepoint();
+    const plan = this.#planner.plan({ ...request, narrowingOf: ({ uid }) => narrowings.get(uid) }, transaction);
+    if (plan.placements.length >= request.needed) return plan;
+    this.#planner.unreserve(request.profile, plan.placements);
+    transaction.rollbackTo(savepoint);
+    return undefined;
   }
 
   /** The attempt cannot go on, because of `status`. */
@@ -221,6 +264,7 @@ export class SchedulingCycle {
       failure: {
         refusedBy: plan.refusedBy,
         refusedPods: oneOfEachKind(members),
+        wish: wishOf(members, needed),
         error: isError,
         question: isShared ? question : undefined,
       },
@@ -254,6 +298,11 @@ export class SchedulingCycle {
     // Others may go, and the extender still refuse what the plugins then agree to.
     return prospect === 'capacity' && this.#extenders?.mayRefuse(demand.members) === true ? 'unknown' : prospect;
   }
+}
+
+function without(avoided: ReadonlySet<string>, { nodes }: Cluster): Narrowing {
+  const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
+  return { allowed, refused: new Map([...avoided].map((name) => [name, keepsRefusing])) };
 }
 
 /**

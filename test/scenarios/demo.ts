@@ -59,9 +59,10 @@ export const demo = {
     expectNeverBound(stage.record, pods);
     await expectBound(stage.record, [await stage.createPod('other', { cpu: 92 })], 3_000);
     await stage.setNodeStatus(node!, { allocatable: { cpu: '172' } }); // 80 for the group
-    await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['80 of 100 members'] });
+    // One that comes later and fits does not wait for it, nor does it take what that one needs.
+    await expectBound(stage.record, [await stage.createPod('another', { cpu: 1 })], 3_000);
     expectNeverBound(stage.record, pods);
-    await stage.setNodeStatus(node!, { allocatable: { cpu: '192' } });
+    await stage.setNodeStatus(node!, { allocatable: { cpu: '193' } });
     await expectBound(stage.record, pods);
   }),
 } as const satisfies Record<string, Scenario>;

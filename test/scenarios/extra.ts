@@ -61,7 +61,7 @@ export const extra = {
     'a group of two is never half started however often it is tried, and starts when both fit',
     async (stage) => {
       const [, taken] = await stage.addNodes(
-        { name: 'free', allocatable: { cpu: '2' } },
+        { name: 'free', allocatable: { cpu: '2900m' } },
         { name: 'taken', allocatable: { cpu: '2' } },
       );
       const scheduler = await stage.startScheduler();
@@ -69,10 +69,10 @@ export const extra = {
       await stage.createGroup('pair', { minMember: 2 });
       const pair = await stage.createPods('pair', 2, { group: 'pair', cpu: '1500m' });
       await expectVerdict(stage.record, pair, { reason: 'Unschedulable', says: ['1 of 2 members placed'] });
-      // Each change may help, as far as a look at one node tells, so each is worth an attempt.
+      // There is room enough in sum, and on one node more than before: each change is worth an attempt.
       for (let change = 1; change <= 20; change++) {
         const { groups } = await attemptsOf(scheduler, 'unschedulable');
-        await stage.setNodeStatus(stage.nodes[0]!, { allocatable: { cpu: `${2000 + change}m` } });
+        await stage.setNodeStatus(stage.nodes[0]!, { allocatable: { cpu: `${2900 + change}m` } });
         await poll(
           async () => ((await attemptsOf(scheduler, 'unschedulable')).groups > groups ? undefined : 'no attempt'),
           patienceMs,

@@ -5,7 +5,7 @@ import { ConflictError } from '../../client/api-errors.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { createDefaultBinder } from './default-binder.ts';
-import { setBindingAnnotations } from '../../framework/binding-annotations.ts';
+import { setBindingTerms } from '../../framework/binding-terms.ts';
 
 const build = new Builders();
 const pod = build.projectedPod({ namespace: 'team', name: 'red-0' });
@@ -22,7 +22,7 @@ it("a Binding names the pod by uid and carries the cycle's annotations", async (
   };
   const plugin = createDefaultBinder(undefined, pluginHandle(build, { binder }));
   const state = new CycleState();
-  setBindingAnnotations(state, { 'tutti.dev/plan': 'p1' });
+  setBindingTerms(state, { annotations: { 'tutti.dev/plan': 'p1' } });
   expect(await plugin.bind!(state, pod, 'a', signal)).toBeUndefined();
   expect(await plugin.bind!(new CycleState(), pod, 'b', signal)).toBeUndefined();
   const named = { namespace: 'team', name: 'red-0', uid: pod.uid };

@@ -1,6 +1,7 @@
 import { messageOf } from '../../base/message-of.ts';
 import type { Pod } from '../../api/pod.ts';
-import { bindingAnnotations } from '../../framework/binding-annotations.ts';
+import { WithdrawnError } from '../../client/api-errors.ts';
+import { bindingTerms } from '../../framework/binding-terms.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { PodBinder } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -22,13 +23,13 @@ class DefaultBinder implements Plugin {
   }
 
   async bind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
-    const annotations = bindingAnnotations(state);
     const { namespace, name: podName, uid } = pod;
     try {
-      await this.#binder.bind({ namespace, name: podName, uid, nodeName, annotations }, signal);
+      await this.#binder.bind({ namespace, name: podName, uid, nodeName, ...bindingTerms(state) }, signal);
       return undefined;
     } catch (error) {
       const problem = messageOf(error);
+      if (error instanceof WithdrawnError) return new Status('Unschedulable', problem, name, error);
       return new Status('Error', `binding rejected: ${problem}`, name, error);
     }
   }

@@ -8,6 +8,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister, PluginHandle } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import type { Status } from '../../framework/status.ts';
+import type { Wish } from '../../framework/wish.ts';
 import { AllocationScore } from './allocation-score.ts';
 import { readFitArguments } from './fit-arguments.ts';
 import type { FitArguments } from './fit-arguments.ts';
@@ -38,6 +39,21 @@ class NodeResourcesFit implements Plugin {
     return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
   }
 
+  /** Together they ask for more than is free in sum, or the least of those that cannot be left out for more than any node has. */
+  rulesOut({ kinds, needed }: Wish): boolean {
+    const asked = kinds.map(({ pod, count }) => ({ list: this.#askedBy(pod.template), count }));
+    const ids = new Set(asked.flatMap(({ list }) => list.ids));
+    const { room } = this.#cluster;
+    for (const id of ids) {
+      const { sum, greatest } = least(
+        asked.map(({ list, count }) => [amountOf(list, id), count] as const),
+        needed,
+      );
+      if (sum > room.free(id) || greatest > room.largest(id)) return true;
+    }
+    return false;
+  }
+
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return this.#shortOf(pod.template, node);
   }
@@ -54,7 +70,7 @@ class NodeResourcesFit implements Plugin {
   }
 
   #shortOf(template: PodTemplate, node: NodeView): Status | undefined {
-    const { ids, amounts } = this.#isIgnored === undefined ? template.requests : this.#checkedOf(template);
+    const { ids, amounts } = this.#askedBy(template);
     const { allocatable, requested } = node;
     let shortage = this.#enough;
     let resolvable = true;
@@ -91,6 +107,11 @@ class NodeResourcesFit implements Plugin {
     return node !== undefined && this.#shortOf(pod.template, node) === undefined;
   }
 
+  /** What Filter looks at. */
+  #askedBy(template: PodTemplate): ResourceList {
+    return this.#isIgnored === undefined ? template.requests : this.#checkedOf(template);
+  }
+
   #checkedOf(template: PodTemplate): ResourceList {
     if (this.#checkedTemplate !== template) {
       const { ids, amounts } = template.requests;
@@ -113,6 +134,22 @@ function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((
     if (group === resource || group === 'kubernetes.io' || group!.endsWith('.kubernetes.io')) return false;
     return resources.has(resource) || groups.has(group!);
   };
+}
+
+/** What those of the smallest amounts ask for that are enough: in sum, and the greatest of them. */
+function least(
+  amounts: readonly (readonly [amount: number, count: number])[],
+  needed: number,
+): { readonly sum: number; readonly greatest: number } {
+  let [left, sum, greatest] = [needed, 0, 0];
+  for (const [amount, count] of amounts.toSorted(([a], [b]) => a - b)) {
+    if (left <= 0) break;
+    const taken = Math.min(left, count);
+    sum += taken * amount;
+    greatest = amount;
+    left -= taken;
+  }
+  return { sum, greatest };
 }
 
 /** Whether less of something is requested than before. */

@@ -30,6 +30,8 @@ export function failedEntity(
     failedAt,
     refusedBy: new Set(),
     refusedPods: [pod],
+    wish: undefined,
     asksElse: false,
+    isFlushed: false,
   };
 }

@@ -227,6 +227,29 @@ describe('binding a pod', () => {
     expect(await ended).toEqual(new Error('stopping'));
   });
 
+  it('never gives up a pod that may be bound, when nobody is allowed to look at it', async () => {
+    const fate = fc.constantFrom<Fate>('lostBefore', 'lostAfter', 'silent', 'cutShort', 429, 500, 503, 403);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fate, { maxLength: 8, size: 'max' }),
+        fc.constantFrom('', 'b'),
+        async (fates, nodeName) => {
+          const pod = new OnePod(fates);
+          pod.nodeName = nodeName;
+          const send = pod.send.bind(pod);
+          pod.send = (request, signal) =>
+            request.method === 'GET'
+              ? Promise.resolve(answer(403, { kind: 'Status', code: 403, message: 'no' }))
+              : send(request, signal);
+          const error = await bind(pod);
+          if (error !== undefined) expect(pod.nodeName).not.toBe('a');
+          else expect(pod.nodeName).not.toBe('');
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+
   it('is never reported done when it is not, nor done elsewhere when it is free, whatever happens on the line', async () => {
     const fate = fc.constantFrom<Fate>('answered', 'lostBefore', 'lostAfter', 'silent', 'cutShort', 429, 500, 503);
     await fc.assert(

@@ -1,6 +1,7 @@
 import { podPath } from '../../api/pod-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { ApiError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
@@ -19,9 +20,9 @@ interface PodPlacement {
 export const bindCallTimeoutMs = 10_000;
 
 /**
- * Whether the pod is on the node that it was to be bound to; false: on none. Asks until there is an answer: the pod stays assumed
- * meanwhile, because its room may be taken. Rejects with BoundElsewhereError, with the signal's reason, and when the server
- * refuses to answer.
+ * Whether the pod is on the node that it was to be bound to; false: on none. Undefined: the server refuses to say. Asks until there
+ * is an answer: the pod stays assumed meanwhile, because its room may be taken. Rejects with BoundElsewhereError, with
+ * NotFoundError, and with the signal's reason.
  */
 export async function isBoundAsAsked(
   binding: PodBinding,
@@ -31,11 +32,18 @@ export async function isBoundAsAsked(
     random,
   }: { readonly client: Pick<KubeClient, 'get'>; readonly clock: Clock; readonly random: Random },
   signal: AbortSignal,
-): Promise<boolean> {
-  const pod = await retry(
-    () => client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs: bindCallTimeoutMs, signal }),
-    { clock, random, idempotent: true, maxAttempts: Infinity, signal },
-  );
+): Promise<boolean | undefined> {
+  let pod: PodPlacement;
+  try {
+    pod = await retry(
+      () => client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs: bindCallTimeoutMs, signal }),
+      { clock, random, idempotent: true, maxAttempts: Infinity, signal },
+    );
+  } catch (error) {
+    const isRefused = error instanceof ApiError && !(error instanceof NotFoundError);
+    if (isRefused && !signal.aborted) return undefined;
+    throw error;
+  }
   if (pod.metadata.uid !== binding.uid) {
     throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} was deleted and made again meanwhile`);
   }

@@ -17,6 +17,7 @@ const attempts = 4;
 /** How often, and how long apart, a pod is looked at that was said to be bound. */
 const looks = 4;
 const lookMs = 100;
+const longestMs = 10_000;
 
 /**
  * Has somebody else bind a pod, and looks at the API server for what has become of it: neither a good answer nor a lost one is
@@ -40,10 +41,13 @@ export class ExtenderBinding {
       failure = { error };
     }
     for (let look = 1; ; look++) {
-      if (await isBoundAsAsked(binding, this.#options, signal)) return;
-      if (failure !== undefined) throw failure.error;
-      if (look >= looks) throw new Error(`it said that the pod was bound to node ${binding.nodeName}, and it is not`);
-      await wait(this.#options.clock, lookMs * 2 ** look, signal);
+      const isBound = await isBoundAsAsked(binding, this.#options, signal);
+      if (isBound === true) return;
+      // Where nobody says whether it is bound its room is not given back.
+      if (isBound === false && failure !== undefined) throw failure.error;
+      if (isBound === false && look >= looks)
+        throw new Error(`it said that the pod was bound to node ${binding.nodeName}, and it is not`);
+      await wait(this.#options.clock, Math.min(lookMs * 2 ** look, longestMs), signal);
     }
   }
 

@@ -11,8 +11,10 @@ export interface QueueSources {
   readonly pending: () => Readonly<Record<'active' | 'backoff' | 'unschedulable' | 'gated', number>>;
   /** profile and plugin -> pods that it turned away, and that wait because of it; those of a profile that turned none away are 0. */
   readonly unschedulable: () => Iterable<{ readonly plugin: string; readonly profile: string; readonly pods: number }>;
-  /** Entities that only the safety net retried, ever. */
+  /** Entities that were scheduled when only the safety net retried them, ever. */
   readonly flushed: () => number;
+  /** Entities that were refused because equal ones had been, ever. */
+  readonly joined: () => number;
   /** event -> how many are kept for attempts that are under way */
   readonly inFlight: () => ReadonlyMap<string, number>;
 }
@@ -71,10 +73,17 @@ export class QueueMetrics {
     });
     readCounter({
       name: 'scheduler_pod_scheduled_after_flush_total',
-      help: 'Entities (lone pods, groups) that no event but only the periodic flush retried: each is a missed hint.',
+      help: 'Entities (lone pods, groups) that were scheduled when no event but only the periodic flush had retried them: each is a missed hint.',
       labelNames: [],
       registry,
       read: () => [[{}, sources.flushed()]],
+    });
+    readCounter({
+      name: 'tutti_equal_refusals_total',
+      help: 'Entities (lone pods, groups) that were refused without an attempt, because one that asks for the same had been and nothing had happened since that may help.',
+      labelNames: [],
+      registry,
+      read: () => [[{}, sources.joined()]],
     });
   }
 

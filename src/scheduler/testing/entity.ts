@@ -20,6 +20,8 @@ export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang
     failedAt: 0,
     refusedBy: new Set(),
     refusedPods: [],
+    wish: undefined,
     asksElse: false,
+    isFlushed: false,
   };
 }

@@ -1,0 +1,40 @@
+/** A node that has refused a pod so often is not asked again while there is another. */
+const patience = 2;
+
+/** Which pods could not be bound to which nodes, so that a repair goes elsewhere when a node keeps refusing. */
+export class BindRefusals {
+  /** uid -> node name -> how often a Binding of the pod to it has failed */
+  readonly #counts = new Map<string, Map<string, number>>();
+
+  /** Nothing is to be avoided. */
+  get isEmpty(): boolean {
+    return this.#counts.size === 0;
+  }
+
+  failed(uid: string, nodeName: string): void {
+    let counts = this.#counts.get(uid);
+    if (counts === undefined) {
+      counts = new Map();
+      this.#counts.set(uid, counts);
+    }
+    counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
+  }
+
+  /** Whether the node has refused the pod too often. */
+  isAvoided(uid: string, nodeName: string): boolean {
+    return (this.#counts.get(uid)?.get(nodeName) ?? 0) >= patience;
+  }
+
+  /** Names of the nodes that have refused the pod too often; undefined: none. */
+  avoidedBy(uid: string): ReadonlySet<string> | undefined {
+    const counts = this.#counts.get(uid);
+    if (counts === undefined) return undefined;
+    const names = [...counts].filter(([, count]) => count >= patience).map(([name]) => name);
+    return names.length === 0 ? undefined : new Set(names);
+  }
+
+  /** The pod is on a node, or gone. */
+  forget(uid: string): void {
+    this.#counts.delete(uid);
+  }
+}

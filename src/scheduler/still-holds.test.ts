@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { WithdrawnError } from '../client/api-errors.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
+
+/** A gang of two, planned on two nodes, with its Bindings about to be sent. */
+async function planned(): Promise<Scheduling> {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
+  core.group({ name: 'red', uid: 'first', minMember: 2 });
+  core.members(2, { group: 'red', cpu: 1 });
+  expect(await core.attempt()).toBe('planned');
+  return core;
+}
+
+/** pod -> why its Binding would not be sent now */
+function withheld({ binds }: Scheduling): Record<string, string> {
+  const reasons: Record<string, string> = {};
+  for (const { binding } of binds) {
+    try {
+      binding.mayBeSent!();
+    } catch (error) {
+      expect(error).toBeInstanceOf(WithdrawnError);
+      reasons[binding.name] = (error as Error).message;
+    }
+  }
+  return reasons;
+}
+
+describe('a Binding that is about to be sent', () => {
+  it('is, while everything is as it was planned', async () => {
+    expect(withheld(await planned())).toEqual({});
+  });
+
+  it.each<[string, (core: Scheduling) => void, string]>([
+    ['another member is gone', (core) => core.removePod('red-1'), 'PodGroup default/red has only 1 of the 2 members'],
+    ['another is being deleted', (core) => core.change('red-1', { deleting: true }), 'PodGroup default/red has only 1'],
+    ['another has failed', (core) => core.change('red-1', { phase: 'Failed' }), 'PodGroup default/red has only 1 of'],
+    ['the group asks for more', (core) => core.group({ name: 'red', uid: 'first', minMember: 3 }), 'only 2 of the 3'],
+    ['the group is gone', (core) => core.removeGroup('default/red'), 'PodGroup default/red was deleted'],
+    [
+      'the group was made again',
+      (core) => {
+        core.removeGroup('default/red');
+        core.group({ name: 'red', uid: 'second', minMember: 2 });
+      },
+      'PodGroup default/red was deleted and made again',
+    ],
+  ])('is not when meanwhile %s', async (_what, happens, reason) => {
+    const core = await planned();
+    happens(core);
+    expect(withheld(core)['red-0']).toContain(reason);
+  });
+
+  it('is not when its own node is gone, nor are the others once that is known', async () => {
+    const core = await planned();
+    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
+    core.removeNode(binding.nodeName);
+    expect(withheld(core)).toEqual({ [binding.name]: `node ${binding.nodeName} is gone` });
+    await core.refuse(binding.name, 'withdrawn');
+    expect(Object.values(withheld(core))).toEqual([
+      'PodGroup default/red has only 1 of the 2 members it needs bound or planned',
+    ]);
+  });
+
+  it('is in a group that has started, whatever becomes of the others', async () => {
+    const core = await planned();
+    for (const { binding } of [...core.binds]) {
+      await core.accept(binding.name);
+      core.change(binding.name, { nodeName: binding.nodeName });
+    }
+    core.node({ name: 'c', cpu: 1 });
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    await core.attempt();
+    core.removePod('red-0');
+    expect(withheld(core)).toEqual({});
+  });
+});
+
+it('a member that failed is planned again while its sibling is still being bound', async () => {
+  const core = await planned();
+  core.node({ name: 'c', cpu: 1 });
+  await core.refuse('red-1', 'the node said no');
+  expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
+  expect(await core.attempt()).toBe('planned');
+  expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0', 'red-1']);
+});
+
+it('an elastic gang of which members cannot be bound backs off between attempts', async () => {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 32 });
+  core.group({ name: 'red', minMember: 2 });
+  core.members(3, { group: 'red', cpu: 1 });
+  let calls = 0;
+  for (let tenth = 0; tenth < 100; tenth++) {
+    for (let i = 0; i < 100 && (await core.attempt()) !== undefined; i++);
+    for (const { binding } of [...core.binds]) {
+      calls++;
+      if (binding.name === 'red-0') {
+        await core.accept('red-0');
+        core.change('red-0', { nodeName: 'a' });
+      } else {
+        await core.refuse(binding.name, 'quota');
+      }
+    }
+    core.picture.clock.advance(100);
+  }
+  expect(calls).toBeLessThan(30);
+});

@@ -1,0 +1,29 @@
+import type { Cluster } from '../cluster/cluster.ts';
+import { Status } from '../framework/status.ts';
+import type { BindingPlan } from './binding-plan.ts';
+import type { Placement } from './placement/planner.ts';
+
+/**
+ * Is a placement still what its plan meant? The pod is there and assumed on its node; and of a group that has not started as
+ * many members are bound or planned as it needs, so that none is bound that may stay alone. Undefined: yes; else why not.
+ */
+export function stillHolds(
+  cluster: Cluster,
+  { gang, groupUid }: Pick<BindingPlan, 'gang' | 'groupUid'>,
+  { pod, nodeName }: Pick<Placement, 'pod' | 'nodeName'>,
+): Status | undefined {
+  if (!cluster.isAssumed(pod.uid)) return refused(`pod ${pod.key} was deleted or bound elsewhere`);
+  if (cluster.pod(pod.uid)?.deleting === true) return refused(`pod ${pod.key} is being deleted`);
+  const node = cluster.node(nodeName);
+  if (node?.pods.has(pod.uid) !== true) return refused(`node ${nodeName} is gone`);
+  if (gang === undefined || gang.started) return undefined;
+  const { key, spec, counted } = gang;
+  if (spec === undefined) return refused(`PodGroup ${key} was deleted`);
+  if (spec.uid !== groupUid) return refused(`PodGroup ${key} was deleted and made again`);
+  if (counted >= spec.minMember) return undefined;
+  return refused(`PodGroup ${key} has only ${counted} of the ${spec.minMember} members it needs bound or planned`);
+}
+
+function refused(reason: string): Status {
+  return new Status('Unschedulable', reason);
+}
