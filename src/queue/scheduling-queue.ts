@@ -512,8 +512,8 @@ export class SchedulingQueue {
   #send(line: Line, event: string): void {
     const entity = this.#parked.take(line);
     if (entity === undefined) return;
-    // What is out of date is to be found out anew.
-    if (line.isOutdated) entity.refusedBy = new Set();
+    // What is out of date is to be found out anew, and the safety net takes nobody's word.
+    if (line.isOutdated || event === flushEvent) entity.refusedBy = new Set();
     entity.isFlushed = event === flushEvent;
     this.#backOff(entity, event, false);
     if (entity.state.kind === 'active') this.#woken.add(entity);
