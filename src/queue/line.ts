@@ -38,8 +38,8 @@ export class Line {
   /** What they were told may be out of date: it was certain that they would be refused again, and for what else is not known. */
   isOutdated = false;
   readonly #waiting: Heap<Waiting>;
-  /** The states of those that wait; the heap may still hold one that has left. */
-  readonly #present = new Set<UnschedulableState>();
+  /** state -> who waits with it; the heap may still hold one that has left */
+  readonly #present = new Map<UnschedulableState, QueuedEntity>();
 
   constructor(
     entity: QueuedEntity,
@@ -70,7 +70,7 @@ export class Line {
   }
 
   add(entity: QueuedEntity, state: UnschedulableState): void {
-    this.#present.add(state);
+    this.#present.set(state, entity);
     this.#waiting.push({ entity, state, rank: entity.sortKey });
     if (this.#waiting.size > 2 * this.#present.size + slack)
       this.#waiting.retain((waiting) => this.#isWaiting(waiting));
@@ -79,6 +79,11 @@ export class Line {
   /** The one that waits with this state leaves some other way. */
   leave(state: UnschedulableState): void {
     this.#present.delete(state);
+  }
+
+  /** Those that wait in it, in the order in which they came; also those that come while they are gone through. */
+  entities(): Iterator<QueuedEntity, undefined> {
+    return this.#present.values();
   }
 
   /** The rank of the one that goes next; undefined when nobody waits. */

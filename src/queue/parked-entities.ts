@@ -67,10 +67,9 @@ export class ParkedEntities {
     return this.#lineOf.get(entity);
   }
 
-  /** The line of those that were refused for asking the same, if nothing has happened since that may help them. */
-  atRest(question: string): Line | undefined {
-    const line = this.#shared.get(question);
-    return line?.isAtRest === true ? line : undefined;
+  /** The line of those that were refused for asking this. */
+  asking(question: string): Line | undefined {
+    return this.#shared.get(question);
   }
 
   /**

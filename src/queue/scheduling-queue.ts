@@ -316,11 +316,16 @@ export class SchedulingQueue {
   }
 
   /**
-   * The line of entities that were refused for asking the same, if nothing has happened since that may help them: whoever asks it
-   * now would be refused for the same.
+   * The line of entities that were refused for asking the same, if whoever asks it now has to wait with them: nothing has happened
+   * since that may help them, or it has, and one of them has been waiting for longer and is to be tried before.
    */
-  refusedLine(question: string): Line | undefined {
-    return this.#parked.atRest(question);
+  lineBefore(entity: QueuedEntity, question: string): Line | undefined {
+    const line = this.#parked.asking(question);
+    if (line === undefined) return undefined;
+    const { first, isCalled } = line;
+    if (first !== undefined) return first.state.kind === 'backoff' && this.goesFirst(first, entity) ? line : undefined;
+    const { rank } = line;
+    return !isCalled || (rank !== undefined && this.#policy.compare(rank, entity.sortKey) < 0) ? line : undefined;
   }
 
   /** The line in which the entity waits, or for which it has gone to be tried. */
@@ -328,10 +333,14 @@ export class SchedulingQueue {
     return this.#parked.lineOf(entity);
   }
 
-  /** The entity in flight would be refused as those of the line were, which are told of it: it waits with them, and has not been tried. */
+  /**
+   * The entity in flight waits with those of the line, and has not been tried. If one of them is to be tried before, that one need
+   * not wait any more.
+   */
   joins(entity: QueuedEntity, line: Line): void {
     entity.attempts--;
     this.#joined++;
+    const { isAtRest } = line;
     this.failed(entity, {
       refusedBy: line.refusedBy,
       refusedPods: line.refusedPods,
@@ -339,6 +348,7 @@ export class SchedulingQueue {
       error: false,
       question: line.question,
     });
+    if (!isAtRest) this.#bringForward(line);
   }
 
   /**
@@ -478,20 +488,32 @@ export class SchedulingQueue {
     this.#callLines();
   }
 
+  /** No more than so many, but for those that go before all that are active. */
   #callLines(): void {
-    while (this.#woken.size < calledAtOnce) {
-      const next = this.#called.pop();
-      if (next === undefined) return;
+    for (let next = this.#called.peek(); next !== undefined; next = this.#called.peek()) {
+      const active = this.#active.peek();
+      const goesFirst = active !== undefined && this.#policy.compare(next.rank, active.sortKey) < 0;
+      if (this.#woken.size >= calledAtOnce && !goesFirst) return;
+      this.#called.pop();
       if (next.line.isCalled) this.#send(next.line, next.event);
     }
+  }
+
+  /** The one of the line that is to be tried is active now, whatever is left of its penalty. */
+  #bringForward(line: Line): void {
+    if (line.isCalled) this.#send(line, 'EqualArrived');
+    const { first } = line;
+    if (first?.state.kind !== 'backoff') return;
+    this.#backingOff.leave(first.state);
+    this.#activate(first, 'EqualArrived');
   }
 
   /** The one of the line that goes next is tried for all of it. */
   #send(line: Line, event: string): void {
     const entity = this.#parked.take(line);
     if (entity === undefined) return;
-    // What is out of date is to be found out anew.
-    if (line.isOutdated) entity.refusedBy = new Set();
+    // What is out of date is to be found out anew, and the safety net takes nobody's word.
+    if (line.isOutdated || event === flushEvent) entity.refusedBy = new Set();
     entity.isFlushed = event === flushEvent;
     this.#backOff(entity, event, false);
     if (entity.state.kind === 'active') this.#woken.add(entity);

@@ -12,13 +12,20 @@ import type { Profiles } from './profiles.ts';
  */
 type Mode = 'together' | 'settling' | 'singly';
 
+/** What is known of a group besides its members. */
+interface Routed {
+  readonly mode: Mode;
+  /** How many schedulers its waiting members name: more than one, and none of them can be placed. */
+  readonly schedulers: number;
+}
+
 /** Keeps the queue's entities equal to what the picture says is to be scheduled. Level-triggered and idempotent. */
 export class EntityRouter {
   readonly #cluster: Cluster;
   readonly #queue: SchedulingQueue;
   readonly #profiles: Profiles;
   /** group key -> how its members are queued now */
-  readonly #modes = new Map<string, Mode>();
+  readonly #routed = new Map<string, Routed>();
 
   constructor(options: { readonly cluster: Cluster; readonly queue: SchedulingQueue; readonly profiles: Profiles }) {
     this.#cluster = options.cluster;
@@ -50,19 +57,22 @@ export class EntityRouter {
   groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
     const gang = this.#cluster.gang(key);
     const mode = modeOf(gang);
-    const before = this.#modes.get(key);
-    if (gang === undefined) this.#modes.delete(key);
-    else this.#modes.set(key, mode);
+    const before = this.#routed.get(key);
+    const schedulers = gang?.pendingBySchedulerName.size ?? 0;
+    if (gang === undefined) this.#routed.delete(key);
+    else this.#routed.set(key, { mode, schedulers });
     if (mode === 'singly') {
-      if (before === 'singly' && member !== undefined) {
+      if (before?.mode === 'singly' && before.schedulers === schedulers && member !== undefined) {
         this.#routeSingly(member, event, since, asksElse);
         return;
       }
       this.#queue.remove(gangEntityKey(key));
-      for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since, asksElse);
+      const allAskElse = asksElse || before?.schedulers !== schedulers;
+      for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since, allAskElse);
+      if (member !== undefined && !gang!.members.has(member.uid)) this.#routeSingly(member, event, since, asksElse);
       return;
     }
-    if (before === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
+    if (before?.mode === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
     // It may have been a lone pod until now.
     if (member !== undefined) this.#removeMember(member);
     if (gang !== undefined && mode === 'together' && this.#hasWork(gang))

@@ -11,12 +11,12 @@ import type { Profiles } from './profiles.ts';
  * may answer by something that is not known.
  */
 export class Questions {
-  readonly #cluster: Pick<Cluster, 'claimOf' | 'hasClaims'>;
+  readonly #cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
   readonly #planner: Pick<Planner, 'signaturesOf'>;
   readonly #profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
 
   constructor(options: {
-    readonly cluster: Pick<Cluster, 'claimOf' | 'hasClaims'>;
+    readonly cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
     readonly planner: Pick<Planner, 'signaturesOf'>;
     readonly profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
   }) {
@@ -31,9 +31,8 @@ export class Questions {
     if (profile.judgesUnsigned || profile.hasPostFilter || this.#profiles.hints(candidate).concernsGangs)
       return undefined;
     // Its own pods on nodes, and room that is kept for it, are nobody else's.
-    if (gang !== undefined && (gang.started || gang.counted > 0)) return undefined;
-    if (this.#cluster.hasClaims && members.some(({ uid }) => this.#cluster.claimOf(uid) !== undefined))
-      return undefined;
+    if (gang !== undefined && (gang.started || gang.counted > 0 || gang.count('leaving') > 0)) return undefined;
+    if (this.#hasKeptRoom(members)) return undefined;
     /** what makes members alike -> how many are */
     const counts = new Map<string, number>();
     for (const pod of members) {
@@ -42,7 +41,24 @@ export class Questions {
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
     const kinds = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
-    return JSON.stringify([profile.schedulerName, candidate.kind, needed, gang?.spec?.minResources, kinds]);
+    const group = profile.gangPolicy === undefined ? undefined : this.#groupOf(candidate);
+    return JSON.stringify([profile.schedulerName, candidate.kind, group, needed, gang?.spec?.minResources, kinds]);
+  }
+
+  /** The gang policy judges a pod that is queued by itself by its group: what makes it the same for its siblings. */
+  #groupOf(candidate: Candidate): unknown {
+    if (candidate.kind === 'gang' || candidate.pod.podGroupKey === undefined) return undefined;
+    const gang = this.#cluster.gang(candidate.pod.podGroupKey);
+    return [gang?.key, gang?.spec?.uid, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
+  }
+
+  /** Room is kept for one of them or for a sibling, which bars none of them but others. */
+  #hasKeptRoom(members: readonly Pod[]): boolean {
+    if (!this.#cluster.hasClaims) return false;
+    const group = members[0]?.podGroupKey;
+    if (group === undefined) return members.some(({ uid }) => this.#cluster.claimOf(uid) !== undefined);
+    for (const { claimant } of this.#cluster.claims()) if (claimant.podGroupKey === group) return true;
+    return false;
   }
 
   /** What makes pods alike to the plugins, and in what room is kept from them. Throws PluginFailure. */
@@ -55,6 +71,7 @@ export class Questions {
   looksAlike(before: Pod, now: Pod): boolean {
     if (now.nodeName !== '' || !this.#profiles.isOurs(now.schedulerName)) return true;
     const profile = this.#profiles.of({ kind: 'pod', pod: now });
+    if (judgesBesides(profile)) return false;
     try {
       const kind = this.kindOf(profile, now);
       return kind !== undefined && kind === this.kindOf(profile, before);
@@ -62,4 +79,10 @@ export class Questions {
       return false;
     }
   }
+}
+
+/** Some plugin may judge a pod by what is in no signature: what is signed says nothing of Permit, or of how room can be made. */
+function judgesBesides(profile: Profile): boolean {
+  if (profile.judgesUnsigned || profile.hasPostFilter) return true;
+  return profile.plugins.some((plugin) => plugin.permit !== undefined && plugin.name !== profile.gangPolicy);
 }

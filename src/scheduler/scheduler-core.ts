@@ -30,8 +30,10 @@ import type { Returned } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
+import { OutdatedLines } from './outdated-lines.ts';
 import { Outlook } from './outlook.ts';
 import { PartialGroups } from './partial-groups.ts';
+import { demandOf } from './placement/demand.ts';
 import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
@@ -63,6 +65,15 @@ export interface SchedulerCoreOptions {
   readonly identity: string;
   /** `attempt` has something to do. Told again and again until it has none. */
   readonly onReady: () => void;
+}
+
+/** What the latest of a line was told. */
+interface Told {
+  readonly verdict: Verdict;
+  /** The same of an equal one. */
+  readonly retell: Retelling;
+  /** Of the cluster, when it was refused. */
+  readonly nodesRevision: number;
 }
 
 /** What plugins get to end their work when the scheduler stops. */
@@ -100,8 +111,8 @@ export class SchedulerCore {
   readonly #partial: PartialGroups;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
-  /** line -> what equal ones are told */
-  readonly #retellings = new WeakMap<Line, Retelling>();
+  readonly #retellings = new WeakMap<Line, Told>();
+  readonly #outdated: OutdatedLines;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -167,6 +178,7 @@ export class SchedulerCore {
     this.#partial = new PartialGroups({ cluster, profiles, clock });
     const { verdicts: sink, events } = ports;
     this.#verdicts = new Verdicts({ sink, events, metrics: gangMetrics, cluster, clock, logger, signal });
+    this.#outdated = new OutdatedLines({ clock, tell: (entity, line) => this.#retell(entity, line) });
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     this.router = new EntityRouter({ cluster, queue, profiles });
@@ -194,6 +206,7 @@ export class SchedulerCore {
     const refusals = this.#refusals;
     this.cycle = new SchedulingCycle({
       questions,
+      lineBefore: (entity, question) => this.#lineBefore(entity, question),
       refusals,
       queue,
       cluster,
@@ -237,6 +250,7 @@ export class SchedulerCore {
       clock,
       hasSynced: () => this.#hasBegun,
       // Extenders read all of a pod.
+      readsAll: extenders !== undefined,
       looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
       groupSeen: (key) => this.#partial.look(key),
@@ -309,6 +323,7 @@ export class SchedulerCore {
     this.#stop.abort(reason);
     this.queue.stop();
     this.#notReady.stop();
+    this.#outdated.stop();
     this.#claims.stop();
     this.#partial.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
@@ -368,7 +383,7 @@ export class SchedulerCore {
         return;
       case 'foreseen': {
         const { line, pods } = result;
-        const verdict = this.#retellings.get(line)!(entity.candidate, pods);
+        const verdict = this.#retellings.get(line)!.retell(entity.candidate, pods);
         this.#census.refused(entity, verdict.waitsFor);
         this.queue.joins(entity, line);
         this.#sayWhy(entity, { pods, verdict });
@@ -390,15 +405,42 @@ export class SchedulerCore {
         if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
         this.#census.refused(entity, result.verdict.waitsFor);
         this.queue.failed(entity, result.failure);
-        this.#remember(entity, result.retell);
+        this.#remember(entity, result);
         this.#sayWhy(entity, result);
         return;
     }
   }
 
-  #remember(entity: QueuedEntity, retell: Retelling | undefined): void {
+  /** Where nodes have changed since, in what helps nobody, what they lack may have other names: the entity finds out for all. */
+  #lineBefore(entity: QueuedEntity, question: string): Line | undefined {
+    const line = this.queue.lineBefore(entity, question);
+    const isOutdated =
+      line?.isAtRest === true && this.#retellings.get(line)?.nodesRevision !== this.cluster.nodesRevision;
+    return isOutdated ? undefined : line;
+  }
+
+  #remember(entity: QueuedEntity, { verdict, retell }: Extract<CycleResult, { kind: 'refused' }>): void {
     const line = this.queue.lineOf(entity);
-    if (line !== undefined && retell !== undefined) this.#retellings.set(line, retell);
+    if (line === undefined || retell === undefined) return;
+    const before = this.#retellings.get(line)?.verdict;
+    this.#retellings.set(line, { verdict, retell, nodesRevision: this.cluster.nodesRevision });
+    if (before === undefined || (before.cause === verdict.cause && before.waitsFor === verdict.waitsFor)) return;
+    this.#outdated.add(line);
+  }
+
+  #retell(entity: QueuedEntity, line: Line): void {
+    const { candidate } = entity;
+    const { members } = demandOf(this.cluster, candidate);
+    if (members.length === 0) return;
+    let verdict: Verdict;
+    try {
+      verdict = this.#retellings.get(line)!.retell(candidate, members);
+    } catch {
+      // A plugin that fails on one of them says so at the next attempt.
+      return;
+    }
+    this.#census.refused(entity, verdict.waitsFor);
+    this.#sayWhy(entity, { pods: members, verdict });
   }
 
   /** On the pods and in the log, there at level debug when it was said before. */

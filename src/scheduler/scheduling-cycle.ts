@@ -40,7 +40,7 @@ export type CycleResult =
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
   /** A plugin that refused it before is certain that it would again: what it was told holds. */
   | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
-  /** Equal ones wait that were refused, and nothing has happened since that may help them: it would be refused as they were. */
+  /** Equal ones wait that were refused: it would be, too, or one of them is to be tried before it. */
   | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
   /** Nothing is assumed; the verdict is for all `pods`. */
   | {
@@ -95,7 +95,8 @@ export class SchedulingCycle {
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
   readonly #refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
-  readonly #queue: Pick<SchedulingQueue, 'refusedLine' | 'lineOf' | 'wouldBeRefusedAgain'>;
+  readonly #queue: Pick<SchedulingQueue, 'lineOf' | 'wouldBeRefusedAgain'>;
+  readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -106,7 +107,9 @@ export class SchedulingCycle {
     readonly clock: Clock;
     readonly questions: Questions;
     readonly refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
-    readonly queue: Pick<SchedulingQueue, 'refusedLine' | 'lineOf' | 'wouldBeRefusedAgain'>;
+    readonly queue: Pick<SchedulingQueue, 'lineOf' | 'wouldBeRefusedAgain'>;
+    /** The line of entities that were refused for asking this, if this one has to wait with them. */
+    readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
   }) {
@@ -118,6 +121,7 @@ export class SchedulingCycle {
     this.#clock = options.clock;
     this.#extenders = options.extenders;
     this.#questions = options.questions;
+    this.#lineBefore = options.lineBefore;
     this.#refusals = options.refusals;
     this.#queue = options.queue;
   }
@@ -148,7 +152,7 @@ export class SchedulingCycle {
     } catch (error) {
       return refusedBy(members, statusOf(error), candidate);
     }
-    const line = question === undefined ? undefined : this.#queue.refusedLine(question);
+    const line = question === undefined ? undefined : this.#lineBefore(entity, question);
     if (line !== undefined) return { kind: 'foreseen', line, pods: members };
     const transaction = this.#cluster.begin();
     try {

@@ -321,6 +321,36 @@ describe('a verdict', () => {
     expect([calls.length, events.length]).toEqual([2, 2]);
   });
 
+  it.each(['cannot be written', 'loses a race'])(
+    'that %s is written as soon as it can be, also if its counts have changed meanwhile',
+    async (what) => {
+      const [pod] = openPods(1);
+      const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+      writer.report([pod!], verdict('1 of 4'));
+      calls[0]!.fail(what === 'loses a race' ? new ConflictError('stale', details) : new ForbiddenError('no', details));
+      await settle();
+      writer.report([pod!], verdict('2 of 4'));
+      if (what === 'loses a race') shown(pod!);
+      clock.advance(1_000);
+      await settle();
+      expect(calls.at(-1)!.body.status.conditions[0]!.message).toBe('2 of 4');
+    },
+  );
+
+  it('whose counts change while it is being written is written again a minute later', async () => {
+    const [pod] = openPods(1);
+    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+    writer.report([pod!], verdict('1 of 4'));
+    writer.report([pod!], verdict('2 of 4'));
+    calls[0]!.answer();
+    await settle();
+    shown(pod!, verdict('1 of 4'));
+    clock.advance(59_999);
+    expect(calls).toHaveLength(1);
+    clock.advance(1);
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('2 of 4');
+  });
+
   it('that is cut off because the scheduler stops is not worth a word', async () => {
     const [pod] = openPods(1);
     writer.report([pod!], doesNotFit);

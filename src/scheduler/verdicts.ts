@@ -25,6 +25,8 @@ interface Wanted {
   readonly isFirst: boolean;
   /** From when on it is to be written, as Clock.monotonic(): its report, or when its counts may be told again. Repeats keep it. */
   readonly since: number;
+  /** The API has it, with these counts or others. */
+  isTold: boolean;
 }
 
 /** For so long the counts of a verdict may be out of date while its cause is not. */
@@ -71,7 +73,7 @@ export class Verdicts {
       }
       isNews = true;
       if (isFirst) this.#options.metrics.verdictReached(verdict);
-      this.#wanted.set(pod.uid, { verdict, isFirst, since });
+      this.#wanted.set(pod.uid, { verdict, isFirst, since, isTold: false });
       this.#outdated.delete(pod.uid);
       events.record({ ...notScheduled(pod, verdict), isMinor: !isFirst });
       const ofGroup = isFirst && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
@@ -94,17 +96,33 @@ export class Verdicts {
     else this.#forget(uid);
   }
 
-  /** Only counts differ: written when those that are written are old enough. */
-  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, known: Wanted): void {
+  /** Only counts differ: written when those that are written are old enough, and at once while none are. */
+  #recount(pod: Pod, verdict: Verdict, isFirst: boolean, { since: reported, isTold }: Wanted): void {
     const now = this.#options.clock.monotonic();
-    const since = this.#outdated.has(pod.uid) ? known.since : Math.max(now, known.since + recountMs);
-    this.#wanted.set(pod.uid, { verdict, isFirst, since });
-    if (since <= now) {
-      void this.#write(pod);
+    const isDue = !isTold || this.#outdated.has(pod.uid);
+    const since = isDue ? reported : Math.max(now, reported + recountMs);
+    const wanted = { verdict, isFirst, since, isTold };
+    if (since > now) {
+      this.#recountLater(pod.uid, wanted);
       return;
     }
-    this.#outdated.add(pod.uid);
-    this.#setTimer(since);
+    this.#wanted.set(pod.uid, wanted);
+    void this.#write(pod);
+  }
+
+  /** One of which only the counts have changed while it was being written is written again when they are old enough. */
+  #told({ uid }: Pod, written: Wanted): void {
+    const latest = this.#wanted.get(uid);
+    if (latest === undefined || latest.isTold || (latest !== written && !sameCause(latest.verdict, written.verdict)))
+      return;
+    latest.isTold = true;
+    if (latest !== written) this.#recountLater(uid, { ...latest, since: written.since + recountMs });
+  }
+
+  #recountLater(uid: string, wanted: Wanted): void {
+    this.#wanted.set(uid, wanted);
+    this.#outdated.add(uid);
+    this.#setTimer(wanted.since);
   }
 
   #setTimer(at: number): void {
@@ -136,7 +154,11 @@ export class Verdicts {
   /** Whether nothing is left to write. */
   async #write(pod: Pod): Promise<boolean> {
     const wanted = this.#wanted.get(pod.uid);
-    if (wanted === undefined || this.#writing.has(pod.uid) || carries(pod, wanted.verdict)) return true;
+    if (wanted === undefined || this.#writing.has(pod.uid)) return true;
+    if (carries(pod, wanted.verdict)) {
+      wanted.isTold = true;
+      return true;
+    }
     const { sink, cluster, logger, signal, clock, metrics } = this.#options;
     if (wanted.since > clock.monotonic()) return true;
     this.#writing.add(pod.uid);
@@ -144,6 +166,7 @@ export class Verdicts {
     try {
       const outcome = await sink.write(pod, wanted.verdict, wanted, signal);
       if (outcome === 'gone') this.#forget(pod.uid);
+      if (outcome === 'written') this.#told(pod, wanted);
       if (outcome === 'written' && wanted.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - wanted.since);
     } catch (error) {
       if (signal.aborted) return true;

@@ -1,6 +1,6 @@
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
-import { isTerminal, podsScheduleAlike } from '../api/pod.ts';
+import { isTerminal, isUnbound, podsScheduleAlike } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { sameResources } from '../api/resource-list.ts';
 import type { Clock } from '../base/clock.ts';
@@ -19,7 +19,9 @@ export interface WatchHandlersOptions {
   readonly clock: Clock;
   /** Once the picture is complete. Until then only the picture is written, and the queue is filled from it in one go. */
   readonly hasSynced: () => boolean;
-  /** Whether the plugins that judge it can tell the two states of one pod apart. */
+  /** Somebody reads more of a waiting pod than its projection has. */
+  readonly readsAll: boolean;
+  /** Whether those who judge it can not tell the two states of one pod apart. */
   readonly looksAlike: (before: Pod, now: Pod) => boolean;
   /** A pod as the API now shows it, after cluster and queue know; undefined: it is gone. */
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
@@ -100,13 +102,13 @@ export class WatchHandlers {
   };
 
   #setPod(old: Pod | undefined, pod: Pod): void {
-    if (old !== undefined && podsScheduleAlike(old, pod)) {
+    if (old !== undefined && podsScheduleAlike(old, pod) && !this.#mayAskElse(old, pod)) {
       this.#cluster.setPod(pod);
       if (this.#options.hasSynced()) this.#options.podSeen(pod.uid, pod);
       return;
     }
     const wasOnNode = old !== undefined && old.nodeName !== '' && !isTerminal(old);
-    const assumedOn = this.#cluster.isAssumed(pod.uid) ? this.#cluster.nodeOf(pod) : undefined;
+    const assumedOn = this.#cluster.isAssumed(pod.uid) ? this.#cluster.nodeOf(pod)?.name : undefined;
     const claim = this.#cluster.claimOf(pod.uid);
     const asked = this.#questionOf(pod.podGroupKey);
     const outcome = this.#cluster.setPod(pod);
@@ -115,16 +117,26 @@ export class WatchHandlers {
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) {
       this.#router.groupChanged(old.podGroupKey, 'PodUpdate', now, true, pod);
     }
+    const kept = this.#cluster.claimOf(pod.uid);
+    const isNominatedElse =
+      isUnbound(pod) && kept?.nodeName !== claim?.nodeName && claim?.isKept !== true && kept?.isKept !== true;
     const asksElse =
+      isNominatedElse ||
       old === undefined ||
       old.podGroupKey !== pod.podGroupKey ||
       !sameQuestion(asked, this.#questionOf(pod.podGroupKey)) ||
       !this.#options.looksAlike(old, pod);
     this.#router.podChanged(pod, old === undefined ? 'PodAdd' : 'PodUpdate', now, asksElse);
-    this.#tellOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn?.name : undefined);
+    // Room that is kept for one of a group bars others, but none of its siblings.
+    if (isNominatedElse && pod.podGroupKey !== undefined) {
+      this.#router.groupChanged(pod.podGroupKey, 'PodUpdate', now, true);
+    }
+    this.#tellOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn : undefined);
+    if (old !== undefined && (outcome === 'kept' || outcome === 'confirmed')) this.#tellOfAssumed(old, pod, assumedOn!);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
     const isKept =
-      this.#cluster.claimOf(pod.uid)?.nodeName === claim?.nodeName || (isOnNode && pod.nodeName === claim?.nodeName);
+      (kept?.nodeName === claim?.nodeName && kept?.claimant.template === claim?.claimant.template) ||
+      (isOnNode && pod.nodeName === claim?.nodeName);
     if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));
     this.#options.podSeen(pod.uid, pod);
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) this.#options.groupSeen(old.podGroupKey);
@@ -143,6 +155,19 @@ export class WatchHandlers {
       if (old === undefined) this.#tell({ resource: 'UnscheduledPod', action: 'Add', pod });
       else this.#tell({ resource: 'UnscheduledPod', action: 'Update', pod, old });
     }
+  }
+
+  /** What it asks for has changed while it was assumed, and may be less now. */
+  #tellOfAssumed(old: Pod, pod: Pod, nodeName: string): void {
+    if (old.template === pod.template) return;
+    this.#tell({ resource: 'AssignedPod', action: 'Update', pod: { ...pod, nodeName }, old: { ...old, nodeName } });
+  }
+
+  /** Something has changed that its projection does not have, and that is not our verdict. */
+  #mayAskElse(old: Pod, pod: Pod): boolean {
+    if (!this.#options.readsAll || old.resourceVersion === pod.resourceVersion) return false;
+    const [before, now] = [old.podScheduled, pod.podScheduled];
+    return isUnbound(pod) && before?.reason === now?.reason && before?.message === now?.message;
   }
 
   #setGroup(spec: GangSpec, action: 'Add' | 'Update'): void {

@@ -1,0 +1,344 @@
+import { describe, expect, it } from 'vitest';
+import type { Plugin } from '../framework/plugin.ts';
+import { Status } from '../framework/status.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
+import { AskedExtenders } from './testing/asked-extender.ts';
+
+const core = (...extra: readonly Plugin[]): Scheduling => new Scheduling({ plugins: defaultPlugins, extra });
+
+/** Runs attempts until nothing comes next; answers how each ended. */
+async function drain(scheduling: Scheduling): Promise<string[]> {
+  const kinds: string[] = [];
+  for (let kind = await scheduling.attempt(); kind !== undefined; kind = await scheduling.attempt()) {
+    kinds.push(kind);
+    if (kinds.length > 500) throw new Error('does not end');
+  }
+  return kinds;
+}
+
+/** Lets every back-off end, and all that are tried again be tried. */
+async function later(scheduling: Scheduling): Promise<void> {
+  scheduling.picture.clock.advance(20_000);
+  await drain(scheduling);
+}
+
+const namesOf = ({ binds }: Scheduling): string[] => binds.map(({ binding }) => binding.name);
+
+describe('those who ask for the same', () => {
+  it('in different groups are told what their own group lacks', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    for (const name of ['red', 'blue']) {
+      c.group({ name, minMember: 1 });
+      c.members(1, { group: name, cpu: 1, nodeName: 'a' });
+    }
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    c.pod({ name: 'red-1', group: 'red', cpu: 1 });
+    await drain(c);
+    expect(c.picture.core.verdictOf('red-1')?.message).toContain('Insufficient cpu');
+    c.pod({ name: 'blue-1', group: 'blue', cpu: 1, schedulerName: 'default-scheduler' });
+    c.pod({ name: 'blue-2', group: 'blue', cpu: 1, schedulerName: 'other' });
+    await drain(c);
+    expect(c.picture.core.verdictOf('blue-1')?.message).toContain('name different schedulers');
+  });
+
+  it('in one group are tried again when a sibling is gone that named another scheduler', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    c.group({ name: 'red', minMember: 1 });
+    c.members(1, { group: 'red', cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'red-1', group: 'red', cpu: 1, schedulerName: 'other' });
+    c.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    await drain(c);
+    expect(c.picture.core.verdictOf('red-2')?.message).toContain('name different schedulers');
+    c.removePod('red-1');
+    await later(c);
+    expect(namesOf(c)).toEqual(['red-2']);
+  });
+
+  it('are told what the nodes are like now, also if that helps nobody', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
+    c.node({ name: 'b', cpu: 1 });
+    c.pod({ name: 'filler', cpu: 1, nodeName: 'b' });
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    c.removeNode('a');
+    c.pod({ name: 'y', cpu: 1 });
+    expect(await drain(c)).toEqual(['refused']);
+    expect(c.picture.core.verdictOf('y')?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+    c.pod({ name: 'z', cpu: 1 });
+    expect(await drain(c)).toEqual(['foreseen']);
+  });
+
+  it('are not one where room is kept for a sibling of one of them', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 4 });
+    c.group({ name: 'red', minMember: 1 });
+    c.members(1, { group: 'red', cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    c.pod({ name: 'red-9', group: 'red', cpu: 1, nominatedNodeName: 'a', schedulingGates: [] } as never);
+    c.change('red-9', { schedulingGates: ['shut'] });
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    expect(c.states()['pod/x']).toBe('unschedulable');
+    c.pod({ name: 'red-1', group: 'red', cpu: 1 });
+    await drain(c);
+    expect(namesOf(c)).toEqual(['red-1']);
+  });
+
+  it('are not one once room is kept for one of them: it is tried for itself when that room is free', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    c.pod({ name: 'filler', cpu: 1, nodeName: 'a' });
+    c.pod({ name: 'x', cpu: 1 });
+    c.pod({ name: 'y', cpu: 1 });
+    await drain(c);
+    c.change('y', { nominatedNodeName: 'a' });
+    await later(c);
+    c.removePod('filler');
+    await later(c);
+    expect(namesOf(c)).toEqual(['y']);
+  });
+
+  it('and come later do not pass by one who backs off', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (const name of ['old', 'new']) c.group({ name, minMember: 2 });
+    c.members(2, { group: 'old', cpu: 1 });
+    await drain(c);
+    c.removePod('filler');
+    expect(c.states()['gang/default/old']).toBe('backoff');
+    c.members(2, { group: 'new', cpu: 1 });
+    await drain(c);
+    expect(namesOf(c).sort()).toEqual(['old-0', 'old-1']);
+    expect(c.states()['gang/default/new']).toBe('unschedulable');
+    expect(c.picture.core.verdictOf('new-0')?.message).toContain(
+      'PodGroup default/new cannot start: new-0 finds no node',
+    );
+    await c.accept('old-0');
+    await c.accept('old-1');
+    c.removePod('old-0');
+    c.removePod('old-1');
+    await later(c);
+    expect(namesOf(c).sort()).toEqual(['new-0', 'new-1']);
+  });
+
+  it('are told in turn when what they lack is another thing than before', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1 });
+    c.pod({ name: 'filler', cpu: 1, nodeName: 'a' });
+    for (let i = 0; i < 50; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    const messages = (): Set<string | undefined> =>
+      new Set(Array.from({ length: 50 }, (_, i) => c.picture.core.verdictOf(`x${i}`)?.message));
+    expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 Insufficient cpu.']));
+    const written = c.picture.written.length;
+    c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
+    c.removePod('filler');
+    await later(c);
+    for (let second = 0; second < 10; second++) {
+      c.picture.clock.advance(1_000);
+      await c.settle();
+    }
+    expect(messages()).toEqual(new Set(['0/1 nodes are available: 1 node(s) had untolerated taint(s).']));
+    expect(c.picture.written.length - written).toBe(50);
+    c.picture.clock.advance(120_000);
+    await c.settle();
+    expect(c.picture.written.length - written).toBe(50);
+  });
+});
+
+describe('many who may have been helped', () => {
+  it('do not hold up one of higher rank, whoever comes meanwhile', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 8 });
+    for (const name of ['one', 'two']) c.pod({ name, cpu: 4, nodeName: 'a' });
+    for (let i = 0; i < 100; i++) c.pod({ name: `low${i}`, cpu: `${1000 + i}m` });
+    c.pod({ name: 'high', cpu: 5, priority: 10 });
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('one');
+    const active = Object.entries(c.states()).filter(([, state]) => state === 'active');
+    expect(active.map(([key]) => key)).not.toContain('pod/high');
+    c.pod({ name: 'middle', cpu: 1, priority: 5 });
+    c.removePod('two');
+    await c.attempt();
+    await c.attempt();
+    expect(namesOf(c)).toEqual(['high', 'middle']);
+  });
+
+  it('are all tried in time, the first of each line before the second of any, and in order', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 1000, pods: 1000 });
+    c.pod({ name: 'filler', cpu: 1000, nodeName: 'a' });
+    for (let i = 0; i < 300; i++) c.pod({ name: `x${i}`, cpu: `${1000 + (i % 150)}m` });
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    await drain(c);
+    expect(namesOf(c).slice(0, 64)).toEqual(Array.from({ length: 64 }, (_, i) => `x${i}`));
+    expect(new Set(namesOf(c)).size).toBe(300);
+  });
+});
+
+describe('the first of a line', () => {
+  /** Five who ask for the same, of which the first is about to be tried. */
+  async function called(): Promise<Scheduling> {
+    const c = core();
+    c.node({ name: 'a', cpu: 5 });
+    c.pod({ name: 'filler', cpu: 5, nodeName: 'a' });
+    for (let i = 0; i < 5; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    expect(c.states()['pod/x0']).toBe('active');
+    return c;
+  }
+
+  it.each<[string, (c: Scheduling) => void, string[]]>([
+    ['is deleted', (c) => c.removePod('x0'), ['x1', 'x2', 'x3', 'x4']],
+    ['is gated', (c) => c.change('x0', { schedulingGates: ['shut'] }), ['x1', 'x2', 'x3', 'x4']],
+    ['is bound by somebody else', (c) => c.change('x0', { nodeName: 'a' }), ['x1', 'x2', 'x3', 'x4']],
+    ['asks for more', (c) => c.pod({ name: 'x0', cpu: 9 }), ['x1', 'x2', 'x3', 'x4']],
+    ['asks for less', (c) => c.pod({ name: 'x0', cpu: '10m' }), ['x0', 'x1', 'x2', 'x3', 'x4']],
+    ['joins a group', (c) => c.change('x0', { podGroupKey: 'default/none' }), ['x1', 'x2', 'x3', 'x4']],
+  ])('%s: the others are tried', async (_what, happens, scheduled) => {
+    const c = await called();
+    happens(c);
+    await drain(c);
+    expect(namesOf(c).sort()).toEqual(scheduled);
+  });
+
+  it('leaves with all the others, and one who comes then is tried', async () => {
+    const c = await called();
+    for (let i = 4; i >= 0; i--) c.removePod(`x${i}`);
+    expect(await drain(c)).toEqual([]);
+    c.pod({ name: 'y', cpu: 1 });
+    expect(await drain(c)).toEqual(['planned']);
+  });
+
+  it('fails on an error of a plugin: the others are tried all the same', async () => {
+    let isBroken = false;
+    const c = core({
+      name: 'Fragile',
+      sign: () => '',
+      filter: (_, pod) => {
+        if (isBroken && pod.name === 'x0') throw new Error('broken');
+        return undefined;
+      },
+    });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (let i = 0; i < 3; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    isBroken = true;
+    c.picture.clock.advance(20_000);
+    c.removePod('filler');
+    await drain(c);
+    expect(namesOf(c)).toEqual(['x1', 'x2']);
+  });
+
+  it('cannot be signed any more: it fails by itself', async () => {
+    let isBroken = false;
+    const c = core({
+      name: 'Fragile',
+      sign: ({ labels }) => {
+        if (isBroken && labels.odd === 'yes') throw new Error('broken');
+        return '';
+      },
+      filter: () => undefined,
+    });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'filler', cpu: 2, nodeName: 'a' });
+    for (let i = 0; i < 3; i++) c.pod({ name: `x${i}`, cpu: 1 });
+    await drain(c);
+    isBroken = true;
+    c.change('x0', { labels: { odd: 'yes' } });
+    await later(c);
+    expect(c.picture.core.verdictOf('x0')?.reason).toBe('SchedulerError');
+    c.removePod('filler');
+    await later(c);
+    expect(namesOf(c).sort()).toEqual(['x1', 'x2']);
+  });
+});
+
+describe('profiles', () => {
+  it('do not speak for each other', async () => {
+    const c = new Scheduling({
+      plugins: defaultPlugins,
+      profiles: { 'default-scheduler': () => true, lax: ({ name }) => name !== 'TaintToleration' },
+    });
+    c.node({ name: 'a', cpu: 1, taints: ['own:NoSchedule'] });
+    c.pod({ name: 'x', cpu: 1 });
+    c.pod({ name: 'y', cpu: 1, schedulerName: 'lax' });
+    await drain(c);
+    expect(namesOf(c)).toEqual(['y']);
+  });
+});
+
+describe('room that is free is told of', () => {
+  it('when the pod for which it is kept asks for less', async () => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    const vip = { name: 'vip', priority: 10, nominatedNodeName: 'a', schedulerName: 'other' };
+    c.pod({ ...vip, cpu: 2 });
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    c.pod({ ...vip, cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+
+  it.each(['before', 'when'])('when a pod asks for less %s the watch shows it bound', async (moment) => {
+    const c = core();
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'big', cpu: 2 });
+    await drain(c);
+    c.pod({ name: 'x', cpu: 1 });
+    await drain(c);
+    await c.accept('big');
+    c.pod({ name: 'big', cpu: 1, ...(moment === 'when' && { nodeName: 'a' }) });
+    if (moment === 'before') c.pod({ name: 'big', cpu: 1, nodeName: 'a' });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+});
+
+describe('a change of a waiting pod itself is tried', () => {
+  it('where a plugin at Permit may read what nobody signs', async () => {
+    const door = new Status('Unschedulable', 'the door is shut');
+    const c = core({ name: 'Door', permit: (_, pod) => (pod.labels.door === 'shut' ? door : undefined) });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'x', cpu: 1, labels: { door: 'shut' } });
+    await drain(c);
+    c.pod({ name: 'x', cpu: 1 });
+    await later(c);
+    expect(namesOf(c)).toEqual(['x']);
+  });
+
+  it('where an extender may read what nobody else does, but not the verdict on it', async () => {
+    const outside = new AskedExtenders({ name: 'outside' });
+    const c = new Scheduling({ plugins: defaultPlugins, ports: { extenders: outside } });
+    c.node({ name: 'a', cpu: 2 });
+    c.pod({ name: 'x', cpu: 1 });
+    const refuse = async (): Promise<void> => {
+      await drain(c);
+      outside.next().leave([]);
+      await c.settle();
+      await drain(c);
+    };
+    await refuse();
+    c.picture.clock.advance(20_000);
+    c.change('x', {
+      resourceVersion: '900',
+      podScheduled: { status: 'False', reason: 'Unschedulable', message: 'whatever' },
+    });
+    expect(await drain(c)).toEqual([]);
+    c.change('x', { resourceVersion: '901' });
+    await refuse();
+    expect(outside.history).toHaveLength(2);
+  });
+});

@@ -1,0 +1,552 @@
+import { expect, it } from 'vitest';
+import type { Pod } from '../api/pod.ts';
+import { seededRandom } from '../base/random.ts';
+import type { Verdict } from '../api/verdict.ts';
+import { describeCause } from '../framework/diagnosis.ts';
+import { outsiders } from '../framework/event-hints.ts';
+import { Status } from '../framework/status.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import type { Line } from '../queue/line.ts';
+import type { QueuedEntity } from '../queue/queued-entity.ts';
+import type { NodeOptions } from '../testkit/builders/node.ts';
+import type { PodOptions } from '../testkit/builders/pod.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
+import type { CycleResult } from './scheduling-cycle.ts';
+import { AskedExtenders } from './testing/asked-extender.ts';
+
+/** Judges by a label that it does not sign, as plugins at Permit may. */
+const doorkeeper: Plugin = {
+  name: 'Doorkeeper',
+  permit: (_state, pod) => (pod.labels.door === 'shut' ? new Status('Unschedulable', 'the door is shut') : undefined),
+};
+
+/** Makes room for nobody, and has a say in all. */
+const mediator: Plugin = { name: 'Mediator', postFilter: () => undefined };
+
+/** Reads of a pod what it says that it reads, and speaks for no event. */
+const colours: Plugin = {
+  name: 'Colours',
+  sign: (pod) => pod.labels.colour ?? '',
+  filter: (_state, pod, node) => {
+    const { colour = 'any' } = pod.labels;
+    return colour === 'any' || node.node.labels.colour === colour ? undefined : wrongColour;
+  },
+  eventsToRegister: () => [{ resource: 'Node', actions: ['Add', 'Update'] }],
+};
+const wrongColour = new Status('UnschedulableAndUnresolvable', 'node(s) had another colour');
+
+/** Holds whoever is labelled until the test lets all of them in. */
+const porter: Plugin = {
+  name: 'Porter',
+  permit: (_state, pod) => (pod.labels.door === 'shut' ? { waitMs: 3_600_000 } : undefined),
+};
+
+interface WorldOptions {
+  readonly name: string;
+  readonly extra?: readonly Plugin[];
+  /** An extender has a say, which wants nobody on node d. */
+  readonly isExtended?: boolean;
+}
+
+const worlds: readonly WorldOptions[] = [
+  { name: 'the default plugins' },
+  { name: 'a plugin that refuses at Permit', extra: [doorkeeper] },
+  { name: 'a plugin that waits at Permit', extra: [porter] },
+  { name: 'a PostFilter', extra: [mediator] },
+  { name: 'a Filter that signs', extra: [colours] },
+  { name: 'an extender', isExtended: true },
+];
+
+/** A core, and an API server that shows what the core writes to it, now or later. */
+class World {
+  readonly core: Scheduling;
+  readonly random: () => number;
+  readonly log: string[] = [];
+  /** uid -> what the API has of it */
+  readonly written = new Map<string, Verdict>();
+  writes = 0;
+  attempts = 0;
+  /** Bindings are answered when a step says so. */
+  isSlow = false;
+  readonly nodes = new Map<string, NodeOptions>();
+  /** name -> what it was made of */
+  readonly groups = new Map<string, { minMember: number; made: number; uid: string; kinds: readonly PodOptions[] }>();
+  readonly pods = new Set<string>();
+  #made = 0;
+  #versions = 0;
+
+  /** line -> what the nodes were like when its latest was refused */
+  readonly #refusedAt = new WeakMap<Line, string>();
+  readonly #outside: AskedExtenders | undefined;
+
+  constructor(seed: number, { extra = [], isExtended = false }: WorldOptions) {
+    this.random = seededRandom(seed);
+    this.#outside = isExtended ? new AskedExtenders({ name: 'outside' }) : undefined;
+    this.core = new Scheduling({
+      plugins: defaultPlugins,
+      extra,
+      profiles: { 'default-scheduler': () => true, second: () => true },
+      seed,
+      ports: {
+        verdicts: {
+          write: (pod, verdict) => {
+            this.writes++;
+            this.written.set(pod.uid, verdict);
+            void Promise.resolve().then(() => this.#echo(pod, verdict));
+            return Promise.resolve('written');
+          },
+        },
+        ...(this.#outside !== undefined && { extenders: this.#outside }),
+      },
+    });
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.random() * from.length)]!;
+  }
+
+  #echo({ uid }: Pod, { reason, message }: Verdict): void {
+    if (this.core.picture.cluster.openPod(uid) === undefined) return;
+    const podScheduled = { status: 'False', reason, message };
+    this.core.change(uid, { podScheduled, resourceVersion: `w${this.#versions++}` });
+  }
+
+  /** What the controller makes of the group's members comes back as the status of its PodGroup. */
+  echoGroups(): void {
+    for (const [name, { minMember, uid }] of this.groups) {
+      this.core.group({ name, uid, minMember, resourceVersion: `s${this.#versions++}`, ...this.#resources(name) });
+    }
+  }
+
+  #resources(name: string): object {
+    return name.endsWith('r') ? { minResources: { cpu: String(this.groups.get(name)!.minMember) } } : {};
+  }
+
+  node(options: NodeOptions & { readonly name: string }): void {
+    this.nodes.set(options.name, options);
+    this.core.node(options);
+  }
+
+  group(name: string, minMember: number, kinds: readonly PodOptions[], count: number): void {
+    this.groups.set(name, { minMember, made: 0, uid: `${name}/${this.#made++}`, kinds });
+    this.showGroup(name);
+    for (let i = 0; i < count; i++) this.member(name);
+  }
+
+  showGroup(name: string): void {
+    const { minMember, uid } = this.groups.get(name)!;
+    this.core.group({ name, uid, minMember, ...this.#resources(name) });
+  }
+
+  member(name: string, more: PodOptions = {}): void {
+    const group = this.groups.get(name)!;
+    const kind = group.kinds[group.made % group.kinds.length]!;
+    this.pod(`${name}-${group.made++}`, { ...kind, ...more, group: name });
+  }
+
+  pod(name: string, options: PodOptions): void {
+    this.pods.add(name);
+    this.core.pod({ ...options, name });
+  }
+
+  lone(options: PodOptions): void {
+    this.pod(`p${this.#made++}`, options);
+  }
+
+  /** Attempts until nothing comes next. */
+  async drain(): Promise<void> {
+    for (let count = 0; ; count++) {
+      if (count > 2_000) throw new Error(`does not end: ${this.log.slice(-3).join('; ')}`);
+      const result = this.core.picture.core.attempt();
+      if (result === undefined) {
+        await this.#settle();
+        if (this.core.queue.sizes.active === 0 && !this.#isAsking) return;
+        continue;
+      }
+      if (result.kind !== 'asking') this.attempts++;
+      this.expectOwnVerdict(result);
+      this.expectQueue();
+      await this.#settle();
+    }
+  }
+
+  get #isAsking(): boolean {
+    return [...this.core.queue.entities()].some(({ state }) => state.kind === 'setAside') && !this.isSlow;
+  }
+
+  async #settle(): Promise<void> {
+    await this.core.settle();
+    if (this.isSlow) return;
+    const { asked } = this.#outside ?? { asked: [] };
+    for (const { leave, nodes } of asked.splice(0)) leave(nodes.filter((name) => name !== 'd'));
+    for (const pod of this.core.picture.waitingPods.all()) pod.allow('Porter');
+    await this.core.settle();
+    await this.answer(() => true);
+  }
+
+  async answer(accepts: () => boolean): Promise<void> {
+    const { core } = this;
+    while (core.binds.length > 0) {
+      const { name, nodeName } = core.binds[0]!.binding;
+      const open = core.picture.cluster.pod(name);
+      if (open !== undefined && accepts()) {
+        await core.accept(name);
+        const gang = open.podGroupKey === undefined ? undefined : core.picture.cluster.gang(open.podGroupKey);
+        core.change(name, { nodeName, phase: 'Running', plannedGroupUid: gang?.spec?.uid });
+      } else {
+        await core.refuse(name, 'the node said no');
+      }
+    }
+    await core.settle();
+  }
+
+  /** Lets every penalty end. */
+  async later(): Promise<void> {
+    for (let round = 0; round < 3; round++) {
+      await this.drain();
+      this.core.picture.clock.advance(11_000);
+    }
+    await this.drain();
+  }
+
+  /** The planner, asked about the entity alone, has the same reasons. */
+  expectOwnVerdict(result: CycleResult): void {
+    if (result.kind !== 'refused' && result.kind !== 'foreseen') return;
+    const [pod] = result.pods;
+    const entity = this.core.queue.get(`pod/${pod!.uid}`) ?? this.core.queue.get(`gang/${pod!.podGroupKey}`);
+    if (entity === undefined) return;
+    const { picture } = this.core;
+    const { candidate, key } = entity;
+    const rooms = picture.cluster.nodes.map((node) => `${node.name}: ${node.generation}`).join();
+    const line = this.core.queue.lineOf(entity);
+    if (line !== undefined && result.kind === 'refused') this.#refusedAt.set(line, rooms);
+    // One that has been looked up may name what another reason hides by now.
+    const isAsNow = result.kind === 'refused' || (line !== undefined && this.#refusedAt.get(line) === rooms);
+    const pods = result.pods.map(({ uid }) => uid);
+    for (const uid of pods) {
+      const verdict = picture.core.verdictOf(uid);
+      expect(verdict, `verdict of ${uid}`).toBeDefined();
+      if (candidate.kind === 'gang') expect(verdict!.message).toContain(`PodGroup ${candidate.gang.key} `);
+      const named = /(\S+) finds no node/.exec(verdict!.message)?.[1];
+      if (named !== undefined) expect(pods, `whom ${verdict!.message} names`).toContain(named);
+      if (verdict!.cause === undefined) continue;
+      const { fits, blocked } = picture.core.trial(candidate);
+      if (result.kind === 'foreseen' && fits) {
+        const { first } = line!;
+        expect(first?.state.kind, `the first of the line of ${key}, refused by look-up, which fits`).toBe('active');
+        expect(this.core.queue.goesFirst(first!, entity)).toBe(true);
+      }
+      if (!fits && blocked !== undefined && isAsNow && !entity.refusedBy.has(outsiders) && this.isPlain(candidate)) {
+        expect(verdict!.cause, `cause for ${key}`).toContain(describeCause(blocked));
+      }
+    }
+  }
+
+  /** Its plan does not depend on which of several equal nodes is taken first. */
+  isPlain(candidate: QueuedEntity['candidate']): boolean {
+    if (candidate.kind === 'pod') return true;
+    return new Set([...candidate.gang.pending.values()].map(({ template }) => template)).size === 1;
+  }
+
+  /** Every entity is in one place; a line that waits for its first has one that comes. */
+  expectQueue(): void {
+    const { queue } = this.core;
+    const counts: Record<string, number> = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
+    for (const entity of queue.entities()) {
+      const { kind } = entity.state;
+      counts[kind] = (counts[kind] ?? 0) + 1;
+      expect(queue.get(entity.key)).toBe(entity);
+      const line = queue.lineOf(entity);
+      if (kind === 'unschedulable') {
+        expect(line, `${entity.key} waits in no line`).toBeDefined();
+        expect(line!.size).toBeGreaterThan(0);
+        expect(line!.first).not.toBe(entity);
+      } else if (line !== undefined) {
+        expect(line.first, `${entity.key} is ${kind} and its line has another first`).toBe(entity);
+      }
+      if (line?.first !== undefined) {
+        const { first } = line;
+        expect(queue.get(first.key), `the first of ${entity.key}'s line`).toBe(first);
+        expect(queue.lineOf(first)).toBe(line);
+        expect(['active', 'backoff', 'inFlight', 'setAside']).toContain(first.state.kind);
+      }
+    }
+    const { active, backoff, unschedulable, gated } = counts;
+    expect(queue.sizes).toEqual({ active, backoff, unschedulable, gated });
+  }
+
+  /** For ten minutes in which nothing happens only the flush tries anything, each line every five minutes, or once more if it is outdated. */
+  async expectQuiet(writes: number): Promise<void> {
+    const { queue, picture } = this.core;
+    const lines = new Set([...queue.entities()].map((entity) => queue.lineOf(entity)));
+    const before = { writes: this.writes, attempts: this.attempts };
+    for (let second = 0; second < 600; second += 10) {
+      picture.clock.advance(10_000);
+      await this.drain();
+      this.echoGroups();
+    }
+    expect(this.attempts - before.attempts, 'attempts while nothing happens').toBeLessThanOrEqual(3 * lines.size);
+    expect(this.writes - before.writes, 'writes while nothing happens').toBeLessThanOrEqual(writes);
+  }
+
+  /** Nobody waits for an event for whom there is room. */
+  lost(): string[] {
+    const { queue, picture } = this.core;
+    const lost: string[] = [];
+    // Room that is kept for somebody who has been planned elsewhere is told of when that one is bound there.
+    for (const { claimant } of picture.cluster.claims()) if (picture.cluster.isAssumed(claimant.uid)) return [];
+    for (const { key, candidate, state, refusedBy } of queue.entities()) {
+      if (state.kind !== 'unschedulable' || refusedBy.has(outsiders)) continue;
+      const line = queue.lineOf(queue.get(key)!)!;
+      if (!line.isAtRest || picture.core.verdictOf(firstOf(candidate))?.waitsFor === 'permit') continue;
+      const rounds = this.isPlain(candidate) ? 1 : 5;
+      let fits = true;
+      for (let round = 0; round < rounds && fits; round++) fits = picture.core.trial(candidate).fits;
+      if (fits) lost.push(`${key} (${picture.core.verdictOf(firstOf(candidate))?.message})`);
+    }
+    return lost;
+  }
+
+  /** Those who wait in one line say the same, each of itself. */
+  expectOneCause(): void {
+    const { queue, picture } = this.core;
+    /** line -> what its entities were told */
+    const causes = new Map<object, Set<string | undefined>>();
+    for (const entity of queue.entities()) {
+      const line = entity.state.kind === 'unschedulable' ? queue.lineOf(entity) : undefined;
+      if (line?.question === undefined) continue;
+      const known = causes.get(line) ?? new Set();
+      causes.set(line, known.add(picture.core.verdictOf(firstOf(entity.candidate))?.cause));
+    }
+    for (const told of causes.values()) expect([...told]).toHaveLength(1);
+  }
+
+  /** Who waits has been told why, and what the API has says the same. */
+  expectTold(): void {
+    const { queue, picture } = this.core;
+    for (const { key, candidate, state } of queue.entities()) {
+      if (state.kind !== 'unschedulable') continue;
+      const pods = candidate.kind === 'pod' ? [candidate.pod.uid] : [...candidate.gang.pending.keys()];
+      for (const uid of pods) {
+        const verdict = picture.core.verdictOf(uid);
+        const written = this.written.get(uid);
+        expect(verdict, `${key}: ${uid} after ${this.log.at(-1)}`).toBeDefined();
+        expect(written?.cause ?? written?.message, `${key}: ${uid} after ${this.log.at(-1)}`).toBe(
+          verdict!.cause ?? verdict!.message,
+        );
+        expect(verdict!.reason, `${key}: ${uid} after ${this.log.at(-1)}`).not.toBe('WaitingForGang');
+      }
+    }
+  }
+}
+
+function firstOf(candidate: QueuedEntity['candidate']): string {
+  return candidate.kind === 'pod' ? candidate.pod.uid : ([...candidate.gang.pending.keys()][0] ?? '');
+}
+
+const nodeNames = ['a', 'b', 'c', 'd'];
+
+function randomNode(world: World, name: string): NodeOptions & { readonly name: string } {
+  const { pick, random } = { pick: world.pick.bind(world), random: world.random };
+  return {
+    name,
+    cpu: pick([1, 2, 2, 4]),
+    ...(random() < 0.2 && { taints: ['own:NoSchedule'] }),
+    ...(random() < 0.2 && { unschedulable: true }),
+    labels: { ...(random() < 0.5 && { zone: pick(['x', 'y']) }), ...(random() < 0.5 && { colour: 'red' }) },
+  };
+}
+
+function randomPod(world: World): PodOptions {
+  const { random } = world;
+  return {
+    cpu: world.pick([1, 1, 2]),
+    schedulerName: random() < 0.8 ? 'default-scheduler' : 'second',
+    ...(random() < 0.2 && { priority: 5 }),
+    ...(random() < 0.2 && { tolerations: [{ key: 'own', operator: 'Exists' }] }),
+    ...(random() < 0.2 && { hostPorts: [80] }),
+    ...(random() < 0.2 && { nodeSelector: { zone: 'x' } }),
+    ...(random() < 0.2 && { labels: { colour: 'red' } }),
+    ...(random() < 0.1 && { labels: { door: 'shut' } }),
+  };
+}
+
+/** One change of the cluster, whichever; what was done as a text. */
+async function step(world: World): Promise<string> {
+  const { core, random, groups } = world;
+  const { cluster } = core.picture;
+  const pick = world.pick.bind(world);
+  const members = [...world.pods].map((name) => cluster.pod(name)).filter((pod) => pod !== undefined);
+  const open = members.filter(({ uid }) => cluster.openPod(uid) !== undefined);
+  const bound = members.filter(({ nodeName }) => nodeName !== '');
+  const group = groups.size === 0 ? undefined : pick([...groups.keys()]);
+  const some = <T>(from: readonly T[], act: (one: T) => string): string =>
+    from.length === 0 ? 'nothing' : act(pick(from));
+  switch (Math.floor(random() * 24)) {
+    case 0:
+    case 1:
+    case 2: {
+      const name = `g${groups.size}${random() < 0.2 ? 'r' : ''}`;
+      if (groups.has(name)) return 'nothing';
+      const sample = randomPod(world);
+      const kinds = random() < 0.8 ? [sample] : [sample, { ...randomPod(world), schedulerName: sample.schedulerName! }];
+      const minMember = pick([1, 2, 3]);
+      world.group(name, minMember, kinds, minMember + pick([0, 0, 0, 1]));
+      return `group ${name}`;
+    }
+    case 3:
+    case 4: {
+      const options = randomPod(world);
+      const count = pick([1, 1, 3]);
+      for (let i = 0; i < count; i++) world.lone(options);
+      return `${count} lone`;
+    }
+    case 5:
+    case 6: {
+      const name = pick(nodeNames);
+      const known = cluster.node(name) !== undefined;
+      if (known && random() < 0.3) {
+        core.removeNode(name);
+        return `node ${name} gone`;
+      }
+      world.node(randomNode(world, name));
+      return `node ${name} ${known ? 'changed' : 'new'}`;
+    }
+    case 7:
+    case 8:
+      return some(bound, ({ name }) => {
+        world.pods.delete(name);
+        core.removePod(name);
+        return `bound ${name} deleted`;
+      });
+    case 9:
+      return some(open, ({ name }) => {
+        world.pods.delete(name);
+        core.removePod(name);
+        return `open ${name} deleted`;
+      });
+    case 10:
+      return some(bound, ({ name }) => {
+        core.change(name, { phase: pick(['Succeeded', 'Failed']) });
+        return `${name} ended`;
+      });
+    case 11:
+      return some(members, ({ name, template, ...rest }) => {
+        if (rest.phase === 'Succeeded' || rest.phase === 'Failed') return 'nothing';
+        const { requests } = core.picture.build.projectedPod({ cpu: '500m' }).template;
+        core.change(name, { template: { ...template, requests } });
+        return `${name} asks for less`;
+      });
+    case 12:
+      return some(open, ({ name }) => {
+        core.change(name, { nodeName: pick(nodeNames), phase: 'Running' });
+        return `${name} bound by somebody else`;
+      });
+    case 13:
+      return some(open, ({ name, schedulingGates }) => {
+        core.change(name, { schedulingGates: schedulingGates.length === 0 ? ['shut'] : [] });
+        return `${name} gated`;
+      });
+    case 14:
+      return some(
+        members.filter(({ schedulingGates }) => schedulingGates.length > 0),
+        ({ name }) => {
+          core.change(name, { schedulingGates: [] });
+          return `${name} free of gates`;
+        },
+      );
+    case 15:
+      return some(open, ({ name, nominatedNodeName }) => {
+        core.change(name, { nominatedNodeName: nominatedNodeName === '' ? pick(nodeNames) : '' });
+        return `${name} nominated or no longer`;
+      });
+    case 16:
+      return some(
+        open.filter(({ podGroupKey }) => podGroupKey !== undefined),
+        ({ name }) => {
+          core.change(name, { podGroupKey: group === undefined ? undefined : `default/${group}` });
+          return `${name} moves to ${group}`;
+        },
+      );
+    case 17:
+      if (group === undefined) return 'nothing';
+      groups.get(group)!.minMember = pick([1, 2, 3]);
+      if (cluster.gang(`default/${group}`)?.spec !== undefined) world.showGroup(group);
+      return `${group} needs ${groups.get(group)!.minMember}`;
+    case 18: {
+      if (group === undefined) return 'nothing';
+      if (cluster.gang(`default/${group}`)?.spec === undefined) {
+        groups.get(group)!.uid += '+';
+        world.showGroup(group);
+        return `${group} made anew`;
+      }
+      core.removeGroup(`default/${group}`);
+      return `${group} gone`;
+    }
+    case 19:
+      if (group === undefined) return 'nothing';
+      world.member(group, random() < 0.3 ? randomPod(world) : {});
+      return `member of ${group} added`;
+    case 20:
+      return some(open, ({ name, labels }) => {
+        const { door, ...rest } = labels;
+        core.change(name, { labels: door === 'shut' ? rest : { ...rest, door: 'shut' } });
+        return `${name} labelled`;
+      });
+    case 21:
+      return some(bound, ({ name }) => {
+        core.change(name, { deleting: true });
+        return `${name} leaving`;
+      });
+    case 22:
+      world.isSlow = !world.isSlow;
+      return `Bindings are ${world.isSlow ? 'slow' : 'fast'}`;
+    default:
+      await world.answer(() => random() < 0.5);
+      return 'Bindings answered';
+  }
+}
+
+for (const options of worlds) {
+  it(`whatever happens: nobody waits for whom there is room, all are told why, and nothing goes on for nothing, with ${options.name}`, async () => {
+    let parked = 0;
+    for (let seed = 1; seed <= 12; seed++) {
+      const world = new World(seed, options);
+      const { core } = world;
+      core.queue.start();
+      try {
+        for (const node of nodeNames.slice(0, 3)) world.node(randomNode(world, node));
+        for (let count = 0; count < 60; count++) {
+          world.log.push(await step(world));
+          world.expectQueue();
+          if (world.random() < 0.5) continue;
+          await world.drain();
+          if (world.random() < 0.5) await world.later();
+          parked += core.queue.sizes.unschedulable;
+          expect(world.lost(), `seed ${seed}`).toEqual([]);
+          world.echoGroups();
+        }
+        world.isSlow = false;
+        await world.later();
+        world.echoGroups();
+        await world.later();
+        expect(world.lost()).toEqual([]);
+        core.picture.clock.advance(1_000);
+        await core.settle();
+        world.expectTold();
+        core.picture.clock.advance(60_000);
+        await core.settle();
+        world.expectOneCause();
+        await world.later();
+        await world.expectQuiet(world.pods.size);
+        await world.expectQuiet(0);
+      } catch (error) {
+        throw new Error(`seed ${seed} after ${world.log.slice(-6).join('; ')}`, { cause: error });
+      } finally {
+        core.queue.stop();
+      }
+    }
+    expect(parked).toBeGreaterThan(300);
+  });
+}
