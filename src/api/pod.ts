@@ -92,7 +92,7 @@ export interface Pod {
   readonly deleting: boolean;
   readonly schedulingGates: readonly string[];
   readonly podScheduled: PodScheduledCondition | undefined;
-  /** uid of the PodGroup whose plan bound it, as the Binding's annotation says. */
+  /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
   readonly plannedGroupUid: string | undefined;
   readonly template: PodTemplate;
 }
@@ -108,6 +108,18 @@ export const planAnnotations = {
 
 export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
   return pod.phase === 'Succeeded' || pod.phase === 'Failed';
+}
+
+/**
+ * It is on a node, or has ended, for another group object than the one with this uid: for a former one of the same name, or
+ * for the one that its label named then. One that nobody of ours bound is never said to be.
+ */
+export function isBoundForAnother(
+  pod: Pick<Pod, 'plannedGroupUid' | 'nodeName' | 'phase'>,
+  groupUid: string,
+): boolean {
+  const isBound = pod.nodeName !== '' || isTerminal(pod);
+  return isBound && pod.plannedGroupUid !== undefined && pod.plannedGroupUid !== groupUid;
 }
 
 /** As the API shows it the pod still waits for a node: it is on none, and neither ended nor being deleted. */

@@ -68,7 +68,7 @@ export class BindingCycle {
 
   async #run(plan: BindingPlan): Promise<void> {
     const refused =
-      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan) ?? this.#stopped();
+      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? quorumLost(plan) ?? this.#filterAgain(plan) ?? this.#stopped();
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
       this.#options.report({ kind: 'finished', plan, failures });
@@ -134,12 +134,14 @@ export class BindingCycle {
   }
 
   #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
-    const spec = plan.gang?.spec;
-    if (spec === undefined) return {};
+    const { gang, groupSpec } = plan;
+    if (groupSpec === undefined) return {};
+    const annotations = { [planAnnotations.groupUid]: groupSpec.uid };
+    if (gang === undefined) return annotations;
     return {
-      [planAnnotations.groupUid]: spec.uid,
+      ...annotations,
       [planAnnotations.plan]: this.#options.planId(),
-      [planAnnotations.quorum]: String(spec.minMember),
+      [planAnnotations.quorum]: String(groupSpec.minMember),
     };
   }
 
@@ -161,4 +163,21 @@ export class BindingCycle {
     this.#options.report({ kind: 'bound', plan, placement });
     return undefined;
   }
+}
+
+/**
+ * The gang may have changed while a plugin was waited for. One that has started is refilled with whoever is left; another may only
+ * begin with its quorum, and as the group object that it was planned for.
+ */
+function quorumLost({ gang, groupSpec }: BindingPlan): Status | undefined {
+  if (gang === undefined) return undefined;
+  if (gang.spec?.uid !== groupSpec?.uid) {
+    return new Status('Unschedulable', 'the PodGroup was deleted while its members were about to be bound');
+  }
+  if (gang.started || gang.missing === 0) return undefined;
+  const { minMember } = gang.spec!;
+  return new Status(
+    'Unschedulable',
+    `only ${gang.counted} of the ${minMember} members that are needed were left when they were about to be bound`,
+  );
 }

@@ -136,7 +136,8 @@ export class SchedulingCycle {
       transaction.commit();
       const { waiting } = permit;
       const startsGang = gang?.started === false;
-      return { kind: 'planned', plan: { profile, entity, gang, startsGang, placements, waiting, startedAt } };
+      const groupSpec = (gang ?? this.#cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
+      return { kind: 'planned', plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt } };
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);
