@@ -1,7 +1,7 @@
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
 import { podRequests } from './pod-requests.ts';
-import type { RawRequestSpec } from './pod-requests.ts';
+import type { RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
 import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
@@ -114,10 +114,7 @@ export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
  * It is on a node, or has ended, for another group object than the one with this uid: for a former one of the same name, or
  * for the one that its label named then. One that nobody of ours bound is never said to be.
  */
-export function isBoundForAnother(
-  pod: Pick<Pod, 'plannedGroupUid' | 'nodeName' | 'phase'>,
-  groupUid: string,
-): boolean {
+export function isBoundForAnother(pod: Pick<Pod, 'plannedGroupUid' | 'nodeName' | 'phase'>, groupUid: string): boolean {
   const isBound = pod.nodeName !== '' || isTerminal(pod);
   return isBound && pod.plannedGroupUid !== undefined && pod.plannedGroupUid !== groupUid;
 }
@@ -154,7 +151,7 @@ export interface RawPod {
     readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules };
     readonly tolerations?: readonly Toleration[];
   };
-  readonly status?: {
+  readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
     readonly nominatedNodeName?: string;
     readonly conditions?: readonly {
@@ -224,8 +221,8 @@ export class PodProjector {
     };
   }
 
-  #template({ spec }: RawPod): PodTemplate {
-    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names);
+  #template({ spec, status }: RawPod): PodTemplate {
+    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names, status);
     sum.set(podsId, 1);
     const template: PodTemplate = {
       requests: toResourceList(sum),
