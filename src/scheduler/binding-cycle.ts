@@ -68,7 +68,11 @@ export class BindingCycle {
 
   async #run(plan: BindingPlan): Promise<void> {
     const refused =
-      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? quorumLost(plan) ?? this.#filterAgain(plan) ?? this.#stopped();
+      (await this.#passPermit(plan)) ??
+      (await this.#preBind(plan)) ??
+      quorumLost(plan) ??
+      this.#filterAgain(plan) ??
+      this.#stopped();
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
       this.#options.report({ kind: 'finished', plan, failures });

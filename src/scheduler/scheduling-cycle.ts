@@ -137,7 +137,10 @@ export class SchedulingCycle {
       const { waiting } = permit;
       const startsGang = gang?.started === false;
       const groupSpec = (gang ?? this.#cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
-      return { kind: 'planned', plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt } };
+      return {
+        kind: 'planned',
+        plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt },
+      };
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);

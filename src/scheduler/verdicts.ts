@@ -55,7 +55,7 @@ export class Verdicts {
       if (index === 0) this.#options.metrics.verdictReached(verdict);
       this.#wanted.set(pod.uid, { verdict, isFirst: index === 0, since });
       events.record(notScheduled(pod, verdict));
-      const ofGroup = index === 0 && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
+      const ofGroup = index === 0 && gang !== undefined ? groupNotScheduled(gang, pod, verdict) : undefined;
       if (ofGroup !== undefined) events.record(ofGroup);
       void this.#write(pod);
     });
