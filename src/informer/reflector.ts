@@ -4,7 +4,7 @@ import { deferred } from '../base/deferred.ts';
 import type { Deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
 import { MalformedAnswerError, NotFoundError } from '../client/api-errors.ts';
-import type { KubeClient } from '../client/kube-client.ts';
+import type { KubeClient, ListPage } from '../client/kube-client.ts';
 import { unlessAborted, wait } from '../client/wait.ts';
 import type { InformerHandler } from './informer-handler.ts';
 import { ListPolicy } from './list-policy.ts';
@@ -232,22 +232,18 @@ export class Reflector<T> {
     let continueToken: string | undefined;
     let resourceVersion = '';
     for (let page = 1; page === 1 || continueToken !== undefined; page++) {
-      // Waiting for each page lets everything else run in between.
-      const answer = await client.list(path, {
-        ...this.#selectors(),
-        ...(limit === undefined ? {} : { limit }),
-        ...(continueToken === undefined ? {} : { continueToken }),
-        timeoutMs: pageTimeoutMs,
-        signal: this.#stop.signal,
-      });
-      this.#heard();
-      for (const [index, raw] of answer.items.entries()) {
-        this.#stop.signal.throwIfAborted(); // a handler may have stopped it
-        const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
-        if (key !== undefined) keys.add(key);
-      }
-      resourceVersion = answer.resourceVersion;
-      continueToken = answer.continueToken;
+      // Waiting for each page lets everything else run in between; none is held while the next one is read.
+      ({ resourceVersion, continueToken } = this.#apply(
+        await client.list(path, {
+          ...this.#selectors(),
+          ...(limit === undefined ? {} : { limit }),
+          ...(continueToken === undefined ? {} : { continueToken }),
+          timeoutMs: pageTimeoutMs,
+          signal: this.#stop.signal,
+        }),
+        page,
+        keys,
+      ));
     }
     if (resourceVersion === '') throw new MalformedAnswerError(`the list of ${path} has no metadata.resourceVersion`);
     this.#stop.signal.throwIfAborted();
@@ -260,6 +256,21 @@ export class Reflector<T> {
       this.#synced.resolve();
     }
     return resourceVersion;
+  }
+
+  /** Adds the keys of the page. Answers where the list goes on. */
+  #apply(
+    { items, resourceVersion, continueToken }: ListPage,
+    page: number,
+    keys: Set<string>,
+  ): { readonly resourceVersion: string; readonly continueToken: string | undefined } {
+    this.#heard();
+    for (const [index, raw] of items.entries()) {
+      this.#stop.signal.throwIfAborted(); // a handler may have stopped it
+      const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
+      if (key !== undefined) keys.add(key);
+    }
+    return { resourceVersion, continueToken };
   }
 
   async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {
