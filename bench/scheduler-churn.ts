@@ -3,7 +3,7 @@
  * happens: gangs of 4 are made, scheduled and deleted again, so many at a time, on the embedded plane over HTTP. With leader
  * election and endpoints, as users run it. Linux only; needs `npm run build` first.
  *
- *     node bench/scheduler-churn.ts [pods = 70000] [seconds of quiet = 120]
+ *     node bench/scheduler-churn.ts [pods = 70000] [seconds of quiet = 60]
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,15 +13,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podGroupPath } from '../src/api/pod-group.ts';
-import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
-import { seededRandom } from '../src/base/random.ts';
-import { systemClock } from '../src/base/system-clock.ts';
-import { KubeClient } from '../src/client/kube-client.ts';
 import { localKubeconfig } from '../src/client/local-kubeconfig.ts';
-import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
-import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
-import { listenHttp } from '../src/embedded/listen-http.ts';
 import { freePorts } from '../test/planes/real/ports.ts';
+import { openNodesPlane } from './nodes-plane.ts';
 import { processUsage } from './peers/process-usage.ts';
 
 const nodeCount = 1000;
@@ -29,32 +23,19 @@ const gangSize = 4;
 /** Gangs that are there at a time. */
 const gangsAtATime = 250;
 const podCount = Number(process.argv[2] ?? 70_000);
-const quietSeconds = Number(process.argv[3] ?? 120);
-/** After the last pod is gone: Events are still written. */
-const settleSeconds = 30;
+const quietSeconds = Number(process.argv[3] ?? 60);
+/** After the last pod is gone: Events are still written, and V8 gives memory back when it has not collected for 100 s. */
+const settleSeconds = 120;
 
-const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
-const listener = await listenHttp(server, 0);
-const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
+const plane = await openNodesPlane(nodeCount);
+const { client } = plane;
 const podsPath = '/api/v1/namespaces/default/pods';
 const groupsPath = podGroupPath('default');
-
-await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
-const amounts = { cpu: '16', memory: '64Gi', pods: '110' };
-for (let i = 0; i < nodeCount; i++) {
-  await client.create('/api/v1/nodes', {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: `node-${i}`, labels: { 'kubernetes.io/hostname': `node-${i}` } },
-    status: { allocatable: amounts, capacity: amounts, conditions: [{ type: 'Ready', status: 'True' }] },
-  });
-  await client.patch(`/api/v1/nodes/node-${i}`, 'merge', { spec: { taints: null } });
-}
 
 const [port] = await freePorts(1);
 const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
-await writeFile(kubeconfig, localKubeconfig(listener.url));
+await writeFile(kubeconfig, localKubeconfig(plane.url));
 const child = spawn(
   'dist/cli.js', // by its own first line, which keeps memory small
   [
