@@ -9,34 +9,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
-import { seededRandom } from '../src/base/random.ts';
-import { systemClock } from '../src/base/system-clock.ts';
-import { KubeClient } from '../src/client/kube-client.ts';
 import { localKubeconfig } from '../src/client/local-kubeconfig.ts';
-import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
-import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
-import { listenHttp } from '../src/embedded/listen-http.ts';
 import { freePorts } from '../test/planes/real/ports.ts';
+import { openNodesPlane } from './nodes-plane.ts';
 
 const nodeCount = 1000;
 const podCount = 2000;
 const seconds = Number(process.argv[2] ?? 60);
 
-const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
-const listener = await listenHttp(server, 0);
-const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
-await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
-const amounts = { cpu: '16', memory: '64Gi', pods: '110' };
-for (let i = 0; i < nodeCount; i++) {
-  await client.create('/api/v1/nodes', {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name: `node-${i}`, labels: { 'kubernetes.io/hostname': `node-${i}` } },
-    status: { allocatable: amounts, capacity: amounts, conditions: [{ type: 'Ready', status: 'True' }] },
-  });
-  await client.patch(`/api/v1/nodes/node-${i}`, 'merge', { spec: { taints: null } });
-}
+const plane = await openNodesPlane(nodeCount);
+const { client } = plane;
 for (let i = 0; i < podCount; i++) {
   const isBound = i % 2 === 0;
   await client.create('/api/v1/namespaces/default/pods', {
@@ -54,7 +36,7 @@ for (let i = 0; i < podCount; i++) {
 const [port] = await freePorts(1);
 const folder = await mkdtemp(join(tmpdir(), 'tutti-bench-'));
 const kubeconfig = join(folder, 'kubeconfig');
-await writeFile(kubeconfig, localKubeconfig(listener.url));
+await writeFile(kubeconfig, localKubeconfig(plane.url));
 const child = spawn(
   'dist/cli.js', // by its own first line, which bounds the young generation
   [
@@ -83,7 +65,6 @@ try {
   );
 } finally {
   child.kill('SIGTERM');
-  await listener.close();
-  server.close();
+  await plane.close();
   await rm(folder, { recursive: true, force: true });
 }

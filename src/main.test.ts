@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { packageVersion } from './base/package-files.ts';
 import { TestProcess } from './cli/testing/test-process.ts';
@@ -22,4 +23,13 @@ it.each(['20.20.2', '22.18.0'])('says on Node %s which one it needs and how to g
 
 it.each(['22.19.0', '23.0.0', '100.1.0'])('runs on Node %s', async (version) => {
   expect(await onNode(version)).toEqual({ stdout: `${packageVersion()}\n`, stderr: '', exitCode: 0 });
+});
+
+it('runs in the image as its own first line runs it', () => {
+  const [line = ''] = readFileSync(new URL('main.ts', import.meta.url), 'utf8').split('\n', 1);
+  const [, variable = '', flags = ''] = /^#!\/usr\/bin\/env -S (\w+=\d+) node (.+)$/.exec(line) ?? [];
+  const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');
+  const [, entry = '[]'] = /^ENTRYPOINT (.+)$/m.exec(dockerfile) ?? [];
+  expect((JSON.parse(entry) as string[]).slice(1, -1)).toEqual(flags.split(' '));
+  expect(dockerfile).toMatch(new RegExp(`^ENV .*${variable}$`, 'm'));
 });

@@ -1,6 +1,7 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4 --v8-pool-size=1
-// Keeps a busy scheduler small, at no cost in speed: a young generation of at most 4 MB a half (some 40 MB less), one thread that
-// compiles and one arena of malloc instead of one for each thread (some 12 MB less).
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=4 --v8-pool-size=1 --heap-growing-percent=100
+// Keeps a busy scheduler small, at next to no cost in speed: a young generation of at most 4 MB a half (some 40 MB less), one thread
+// that compiles and one arena of malloc instead of one for each thread (some 12 MB less), and a heap that is collected when it has
+// doubled, not when it has quadrupled (some 60 MB less). The Dockerfile starts it in the same way.
 import module from 'node:module';
 import process from 'node:process';
 

@@ -40,15 +40,15 @@ export function eventRows(): readonly EventRow[] {
       ['its verdict is new, or it could not be bound', events.notScheduled(pod, noRoom)],
       ['its group cannot be tried yet', events.notScheduled(pod, waiting)],
     ],
-    groupScheduled: [['all that a plan placed is bound', events.groupScheduled(gang, 3, 2)]],
+    groupScheduled: [['all that a plan placed is bound', events.groupScheduled(gang, [pod, pod, pod], 2)]],
     groupNotScheduled: [
-      ['its verdict is new, or a member could not be bound', events.groupNotScheduled(gang, noRoom)],
-      ['it cannot be tried yet', events.groupNotScheduled(gang, waiting)],
+      ['its verdict is new, or a member could not be bound', events.groupNotScheduled(gang, pod, noRoom)],
+      ['it cannot be tried yet', events.groupNotScheduled(gang, pod, waiting)],
     ],
     statusDropped: [
       [
         'after any other, while the definition of PodGroup is another’s',
-        events.statusDropped(events.groupNotScheduled(gang, noRoom)!, ['status.conditions']),
+        events.statusDropped(events.groupNotScheduled(gang, pod, noRoom)!, ['status.conditions']),
       ],
     ],
     preempted: [['it makes room', events.preempted({ ...pod, nodeName: 'node-1' }, 'default/train')]],

@@ -1,9 +1,10 @@
 import { addInto, maxInto, readResources } from './resource-list.ts';
 import type { RawResources, ResourceSum } from './resource-list.ts';
 import { cpuId, memoryId } from './resource-names.ts';
-import type { ResourceNames } from './resource-names.ts';
+import type { ResourceId, ResourceNames } from './resource-names.ts';
 
 interface RawContainer {
+  readonly name?: string;
   readonly restartPolicy?: string;
   readonly resources?: { readonly requests?: RawResources };
 }
@@ -14,6 +15,21 @@ export interface RawRequestSpec {
   readonly initContainers?: readonly RawContainer[];
   readonly resources?: { readonly requests?: RawResources };
   readonly overhead?: RawResources;
+}
+
+interface RawContainerStatus {
+  readonly name?: string;
+  readonly allocatedResources?: RawResources;
+  readonly resources?: { readonly requests?: RawResources };
+}
+
+/** The parts of a pod status that say how much its node gives it, which differs from the spec while it is resized. */
+export interface RawRequestStatus {
+  readonly containerStatuses?: readonly RawContainerStatus[];
+  readonly initContainerStatuses?: readonly RawContainerStatus[];
+  readonly allocatedResources?: RawResources;
+  readonly resources?: { readonly requests?: RawResources };
+  readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
 }
 
 /** What a container without a request counts when nodes are scored: kube-scheduler's 100m CPU and 200 MiB. */
@@ -27,35 +43,129 @@ export interface PodRequests {
   readonly nonZeroMemory: number;
 }
 
+/** What a container counts, of all that spec and status say of it. */
+type Reading = (container: RawContainer, status: RawContainerStatus | undefined) => RawResources | undefined;
+
 /**
  * A pod's request by Kubernetes' rule: the sum of its containers and sidecars (init containers with restartPolicy Always),
  * or the most that any init container needs together with the sidecars started before it, whichever is more; amounts set
  * for the pod as a whole override; overhead is added.
+ *
+ * While a pod is resized in place it counts, for each resource, the most of what it asks for, what its node has promised it
+ * (allocated) and what it still has; what it asks for does not count when the node can never give it (Infeasible). As
+ * kube-scheduler does with its defaults since 1.36: k8s.io/component-helpers/resource, PodRequests with UseStatusResources and
+ * InPlacePodLevelResourcesVerticalScalingEnabled.
  */
-export function podRequests(spec: RawRequestSpec, names: ResourceNames): PodRequests {
-  const podLevel = readResources(spec.resources?.requests, names);
+export function podRequests(spec: RawRequestSpec, names: ResourceNames, status?: RawRequestStatus): PodRequests {
+  const resize = status !== undefined && isBeingResized(spec, status) ? status : undefined;
+  const askedAsWhole = podLevelOnly(readResources(spec.resources?.requests, names), names);
+  const podLevel = podLevelRequests(askedAsWhole, names, resize);
   const overhead = readResources(spec.overhead, names);
-  const total = (withDefaults: boolean): ResourceSum => {
-    const sum = aggregate(spec, names, withDefaults);
+  const total = (defaults: ResourceSum): ResourceSum => {
+    const sum = resize === undefined ? aggregate(spec, names, defaults) : mostOf(spec, names, defaults, resize);
     for (const [id, amount] of podLevel) sum.set(id, amount);
     addInto(sum, overhead);
     return sum;
   };
-  const scored = total(true);
-  return {
-    sum: total(false),
-    nonZeroMilliCpu: scored.get(cpuId) ?? 0,
-    nonZeroMemory: scored.get(memoryId) ?? 0,
-  };
+  const sum = total(new Map());
+  const defaults: ResourceSum = new Map();
+  // With amounts for the whole pod the defaults stand in only for what nobody has set.
+  if (askedAsWhole.size === 0 || !sum.has(cpuId)) defaults.set(cpuId, nonZeroMilliCpu);
+  if (askedAsWhole.size === 0 || !sum.has(memoryId)) defaults.set(memoryId, nonZeroMemory);
+  const scored = total(defaults);
+  return { sum, nonZeroMilliCpu: scored.get(cpuId) ?? 0, nonZeroMemory: scored.get(memoryId) ?? 0 };
 }
 
-function aggregate(spec: RawRequestSpec, names: ResourceNames, withDefaults: boolean): ResourceSum {
+/** Whether the status says anything about amounts that the spec does not. Most pods are never resized, so this is cheap. */
+function isBeingResized(spec: RawRequestSpec, status: RawRequestStatus): boolean {
+  const differs = (container: RawContainer): boolean => {
+    const known = statusOf(container, status);
+    if (known === undefined) return false;
+    const asked = container.resources?.requests;
+    return isOther(known.allocatedResources, asked) || isOther(known.resources?.requests, asked);
+  };
+  const asked = spec.resources?.requests;
+  return (
+    isOther(status.resources?.requests, asked) ||
+    isOther(status.allocatedResources, asked) ||
+    isInfeasible(status) ||
+    spec.containers?.some(differs) === true ||
+    spec.initContainers?.some(differs) === true
+  );
+}
+
+function isOther(shown: RawResources | undefined, asked: RawResources | undefined): boolean {
+  if (shown === undefined) return false;
+  for (const name in shown) if (shown[name] !== asked?.[name]) return true;
+  for (const name in asked) if (!(name in shown)) return true;
+  return false;
+}
+
+/** The amounts for the whole pod, of those that it asks for as a whole. */
+function podLevelRequests(asked: ResourceSum, names: ResourceNames, resize: RawRequestStatus | undefined): ResourceSum {
+  if (asked.size === 0 || resize?.resources === undefined) return asked;
+  const most: ResourceSum = new Map(isInfeasible(resize) ? [] : asked);
+  for (const shown of [resize.resources.requests, resize.allocatedResources]) {
+    maxInto(most, podLevelOnly(readResources(shown, names), names));
+  }
+  return most;
+}
+
+/** Only of these can a pod as a whole ask for amounts. */
+function podLevelOnly(sum: ResourceSum, names: ResourceNames): ResourceSum {
+  for (const id of sum.keys()) {
+    if (id !== cpuId && id !== memoryId && !names.nameOf(id).startsWith('hugepages-')) sum.delete(id);
+  }
+  return sum;
+}
+
+function mostOf(
+  spec: RawRequestSpec,
+  names: ResourceNames,
+  defaults: ResourceSum,
+  resize: RawRequestStatus,
+): ResourceSum {
+  const isRefused = isInfeasible(resize);
+  const most: ResourceSum = isRefused ? new Map<ResourceId, number>() : aggregate(spec, names, defaults);
+  const ofContainers = (reading: Reading): ResourceSum => aggregate(spec, names, defaults, resize, reading);
+  const { allocatedResources, resources } = resize;
+  if (allocatedResources !== undefined && resources?.requests !== undefined) {
+    // Those of the pod are sums over its containers already.
+    maxInto(most, readResources(allocatedResources, names));
+    maxInto(most, readResources(resources.requests, names));
+    return most;
+  }
+  const asked: Reading = (container) => (isRefused ? undefined : container.resources?.requests);
+  const allocated: Reading = (container, status) => status?.allocatedResources ?? asked(container, status);
+  maxInto(most, ofContainers(allocated));
+  maxInto(
+    most,
+    ofContainers((container, status) => status?.resources?.requests ?? allocated(container, status)),
+  );
+  return most;
+}
+
+function isInfeasible({ conditions }: RawRequestStatus): boolean {
+  return conditions?.find(({ type }) => type === 'PodResizePending')?.reason === 'Infeasible';
+}
+
+function statusOf({ name }: RawContainer, status: RawRequestStatus): RawContainerStatus | undefined {
+  const isIts = (candidate: RawContainerStatus): boolean => candidate.name === name;
+  return status.containerStatuses?.find(isIts) ?? status.initContainerStatuses?.find(isIts);
+}
+
+const specOnly: Reading = (container) => container.resources?.requests;
+
+function aggregate(
+  spec: RawRequestSpec,
+  names: ResourceNames,
+  defaults: ResourceSum,
+  status: RawRequestStatus = {},
+  reading: Reading = specOnly,
+): ResourceSum {
   const requestOf = (container: RawContainer): ResourceSum => {
-    const request = readResources(container.resources?.requests, names);
-    if (withDefaults) {
-      if (!request.has(cpuId)) request.set(cpuId, nonZeroMilliCpu);
-      if (!request.has(memoryId)) request.set(memoryId, nonZeroMemory);
-    }
+    const request = readResources(reading(container, statusOf(container, status)), names);
+    for (const [id, amount] of defaults) if (!request.has(id)) request.set(id, amount);
     return request;
   };
   const running: ResourceSum = new Map();

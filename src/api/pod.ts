@@ -1,7 +1,7 @@
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
 import { podRequests } from './pod-requests.ts';
-import type { RawRequestSpec } from './pod-requests.ts';
+import type { RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
 import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
@@ -93,7 +93,7 @@ export interface Pod {
   readonly deleting: boolean;
   readonly schedulingGates: readonly string[];
   readonly podScheduled: PodScheduledCondition | undefined;
-  /** uid of the PodGroup whose plan bound it, as the Binding's annotation says. */
+  /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
   readonly plannedGroupUid: string | undefined;
   readonly template: PodTemplate;
 }
@@ -109,6 +109,15 @@ export const planAnnotations = {
 
 export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
   return pod.phase === 'Succeeded' || pod.phase === 'Failed';
+}
+
+/**
+ * It is on a node, or has ended, for another group object than the one with this uid: for a former one of the same name, or
+ * for the one that its label named then. One that nobody of ours bound is never said to be.
+ */
+export function isBoundForAnother(pod: Pick<Pod, 'plannedGroupUid' | 'nodeName' | 'phase'>, groupUid: string): boolean {
+  const isBound = pod.nodeName !== '' || isTerminal(pod);
+  return isBound && pod.plannedGroupUid !== undefined && pod.plannedGroupUid !== groupUid;
 }
 
 /** As the API shows it the pod still waits for a node: it is on none, and neither ended nor being deleted. */
@@ -165,7 +174,7 @@ export interface RawPod {
     readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules };
     readonly tolerations?: readonly Toleration[];
   };
-  readonly status?: {
+  readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
     readonly nominatedNodeName?: string;
     readonly conditions?: readonly {
@@ -235,8 +244,8 @@ export class PodProjector {
     };
   }
 
-  #template({ spec }: RawPod): PodTemplate {
-    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names);
+  #template({ spec, status }: RawPod): PodTemplate {
+    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names, status);
     sum.set(podsId, 1);
     const template: PodTemplate = {
       requests: toResourceList(sum),

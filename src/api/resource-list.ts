@@ -30,9 +30,9 @@ export function addInto(target: ResourceSum, more: ResourceSum): void {
   for (const [id, amount] of more) target.set(id, (target.get(id) ?? 0) + amount);
 }
 
-/** Raises each amount of `target` to that of `other` where `other` has more. */
+/** Raises each amount of `target` to that of `other` where `other` has more, or is the only one to name it. */
 export function maxInto(target: ResourceSum, other: ResourceSum): void {
-  for (const [id, amount] of other) if (amount > (target.get(id) ?? 0)) target.set(id, amount);
+  for (const [id, amount] of other) target.set(id, Math.max(amount, target.get(id) ?? 0));
 }
 
 /** 0 where it is not in the list. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
-import { isTerminal, planAnnotations } from '../api/pod.ts';
+import { isTerminal, isUnbound, planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';
 import type { AssumptionOutcome } from './cluster.ts';
@@ -11,6 +11,7 @@ import type { Savepoint, Transaction } from './transaction.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
 const groupNames = ['red', 'blue'];
+const memberStates = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving', 'former'] as const;
 const uids = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
 
 /** What the API may say, and what a cycle may leave behind when it commits. */
@@ -32,8 +33,9 @@ const change = fc.oneof(
       gated: fc.constantFrom(false, false, false, true),
       cpu: fc.constantFrom(1, 2),
       port: fc.constantFrom(undefined, 80, 81),
-      plannedFor: fc.constantFrom(undefined, '1', '2'),
+      plannedFor: fc.constantFrom(undefined, '1', '2', '3'),
       schedulerName: fc.constantFrom('ours', 'theirs'),
+      nominatedNodeName: fc.option(fc.constantFrom(...nodeNames), { nil: undefined, freq: 2 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('removePod' as const), uid: fc.constantFrom(...uids) }) },
@@ -42,7 +44,7 @@ const change = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('setGang' as const),
       name: fc.constantFrom(...groupNames),
-      uid: fc.constantFrom('1', '2'),
+      uid: fc.constantFrom('1', '2', '3'),
       minMember: fc.integer({ min: 1, max: 4 }),
       started: fc.constantFrom(false, false, true),
     }),
@@ -60,6 +62,15 @@ const change = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('forget' as const), uid: fc.constantFrom(...uids) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('keep' as const),
+      uid: fc.constantFrom(...uids),
+      node: fc.constantFrom(...nodeNames),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), uid: fc.constantFrom(...uids) }) },
 );
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
@@ -79,6 +90,12 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+interface AssumptionModel {
+  readonly nodeName: string;
+  /** uid of the group that the pod was then a member of. */
+  readonly groupUid: string | undefined;
+}
+
 interface GroupModel {
   spec: GangSpec | undefined;
   started: boolean;
@@ -91,8 +108,9 @@ class Both {
   /** name -> allocatable cpu in millicores */
   readonly nodes = new Map<string, number>();
   readonly pods = new Map<string, Pod>();
-  /** uid -> node name */
-  readonly assumed = new Map<string, string>();
+  readonly assumed = new Map<string, AssumptionModel>();
+  /** uid of a pod that is to come -> node on which room is kept for it by us */
+  readonly kept = new Map<string, string>();
   readonly groups = new Map<string, GroupModel>();
   #version = 0;
 
@@ -115,6 +133,7 @@ class Both {
         this.#expectOutcome(this.cluster.removePod(said.uid), this.assumed.has(said.uid) ? 'contradicted' : 'none');
         this.pods.delete(said.uid);
         this.assumed.delete(said.uid);
+        this.kept.delete(said.uid);
         break;
       case 'setGang': {
         const spec = gangSpec(said.name, said);
@@ -133,7 +152,7 @@ class Both {
       }
       case 'assume': {
         const transaction = this.cluster.begin();
-        if (this.#assume(transaction, said.uid, said.node)) this.assumed.set(said.uid, said.node);
+        if (this.#assume(transaction, said.uid, said.node)) this.noteAssumption(said.uid, said.node);
         transaction.commit();
         break;
       }
@@ -143,21 +162,46 @@ class Both {
         this.assumed.delete(said.uid);
         break;
       }
+      case 'keep': {
+        const claimant = this.pods.get(said.uid);
+        if (claimant === undefined || !isUnbound(claimant)) break;
+        this.cluster.claim({ kind: 'repair', claimant, nodeName: said.node, isKept: true });
+        this.kept.set(said.uid, said.node);
+        break;
+      }
+      case 'release':
+        // Nobody gives up what only the API tells of.
+        if (this.kept.delete(said.uid)) this.cluster.releaseClaim(said.uid);
+        break;
     }
     this.#noteStarts();
   }
 
-  #setPod({ group, gated, port, nodeName, plannedFor, ...rest }: Extract<Change, { kind: 'setPod' }>): void {
+  noteAssumption(uid: string, nodeName: string): void {
+    const groupUid = this.groups.get(this.pods.get(uid)!.podGroupKey ?? '')?.spec?.uid;
+    this.assumed.set(uid, { nodeName, groupUid });
+  }
+
+  #setPod({
+    group,
+    gated,
+    port,
+    nodeName,
+    nominatedNodeName,
+    plannedFor,
+    ...rest
+  }: Extract<Change, { kind: 'setPod' }>): void {
     const pod = this.build.projectedPod({
       ...rest,
       ...(group !== undefined && { group }),
       ...(nodeName !== undefined && { nodeName }),
+      ...(nominatedNodeName !== undefined && { nominatedNodeName }),
       ...(gated && { gates: ['wait'] }),
       ...(port !== undefined && { hostPorts: [port] }),
       ...(plannedFor !== undefined && { annotations: { [planAnnotations.groupUid]: plannedFor } }),
       resourceVersion: String(this.#version++),
     });
-    const assumedOn = this.assumed.get(pod.uid);
+    const assumedOn = this.assumed.get(pod.uid)?.nodeName;
     let expected: AssumptionOutcome = 'none';
     if (assumedOn !== undefined) {
       if (isTerminal(pod)) expected = 'contradicted';
@@ -166,6 +210,7 @@ class Both {
     }
     this.#expectOutcome(this.cluster.setPod(pod), expected);
     if (expected !== 'kept') this.assumed.delete(pod.uid);
+    if (!isUnbound(pod)) this.kept.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.pods.delete(pod.uid);
     else this.pods.set(pod.uid, pod);
   }
@@ -239,10 +284,25 @@ class Both {
     for (const name of nodeNames) this.#expectNode(name);
     const keys = new Set([...this.groups.keys(), ...groupNames.map((name) => `default/${name}`)]);
     for (const key of keys) this.#expectGroup(key);
+    this.#expectClaims();
+  }
+
+  /** Room kept by us, else where the API says that the pod is nominated. */
+  #expectClaims(): void {
+    const expected = [...this.pods.values()].filter(isUnbound).flatMap((pod) => {
+      const nodeName = this.kept.get(pod.uid) ?? pod.nominatedNodeName;
+      return nodeName === '' ? [] : [`${pod.uid}@${nodeName}`];
+    });
+    const shown = [...this.cluster.claims()].map(({ claimant, nodeName }) => `${claimant.uid}@${nodeName}`);
+    expect(shown.sort()).toEqual(expected.sort());
+    for (const node of this.cluster.nodes) {
+      const here = expected.filter((claim) => claim.endsWith(`@${node.name}`));
+      expect([...node.claims.keys()].map((uid) => `${uid}@${node.name}`).sort()).toEqual(here);
+    }
   }
 
   #placeOf(pod: Pod): string {
-    return isTerminal(pod) ? '' : (this.assumed.get(pod.uid) ?? pod.nodeName);
+    return isTerminal(pod) ? '' : (this.assumed.get(pod.uid)?.nodeName ?? pod.nodeName);
   }
 
   #expectNode(name: string): void {
@@ -273,7 +333,7 @@ class Both {
       return;
     }
     const inState = (state: string): Pod[] => members.filter((pod) => this.#stateOf(pod) === state);
-    for (const state of ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const) {
+    for (const state of memberStates) {
       expect(gang!.count(state), `${state} of ${key}`).toBe(inState(state).length);
     }
     expect([...gang!.members.keys()].sort()).toEqual(members.map((pod) => pod.uid).sort());
@@ -287,29 +347,28 @@ class Both {
       expect(gang!.pendingBySchedulerName.get(name) ?? 0).toBe(count);
     }
     expect(gang!.started).toBe(group?.started ?? false);
-    const counted = inState('bound').length + inState('planned').length + (gang!.started ? this.#ownSuccesses(key) : 0);
-    expect(gang!.counted).toBe(counted);
-    expect(gang!.missing).toBe(Math.max(0, (group?.spec?.minMember ?? 0) - counted));
+    const counted = [
+      ...inState('bound'),
+      ...inState('planned'),
+      ...inState('succeeded').filter(() => group?.started === true),
+    ];
+    expect(gang!.counted).toBe(counted.length);
+    expect(members.filter(({ uid }) => gang!.counts(uid)).length).toBe(counted.length);
+    expect(gang!.missing).toBe(Math.max(0, (group?.spec?.minMember ?? 0) - counted.length));
   }
 
-  #stateOf(pod: Pod): string {
-    if (pod.phase === 'Succeeded') return 'succeeded';
+  #stateOf(pod: Pod): (typeof memberStates)[number] {
     if (pod.phase === 'Failed') return 'failed';
-    if (pod.deleting) return 'leaving';
+    if (pod.deleting && pod.phase !== 'Succeeded') return 'leaving';
+    const assumption = this.assumed.get(pod.uid);
+    const hasPlace = assumption !== undefined || pod.nodeName !== '' || pod.phase === 'Succeeded';
+    const plannedFor = assumption === undefined ? pod.plannedGroupUid : assumption.groupUid;
+    const present = this.groups.get(pod.podGroupKey ?? '')?.spec?.uid;
+    if (hasPlace && present !== undefined && plannedFor !== undefined && plannedFor !== present) return 'former';
+    if (pod.phase === 'Succeeded') return 'succeeded';
     if (pod.nodeName !== '') return 'bound';
-    if (this.assumed.has(pod.uid)) return 'planned';
+    if (assumption !== undefined) return 'planned';
     return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
-  }
-
-  /** Those that another group of this name had bound are not its own. */
-  #ownSuccesses(key: string): number {
-    const uid = this.groups.get(key)?.spec?.uid;
-    return [...this.pods.values()].filter(
-      (pod) =>
-        pod.podGroupKey === key &&
-        pod.phase === 'Succeeded' &&
-        (pod.plannedGroupUid === undefined || pod.plannedGroupUid === uid),
-    ).length;
   }
 
   #group(key: string): GroupModel {
@@ -321,8 +380,10 @@ class Both {
   #noteStarts(): void {
     for (const [key, group] of this.groups) {
       if (group.spec === undefined || group.started) continue;
-      const bound = [...this.pods.values()].filter((pod) => pod.podGroupKey === key && this.#stateOf(pod) === 'bound');
-      group.started = group.spec.started || bound.length + this.#ownSuccesses(key) >= group.spec.minMember;
+      const done = [...this.pods.values()].filter(
+        (pod) => pod.podGroupKey === key && ['bound', 'succeeded'].includes(this.#stateOf(pod)),
+      );
+      group.started = group.spec.started || done.length >= group.spec.minMember;
     }
   }
 }
@@ -350,18 +411,18 @@ function nodePicture(info: NodeInfo): unknown {
     nonZero: [info.nonZeroMilliCpu, info.nonZeroMemory],
     pods: [...info.pods.keys()],
     ports: ports(info.hostPorts),
+    claims: [...info.claims.keys()],
   };
 }
 
 function gangPicture(gang: Gang): unknown {
-  const states = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const;
   return {
     key: gang.key,
     spec: gang.spec,
     started: gang.started,
     members: [...gang.members.keys()],
     pending: [...gang.pending.keys()].sort(),
-    counts: states.map((state) => gang.count(state)),
+    counts: memberStates.map((state) => gang.count(state)),
     schedulers: [...gang.pendingBySchedulerName].sort(),
   };
 }
@@ -426,7 +487,9 @@ describe('the cluster picture', () => {
           transaction.commit();
           expect(both.picture()).toEqual(picture);
           for (const pod of both.pods.values()) {
-            if (both.cluster.isAssumed(pod.uid)) both.assumed.set(pod.uid, both.cluster.nodeOf(pod)!.name);
+            if (both.cluster.isAssumed(pod.uid) && !both.assumed.has(pod.uid)) {
+              both.noteAssumption(pod.uid, both.cluster.nodeOf(pod)!.name);
+            }
           }
           both.expectRecount();
           for (const said of later) both.apply(said);

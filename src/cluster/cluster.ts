@@ -5,7 +5,7 @@ import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
-import type { GangSpec } from './gang.ts';
+import type { GangSpec, MemberPlan } from './gang.ts';
 import { NodeInfo } from './node-info.ts';
 import { Room } from './room.ts';
 import { Transaction } from './transaction.ts';
@@ -13,6 +13,11 @@ import type { TransactionTarget } from './transaction.ts';
 
 /** What became of an assumption when the API spoke about its pod. */
 export type AssumptionOutcome = 'none' | 'kept' | 'confirmed' | 'contradicted';
+
+/** Where an unbound pod is taken to be. */
+interface Assumption extends MemberPlan {
+  readonly node: NodeInfo;
+}
 
 const unknownNode: Node = {
   name: '',
@@ -38,8 +43,8 @@ export class Cluster {
   readonly #nodesByName = new Map<string, NodeInfo>();
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
-  /** uid -> node that an unbound pod is assumed on */
-  readonly #assumed = new Map<string, NodeInfo>();
+  /** uid -> assumption about an unbound pod */
+  readonly #assumed = new Map<string, Assumption>();
   /** owner uid -> its claim */
   readonly #claims = new Map<string, Claim>();
   /** namespace/name -> group */
@@ -125,7 +130,8 @@ export class Cluster {
 
   /** The node that holds the pod, bound or assumed, whether or not the API has shown that node; undefined when it has ended. */
   nodeOf(pod: Pod): NodeInfo | undefined {
-    const info = this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
+    const info =
+      this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
@@ -145,7 +151,7 @@ export class Cluster {
    */
   setPod(pod: Pod): AssumptionOutcome {
     const known = this.#pods.get(pod.uid);
-    const assumedOn = this.#assumed.get(pod.uid);
+    const assumedOn = this.#assumed.get(pod.uid)?.node;
     const outcome = assumptionOutcome(pod, assumedOn);
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
     const wasThere = known !== undefined && !isTerminal(known);
@@ -178,7 +184,7 @@ export class Cluster {
 
   /** Keeps room for the claimant; replaces the claim it had. */
   claim(claim: Claim): void {
-    this.releaseClaim(claim.claimant.uid);
+    this.#dropClaim(claim.claimant.uid);
     this.#claims.set(claim.claimant.uid, claim);
     const info = this.#nodeNamed(claim.nodeName);
     info.claims.set(claim.claimant.uid, claim);
@@ -201,17 +207,11 @@ export class Cluster {
 
   /** Gives the owner's room back; false when it had none. */
   releaseClaim(owner: string): boolean {
-    const claim = this.#claims.get(owner);
-    if (claim === undefined) return false;
-    this.#claims.delete(owner);
-    const info = this.#nodeNamed(claim.nodeName);
-    info.claims.delete(owner);
-    this.#touch(info);
-    this.#dropIfUnused(info);
+    const claim = this.#dropClaim(owner);
     // What the API says holds again where our own claim stood in its place.
-    const known = claim.isKept === true ? this.openPod(owner) : undefined;
+    const known = claim?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
-    return true;
+    return claim !== undefined;
   }
 
   // Groups
@@ -247,7 +247,8 @@ export class Cluster {
     const target: TransactionTarget = {
       assume: (pod, node) => {
         if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
-        this.#assumed.set(pod.uid, node);
+        const groupUid = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)?.spec?.uid;
+        this.#assumed.set(pod.uid, { node, groupUid });
         this.#putOnNode(pod);
         if (pod.podGroupKey !== undefined) this.#joinGang(pod);
       },
@@ -283,6 +284,17 @@ export class Cluster {
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
 
+  #dropClaim(owner: string): Claim | undefined {
+    const claim = this.#claims.get(owner);
+    if (claim === undefined) return undefined;
+    this.#claims.delete(owner);
+    const info = this.#nodeNamed(claim.nodeName);
+    info.claims.delete(owner);
+    this.#touch(info);
+    this.#dropIfUnused(info);
+    return claim;
+  }
+
   /** A pod that the API says is nominated claims its room; every claim ends when its owner is on a node or gone. */
   #followNomination(pod: Pod): void {
     const known = this.#claims.get(pod.uid);
@@ -297,7 +309,7 @@ export class Cluster {
 
   #putOnNode(pod: Pod): void {
     if (isTerminal(pod)) return;
-    const info = this.#assumed.get(pod.uid) ?? (pod.nodeName === '' ? undefined : this.#nodeNamed(pod.nodeName));
+    const info = this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodeNamed(pod.nodeName));
     if (info === undefined) return;
     // An assumption keeps its node, which has been dropped if it is unknown and its last pod was just taken off.
     this.#nodesByName.set(info.name, info);
@@ -341,7 +353,7 @@ export class Cluster {
   }
 
   #joinGang(pod: Pod): void {
-    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.has(pod.uid));
+    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid));
   }
 
   #leaveGang(pod: Pod): void {

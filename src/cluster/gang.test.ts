@@ -22,16 +22,41 @@ describe('a gang', () => {
   it('is neither started nor helped by pods that succeeded in a former group of its name', () => {
     const gang = gangOf('second', 2);
     const done = { nodeName: 'a', phase: 'Succeeded' } as const;
-    for (const pod of build.projectedPods(2, plannedFor('first', done))) gang.setMember(pod, false);
+    for (const pod of build.projectedPods(2, plannedFor('first', done))) gang.setMember(pod);
     expect([gang.started, gang.counted, gang.missing]).toEqual([false, 0, 2]);
+  });
+
+  it('is neither started nor helped by pods that run for a former group of its name', () => {
+    const gang = gangOf('second', 2);
+    for (const pod of build.projectedPods(2, plannedFor('first', { nodeName: 'a' }))) gang.setMember(pod);
+    expect([gang.started, gang.counted, gang.missing, gang.incomplete]).toEqual([false, 0, 2, false]);
+    expect(gang.count('former')).toBe(2);
+  });
+
+  it('made anew counts nobody who ran, was planned or has succeeded for the one before, and one made by nobody as its own', () => {
+    const gang = gangOf('first', 2);
+    const runs = build.projectedPod(plannedFor('first', { nodeName: 'a' }));
+    const [planned, foreign] = [
+      build.projectedPod({ group: 'pair' }),
+      build.projectedPod({ group: 'pair', nodeName: 'a' }),
+    ];
+    const done = build.projectedPod(plannedFor('first', { nodeName: 'a', phase: 'Succeeded' }));
+    for (const pod of [runs, foreign, done]) gang.setMember(pod);
+    gang.setMember(planned, { groupUid: 'first' });
+    expect([gang.started, gang.counted]).toEqual([true, 4]);
+    gang.setSpec({ ...gang.spec!, uid: 'second' });
+    expect([gang.started, gang.counted, gang.count('former')]).toEqual([false, 1, 3]);
+    expect([runs, planned, foreign, done].map(({ uid }) => gang.counts(uid))).toEqual([false, false, true, false]);
+    gang.setMember(planned);
+    expect([gang.stateOf(planned.uid), gang.counted]).toEqual(['pending', 1]);
   });
 
   it("counts those that succeeded in its own plan, or in nobody's, once it has started", () => {
     const gang = gangOf('second', 2);
-    gang.setMember(build.projectedPod(plannedFor('second', { nodeName: 'a', phase: 'Succeeded' })), false);
-    expect([gang.started, gang.counted]).toEqual([false, 0]);
+    gang.setMember(build.projectedPod(plannedFor('second', { nodeName: 'a', phase: 'Succeeded' })));
+    expect([gang.started, gang.counted, gang.counts([...gang.members.keys()][0]!)]).toEqual([false, 0, false]);
     const other = build.projectedPod({ group: 'pair', nodeName: 'a', phase: 'Succeeded' });
-    gang.setMember(other, false);
+    gang.setMember(other);
     expect([gang.started, gang.counted, gang.missing]).toEqual([true, 2, 0]);
     gang.removeMember(other.uid);
     expect([gang.started, gang.counted, gang.missing]).toEqual([true, 1, 1]);
@@ -40,19 +65,19 @@ describe('a gang', () => {
   it('is incomplete when some members are on nodes or believed to be, and the quorum is not', () => {
     const gang = gangOf('only', 2);
     const [first, second] = build.projectedPods(2, { group: 'pair' });
-    gang.setMember(first!, false);
-    gang.setMember(second!, false);
+    gang.setMember(first!);
+    gang.setMember(second!);
     expect(gang.incomplete).toBe(false);
-    gang.setMember(first!, true);
+    gang.setMember(first!, { groupUid: 'only' });
     expect(gang.incomplete).toBe(true);
-    gang.setMember(second!, true);
+    gang.setMember(second!, { groupUid: 'only' });
     expect(gang.incomplete).toBe(false);
   });
 
   it('counts a member that is said to leave for a while no more, and has not been given up for started', () => {
     const gang = gangOf('only', 2);
     const [first, second] = build.projectedPods(2, { group: 'pair', nodeName: 'a' });
-    for (const pod of [first!, second!]) gang.setMember(pod, false);
+    for (const pod of [first!, second!]) gang.setMember(pod);
     gang.putInState(first!.uid, 'leaving');
     expect([gang.count('bound'), gang.count('leaving'), gang.counted, gang.missing]).toEqual([1, 1, 1, 1]);
     expect([gang.started, gang.members.size, gang.stateOf(first!.uid)]).toEqual([true, 2, 'leaving']);
@@ -63,9 +88,9 @@ describe('a gang', () => {
   it('is what the API says of its members, whatever state they were said to be in', () => {
     const gang = gangOf('only', 2);
     const [first] = build.projectedPods(1, { group: 'pair', nodeName: 'a' });
-    gang.setMember(first!, false);
+    gang.setMember(first!);
     gang.putInState(first!.uid, 'leaving');
-    gang.setMember(first!, false);
+    gang.setMember(first!);
     expect([gang.count('bound'), gang.count('leaving')]).toEqual([1, 0]);
     gang.putInState(first!.uid, 'leaving');
     gang.removeMember(first!.uid);
@@ -83,12 +108,12 @@ describe('a gang', () => {
     const members = ['ours', 'theirs', 'ours'].map((schedulerName) =>
       build.projectedPod({ group: 'pair', schedulerName }),
     );
-    for (const pod of members) gang.setMember(pod, false);
+    for (const pod of members) gang.setMember(pod);
     const { order } = gang;
-    gang.setMember(members[0]!, true);
-    gang.setMember(members[0]!, false);
-    gang.setMember(members[1]!, true);
-    gang.setMember(members[1]!, false);
+    gang.setMember(members[0]!, { groupUid: 'only' });
+    gang.setMember(members[0]!);
+    gang.setMember(members[1]!, { groupUid: 'only' });
+    gang.setMember(members[1]!);
     expect(gang.order.pending).toEqual([members[2]!, members[0]!, members[1]!].map(({ uid }) => uid));
     gang.restoreOrder(order);
     expect([...gang.pending.values()]).toEqual(members);

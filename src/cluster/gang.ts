@@ -1,4 +1,4 @@
-import { isTerminal } from '../api/pod.ts';
+import { isBoundForAnother, isTerminal } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
 
@@ -21,9 +21,16 @@ export interface GangSpec {
 
 /**
  * Where a member is: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
- * confirmed; `bound` runs or will run on its node; `succeeded`, `failed` have ended; `leaving` is being deleted.
+ * confirmed; `bound` runs or will run on its node; `succeeded`, `failed` have ended; `leaving` is being deleted; `former` was
+ * planned, is bound or has succeeded for another group object than the present one, and says nothing of this one.
  */
-export type MemberState = 'pending' | 'gated' | 'planned' | 'bound' | 'succeeded' | 'failed' | 'leaving';
+export type MemberState = 'pending' | 'gated' | 'planned' | 'bound' | 'succeeded' | 'failed' | 'leaving' | 'former';
+
+/** What is known of a member that is assumed on a node. */
+export interface MemberPlan {
+  /** uid of the group object when it was planned; undefined: there was none. */
+  readonly groupUid: string | undefined;
+}
 
 /** A pod group as plugins see it. */
 export interface GangView {
@@ -52,6 +59,8 @@ export interface GangView {
   count(state: MemberState): number;
   /** Where a member is; undefined for a pod that is none. */
   stateOf(uid: string): MemberState | undefined;
+  /** Whether the member is one of those `counted`. */
+  counts(uid: string): boolean;
 }
 
 /** The order of what has one in a gang, to be restored after steps that were undone. */
@@ -70,8 +79,8 @@ export class Gang implements GangView {
   started = false;
   /** uid -> state, for members */
   readonly #states = new Map<string, MemberState>();
-  /** uid of the group whose plan bound them ('' when no plan did) -> how many members succeeded */
-  readonly #succeededByPlan = new Map<string, number>();
+  /** uid -> plan, for members that are assumed on a node */
+  readonly #plans = new Map<string, MemberPlan>();
   readonly #counts: Record<MemberState, number> = {
     pending: 0,
     gated: 0,
@@ -80,6 +89,7 @@ export class Gang implements GangView {
     succeeded: 0,
     failed: 0,
     leaving: 0,
+    former: 0,
   };
 
   constructor(key: string) {
@@ -91,7 +101,12 @@ export class Gang implements GangView {
   }
 
   get counted(): number {
-    return this.#counts.bound + this.#counts.planned + (this.started ? this.#succeeded : 0);
+    return this.#counts.bound + this.#counts.planned + (this.started ? this.#counts.succeeded : 0);
+  }
+
+  counts(uid: string): boolean {
+    const state = this.#states.get(uid);
+    return state === 'bound' || state === 'planned' || (state === 'succeeded' && this.started);
   }
 
   get missing(): number {
@@ -107,19 +122,24 @@ export class Gang implements GangView {
   }
 
   setSpec(spec: GangSpec | undefined): void {
-    if (spec?.uid !== this.spec?.uid) this.started = false;
+    const isAnother = spec?.uid !== this.spec?.uid;
     this.spec = spec;
+    if (isAnother) {
+      this.started = false;
+      for (const pod of this.members.values()) this.putInState(pod.uid, this.#stateOf(pod));
+    }
     this.#noteStart();
   }
 
-  /** Adds the member or replaces what is known of it. */
-  setMember(pod: Pod, assumed: boolean): void {
+  /** Adds the member or replaces what is known of it; with `plan` while it is assumed on a node. */
+  setMember(pod: Pod, plan?: MemberPlan): void {
     this.#leaveState(pod.uid);
-    const state = stateOf(pod, assumed);
+    if (plan === undefined) this.#plans.delete(pod.uid);
+    else this.#plans.set(pod.uid, plan);
+    const state = this.#stateOf(pod);
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
     this.#counts[state]++;
-    if (state === 'succeeded') this.#countSucceeded(pod, 1);
     if (state === 'pending') this.#setPending(pod);
     this.#noteStart();
   }
@@ -128,6 +148,7 @@ export class Gang implements GangView {
     this.#leaveState(uid);
     this.members.delete(uid);
     this.#states.delete(uid);
+    this.#plans.delete(uid);
   }
 
   stateOf(uid: string): MemberState | undefined {
@@ -136,7 +157,7 @@ export class Gang implements GangView {
 
   /**
    * Says for a while that a member is in another state than its pod shows, or again in the one that it was in; for members that
-   * neither are nor become pending or succeeded.
+   * neither are nor become pending.
    */
   putInState(uid: string, state: MemberState): void {
     const before = this.#states.get(uid);
@@ -160,7 +181,6 @@ export class Gang implements GangView {
     const state = this.#states.get(uid);
     if (state === undefined) return;
     this.#counts[state]--;
-    if (state === 'succeeded') this.#countSucceeded(this.members.get(uid)!, -1);
     const pending = this.pending.get(uid);
     if (pending === undefined) return;
     this.pending.delete(uid);
@@ -178,20 +198,21 @@ export class Gang implements GangView {
     else this.pendingBySchedulerName.set(name, count);
   }
 
-  /** Those that a former group of this name had bound are history: its work says nothing of this one's. */
-  get #succeeded(): number {
-    const own = this.spec === undefined ? 0 : (this.#succeededByPlan.get(this.spec.uid) ?? 0);
-    return own + (this.#succeededByPlan.get('') ?? 0);
-  }
-
-  #countSucceeded({ plannedGroupUid = '' }: Pod, change: 1 | -1): void {
-    this.#succeededByPlan.set(plannedGroupUid, (this.#succeededByPlan.get(plannedGroupUid) ?? 0) + change);
-  }
-
   /** Only what the API confirms starts a group; a plan does not. */
   #noteStart(): void {
     if (this.started || this.spec === undefined) return;
-    this.started = this.spec.started || this.#counts.bound + this.#succeeded >= this.spec.minMember;
+    this.started = this.spec.started || this.#counts.bound + this.#counts.succeeded >= this.spec.minMember;
+  }
+
+  #stateOf(pod: Pod): MemberState {
+    if (pod.phase === 'Failed') return 'failed';
+    if (pod.deleting && !isTerminal(pod)) return 'leaving';
+    const plan = this.#plans.get(pod.uid);
+    if (this.spec !== undefined && isOfAnother(pod, plan, this.spec.uid)) return 'former';
+    if (pod.phase === 'Succeeded') return 'succeeded';
+    if (pod.nodeName !== '') return 'bound';
+    if (plan !== undefined) return 'planned';
+    return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
   }
 }
 
@@ -213,10 +234,8 @@ function keysInOrder(map: ReadonlyMap<string, unknown>, order: readonly string[]
   return i === order.length;
 }
 
-function stateOf(pod: Pod, assumed: boolean): MemberState {
-  if (isTerminal(pod)) return pod.phase === 'Succeeded' ? 'succeeded' : 'failed';
-  if (pod.deleting) return 'leaving';
-  if (pod.nodeName !== '') return 'bound';
-  if (assumed) return 'planned';
-  return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
+/** A Binding says for which group; until it is seen, the plan does. */
+function isOfAnother(pod: Pod, plan: MemberPlan | undefined, groupUid: string): boolean {
+  if (plan === undefined) return isBoundForAnother(pod, groupUid);
+  return plan.groupUid !== undefined && plan.groupUid !== groupUid;
 }

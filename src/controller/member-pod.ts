@@ -10,7 +10,7 @@ export interface MemberPod {
   readonly name: string;
   /** namespace/name of the PodGroup it names, whether or not that exists; undefined for a pod of its own. */
   readonly groupKey: string | undefined;
-  /** uid of the PodGroup whose plan bound it, as the Binding's annotation says. */
+  /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
   readonly plannedGroupUid: string | undefined;
   readonly phase: PodPhase;
   /** Empty until bound. */
@@ -81,10 +81,4 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.podScheduled?.message === b.podScheduled?.message &&
     a.owners.join() === b.owners.join()
   );
-}
-
-/** It ended in a former group of this name: that work says nothing of the group with this uid. */
-export function isOfFormerGroup(member: MemberPod, groupUid: string): boolean {
-  if (member.phase !== 'Succeeded' && member.phase !== 'Failed') return false;
-  return member.plannedGroupUid !== undefined && member.plannedGroupUid !== groupUid;
 }

@@ -195,18 +195,22 @@ describe('PodGroupController', () => {
     expect(plane.status('other/group')).toMatchObject({ phase: 'Pending', members: 1 });
   });
 
-  it('leaves out what ended in a former group of the same name', async () => {
+  it('leaves out what runs or has ended for a former group of the same name', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     const { uid } = podGroup();
     plane.set(
       memberPod({ uid: 'a', phase: 'Succeeded', plannedGroupUid: 'former' }),
       memberPod({ uid: 'b', phase: 'Failed', plannedGroupUid: 'former' }),
-      memberPod({ uid: 'c', phase: 'Running', plannedGroupUid: 'former' }),
+      memberPod({ uid: 'c', phase: 'Running', nodeName: 'a', plannedGroupUid: 'former' }),
+      memberPod({ uid: 'f', phase: 'Running', nodeName: 'a' }),
+      memberPod({ uid: 'g', phase: 'Running', nodeName: 'a', plannedGroupUid: uid }),
+      // An annotation that was copied says nothing of a pod that is on no node.
+      memberPod({ uid: 'h', phase: 'Pending', plannedGroupUid: 'former' }),
       memberPod({ uid: 'd', phase: 'Succeeded', plannedGroupUid: uid }),
       memberPod({ uid: 'e', phase: 'Failed' }),
     );
     await plane.pass();
-    expect(plane.status()).toMatchObject({ members: 3, running: 1, succeeded: 1, failed: 1 });
+    expect(plane.status()).toMatchObject({ members: 5, running: 2, succeeded: 1, failed: 1, scheduled: 3 });
   });
 
   it('looks at both groups when a pod changes its group, and at the group of a pod that is deleted', async () => {

@@ -1,3 +1,4 @@
+import { isBoundForAnother } from '../api/pod.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -5,7 +6,6 @@ import { ConflictError, NotFoundError } from '../client/api-errors.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
-import { isOfFormerGroup } from './member-pod.ts';
 import type { MemberPod } from './member-pod.ts';
 import type { PodGroupControllerMetrics, ReconcileResult } from './pod-group-controller-metrics.ts';
 import { derivePodGroupStatus } from './pod-group-status.ts';
@@ -152,7 +152,7 @@ export class PodGroupController {
     const known = lookup.group(key);
     if (known === undefined) return 'gone';
     const group = this.#newest(known);
-    const members = [...lookup.membersOf(key)].filter((member) => !isOfFormerGroup(member, group.uid));
+    const members = [...lookup.membersOf(key)].filter((member) => !isBoundForAnother(member, group.uid));
     const derived = derivePodGroupStatus(group, members, clock.now());
     const patch = statusPatch(group.status, derived);
     if (patch === undefined) return 'unchanged';

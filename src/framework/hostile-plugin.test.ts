@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
+import type { Pod } from '../api/pod.ts';
 import type { Logger } from '../observability/logger.ts';
 import { silentLogger } from '../observability/silent-logger.ts';
-import { pluginRegistry } from '../plugins/registry.ts';
+import { defaultPlugins, pluginRegistry } from '../plugins/registry.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 import { CycleState } from './cycle-state.ts';
 import { EventHints } from './event-hints.ts';
@@ -52,6 +53,39 @@ async function verdictOf(points: Hostile): Promise<string | undefined> {
 }
 
 const aStatus = 'it must answer undefined or a Status, not';
+
+describe('a Reserve that fails after it has reserved', () => {
+  it.each<[string, () => unknown]>([
+    ['answers a text', () => 'no'],
+    ['answers null', () => null],
+    ['answers a promise', () => Promise.resolve()],
+    [
+      'throws',
+      () => {
+        throw new Error('late');
+      },
+    ],
+  ])('and %s is undone for every member, the one it failed on too', async (_how, fails) => {
+    const reserved = new Set<string>();
+    const core = new Scheduling({
+      plugins: defaultPlugins,
+      extra: [
+        asPlugin({
+          reserve: (_state: CycleState, { uid }: Pod) => {
+            reserved.add(uid);
+            return uid === 'red-1' ? fails() : undefined;
+          },
+          unreserve: (_state: CycleState, { uid }: Pod) => void reserved.delete(uid),
+        }),
+      ],
+    });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('refused');
+    expect([...reserved, core.picture.cluster.assumedCount, core.binds.length]).toEqual([0, 0]);
+  });
+});
 
 describe('a plugin that answers nonsense fails its pod by name, and the next pod is scheduled', () => {
   it.each<[string, Hostile, string]>([

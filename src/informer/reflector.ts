@@ -207,15 +207,17 @@ export class Reflector<T> {
   /** Whether the store has each object that the server has, in the same version or a newer one, and no other. */
   async #holdsAll(): Promise<boolean> {
     let count = 0;
-    for await (const { items } of this.#pages({ metadataOnly: true, limit: versionsPageSize })) {
+    let isHeld = true;
+    await this.#eachPage({ metadataOnly: true, limit: versionsPageSize }, (items) => {
       for (const raw of items) {
         const { key, uid, resourceVersion } = readObjectMeta(raw);
         const known = this.#cache.store.entry(key);
-        if (known?.uid !== uid || !isAtLeast(known.resourceVersion, resourceVersion)) return false;
+        isHeld &&= known?.uid === uid && isAtLeast(known.resourceVersion, resourceVersion);
         count++;
       }
-    }
-    return count === this.#cache.store.size;
+      return isHeld;
+    });
+    return isHeld && count === this.#cache.store.size;
   }
 
   #listAgain(): void {
@@ -262,17 +264,14 @@ export class Reflector<T> {
     const { path } = this.#options;
     const { pageSize: limit } = this.#policy;
     const keys = new Set<string>();
-    let resourceVersion = '';
-    let page = 0;
-    for await (const answer of this.#pages({ ...(limit !== undefined && { limit }) })) {
-      page++;
-      for (const [index, raw] of answer.items.entries()) {
+    const resourceVersion = await this.#eachPage({ ...(limit !== undefined && { limit }) }, (items, page) => {
+      for (const [index, raw] of items.entries()) {
         this.#stop.signal.throwIfAborted(); // a handler may have stopped it
         const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
         if (key !== undefined) keys.add(key);
       }
-      resourceVersion = answer.resourceVersion;
-    }
+      return true;
+    });
     if (resourceVersion === '') throw new MalformedAnswerError(`the list of ${path} has no metadata.resourceVersion`);
     this.#stop.signal.throwIfAborted();
     this.#cache.retain(keys);
@@ -286,22 +285,37 @@ export class Reflector<T> {
     return resourceVersion;
   }
 
-  /** The collection page by page; waiting for each lets everything else run in between. */
-  async *#pages(options: Pick<ListOptions, 'limit' | 'metadataOnly'>): AsyncGenerator<ListPage> {
+  /**
+   * Reads the collection page by page, until `take` answers false. Waiting for each page lets everything else run in between; none
+   * is held while the next one is read. Answers the last one's resourceVersion.
+   */
+  async #eachPage(
+    options: Pick<ListOptions, 'limit' | 'metadataOnly'>,
+    take: (items: ListPage['items'], page: number) => boolean,
+  ): Promise<string> {
     const { client, path } = this.#options;
-    let continueToken: string | undefined;
-    do {
-      const answer = await client.list(path, {
-        ...this.#selectors(),
-        ...options,
-        ...(continueToken !== undefined && { continueToken }),
-        timeoutMs: pageTimeoutMs,
-        signal: this.#stop.signal,
-      });
+    const given = (
+      { items, ...rest }: ListPage,
+      page: number,
+    ): Omit<ListPage, 'items'> & { readonly goesOn: boolean } => {
       this.#heard();
-      yield answer;
-      continueToken = answer.continueToken;
-    } while (continueToken !== undefined);
+      return { ...rest, goesOn: take(items, page) && rest.continueToken !== undefined };
+    };
+    let continueToken: string | undefined;
+    for (let page = 1; ; page++) {
+      const { resourceVersion, goesOn, ...next } = given(
+        await client.list(path, {
+          ...this.#selectors(),
+          ...options,
+          ...(continueToken !== undefined && { continueToken }),
+          timeoutMs: pageTimeoutMs,
+          signal: this.#stop.signal,
+        }),
+        page,
+      );
+      if (!goesOn) return resourceVersion;
+      continueToken = next.continueToken;
+    }
   }
 
   async #watch(resourceVersion: string, interrupted: AbortSignal): Promise<void> {

@@ -20,6 +20,12 @@ it('adds the metrics of the process only when asked', async () => {
   expect(await createMetricRegistry({ processMetrics: true }).metrics()).toContain('process_cpu_seconds_total');
 });
 
+it('leaves out what would have the process sample its event loop all the time', async () => {
+  const text = await createMetricRegistry({ processMetrics: true }).metrics();
+  const lags = text.split('\n').filter((line) => line.startsWith('nodejs_eventloop_lag'));
+  expect(lags).toEqual([expect.stringMatching(/^nodejs_eventloop_lag_seconds /)]);
+});
+
 it("gives the bounds of Kubernetes' histograms", () => {
   expect(exponentialBounds(0.001, 2, 4)).toEqual([0.001, 0.002, 0.004, 0.008]);
 });

@@ -71,7 +71,7 @@ export class BindingCycle {
 
   async #run(plan: BindingPlan): Promise<void> {
     const refused =
-      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#filterAgain(plan) ?? this.#stopped();
+      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#lookAgain(plan) ?? this.#stopped();
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
       this.#options.report({ kind: 'failed', plan, failures });
@@ -124,11 +124,12 @@ export class BindingCycle {
     return outcomes.find((status) => status !== undefined);
   }
 
-  #filterAgain(plan: BindingPlan): Status | undefined {
-    if (plan.waiting.length === 0 && !plan.profile.hasPreBind) return undefined;
+  /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
+  #lookAgain(plan: BindingPlan): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
+    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
     for (const placement of plan.placements) {
-      const status = stillHolds(plan, placement) ?? stillFits(plan, placement);
+      const status = stillHolds(plan, placement) ?? (hasWaited ? stillFits(plan, placement) : undefined);
       if (status !== undefined) return status;
     }
     return undefined;
@@ -139,12 +140,14 @@ export class BindingCycle {
   }
 
   #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
-    const spec = plan.gang?.spec;
-    if (spec === undefined) return {};
+    const { gang, groupSpec } = plan;
+    if (groupSpec === undefined) return {};
+    const annotations = { [planAnnotations.groupUid]: groupSpec.uid };
+    if (gang === undefined) return annotations;
     return {
-      [planAnnotations.groupUid]: spec.uid,
+      ...annotations,
       [planAnnotations.plan]: this.#options.planId(),
-      [planAnnotations.quorum]: String(spec.minMember),
+      [planAnnotations.quorum]: String(groupSpec.minMember),
     };
   }
 

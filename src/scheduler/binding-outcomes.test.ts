@@ -181,3 +181,32 @@ describe('a plan that Permit gives up after waiting', () => {
     expect(core.picture.core.binding.running).toBe(0);
   });
 });
+
+describe('a pod whose label names another group since it was planned', () => {
+  it('waits with that group when it cannot be bound, not by itself', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 9 });
+    core.group({ name: 'blue', minMember: 2 });
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    core.change('x', { podGroupKey: 'default/blue' });
+    await core.refuse('x', 'no');
+    expect(core.states()).toEqual({ 'gang/default/blue': 'gated' });
+  });
+
+  it('has no room kept for it, nor does its old group wait for it', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 9 });
+    core.group({ name: 'red', minMember: 2 });
+    core.group({ name: 'blue', minMember: 2 });
+    core.members(3, { group: 'red', cpu: 1 });
+    await core.attempt();
+    const [stays, moves] = core.binds.map(({ binding }) => binding.name);
+    await core.accept(stays!);
+    core.change(stays!, { nodeName: 'a' });
+    core.change(moves!, { podGroupKey: 'default/blue' });
+    await core.refuse(moves!, 'no');
+    expect([...core.picture.cluster.claims()]).toEqual([]);
+    expect(Object.keys(core.states()).sort()).toEqual(['gang/default/blue', 'gang/default/red']);
+  });
+});

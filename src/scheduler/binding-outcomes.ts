@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import { roomFreed } from '../framework/cluster-event.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -119,12 +120,13 @@ export class BindingOutcomes {
       cluster.forget(placement.pod);
     }
     if (plan.gang?.incomplete === true) {
-      this.#keepRoom(failures);
+      this.#keepRoom(plan.gang, failures);
       this.#options.partial.repairBegins(plan.gang.key);
     }
     this.#comeBack(plan, status);
     for (const { placement } of failures) {
-      router.podChanged(placement.pod, 'BindingFailed', clock.now());
+      // As it is now: its label may name another group than when it was planned.
+      router.podChanged(cluster.pod(placement.pod.uid) ?? placement.pod, 'BindingFailed', clock.now());
       const { pod, nodeName } = placement;
       // Room that is kept for it is free when it is no longer kept.
       if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));
@@ -142,7 +144,8 @@ export class BindingOutcomes {
       ...(nodes.size === 1 ? { node: placements[0]!.nodeName } : { nodes: nodes.size }),
       seconds: Math.round(seconds * 1000) / 1000,
     });
-    const event = gang && groupScheduled(gang, placements.length, nodes.size);
+    const members = placements.map(({ pod }) => pod);
+    const event = gang && groupScheduled(gang, members, nodes.size);
     if (event !== undefined) events.record(event);
   }
 
@@ -150,11 +153,11 @@ export class BindingOutcomes {
    * Others of the gang are bound and cannot be moved, so nobody may take the room of those that are not, while the gang
    * backs off. Not for ever: the node itself may be what refuses them.
    */
-  #keepRoom(failures: readonly BindingFailure[]): void {
+  #keepRoom({ key }: GangView, failures: readonly BindingFailure[]): void {
     const { cluster, claims, refusals } = this.#options;
     for (const { placement } of failures) {
       const claimant = cluster.openPod(placement.pod.uid);
-      if (claimant === undefined || cluster.node(placement.nodeName) === undefined) continue;
+      if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName) === undefined) continue;
       if (refusals.isAvoided(claimant.uid, placement.nodeName)) continue;
       claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }

@@ -1,4 +1,4 @@
-import type { GangView } from '../cluster/gang.ts';
+import type { GangSpec, GangView } from '../cluster/gang.ts';
 import type { Profile } from '../framework/profile.ts';
 import type { Status } from '../framework/status.ts';
 import type { WaitingPod } from '../framework/waiting-pods.ts';
@@ -10,8 +10,8 @@ export interface BindingPlan {
   readonly profile: Profile;
   readonly entity: QueuedEntity;
   readonly gang: GangView | undefined;
-  /** uid of the group object that was planned for. */
-  readonly groupUid: string | undefined;
+  /** The group, of a lone member too, as it was when this was planned; undefined: there is none. */
+  readonly groupSpec: GangSpec | undefined;
   /** The group had not started when it was planned: with this plan it does. */
   readonly startsGang: boolean;
   readonly placements: readonly Placement[];

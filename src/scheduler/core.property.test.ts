@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isTerminal } from '../api/pod.ts';
+import { isTerminal, planAnnotations } from '../api/pod.ts';
+import type { PodBinding } from '../framework/plugin-handle.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 
-const groupNames = ['red', 'blue', 'green'];
-const minMembers: Readonly<Record<string, number>> = { red: 3, blue: 2, green: 4 };
+/** namespace/name -> minMember at first; two are of one name */
+const groups: Readonly<Record<string, number>> = { 'default/red': 3, 'default/blue': 2, 'other/red': 4 };
+const groupKeys = Object.keys(groups);
 
 const happening = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('attempt' as const) }) },
@@ -22,7 +24,7 @@ const happening = fc.oneof(
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('pod' as const),
-      group: fc.option(fc.constantFrom(...groupNames), { freq: 5 }),
+      group: fc.option(fc.constantFrom(...groupKeys), { freq: 5 }),
       cpu: fc.integer({ min: 1, max: 2 }),
     }),
   },
@@ -31,6 +33,22 @@ const happening = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('node' as const), which: fc.nat(3), cpu: fc.integer({ min: 2, max: 4 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('makeAnew' as const),
+      group: fc.constantFrom(...groupKeys),
+      minMember: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('relabel' as const),
+      which: fc.nat(20),
+      group: fc.option(fc.constantFrom('red', 'blue')),
+    }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(500, 1000, 10_000) }) },
 );
@@ -41,11 +59,12 @@ class World {
   readonly core = new Scheduling({ plugins: defaultPlugins });
   readonly names: string[] = [];
   /** Accepted Bindings that no watch has shown. */
-  readonly unseen: { readonly name: string; readonly nodeName: string }[] = [];
+  readonly unseen: PodBinding[] = [];
   #pods = 0;
+  #runs = 0;
 
   constructor() {
-    for (const name of groupNames) this.core.group({ name, minMember: minMembers[name]! });
+    for (const [key, minMember] of Object.entries(groups)) this.#make(key, minMember);
     for (let i = 0; i < 3; i++) this.core.node({ name: `n${i}`, cpu: 4 });
     this.core.queue.start();
   }
@@ -65,7 +84,18 @@ class World {
       case 'pod': {
         const name = `p${this.#pods++}`;
         this.names.push(name);
-        core.pod({ name, cpu: todo.cpu, ...(todo.group !== null && { group: todo.group }) });
+        const [namespace, group] = (todo.group ?? 'default/').split('/', 2) as [string, string];
+        core.pod({ namespace, name, cpu: todo.cpu, ...(group !== '' && { group }) });
+        break;
+      }
+      case 'makeAnew':
+        core.removeGroup(todo.group);
+        this.#make(todo.group, todo.minMember);
+        break;
+      case 'relabel': {
+        const pod = core.picture.cluster.pod(this.names[todo.which] ?? '');
+        const podGroupKey = todo.group === null ? undefined : `${pod?.namespace}/${todo.group}`;
+        if (pod !== undefined) core.change(pod.name, { podGroupKey });
         break;
       }
       case 'delete': {
@@ -91,15 +121,20 @@ class World {
     this.#expectPromises();
   }
 
+  #make(key: string, minMember: number): void {
+    const [namespace, name] = key.split('/', 2) as [string, string];
+    this.core.group({ namespace, name, uid: `${key}-${this.#runs++}`, minMember });
+  }
+
   /** Nodes never shrink here, so that only a Binding of ours could over-commit one. */
   #grow(name: string, cpu: number): void {
     const known = this.core.picture.cluster.node(name);
     this.core.node({ name, cpu: (known?.allocatable[0] ?? 0) / 1000 + cpu });
   }
 
-  /** Lets everything come to its end, every Binding accepted. */
+  /** Lets everything come to its end, every Binding accepted, and the time go by for which room may be kept. */
   async finish(): Promise<void> {
-    for (let idle = 0; idle < 3; idle++) {
+    for (let idle = 0; idle < 5; idle++) {
       if (this.core.binds.length + this.unseen.length > 0) idle = 0;
       while ((await this.core.attempt()) !== undefined) {
         idle = 0;
@@ -114,9 +149,10 @@ class World {
   async #answer(which: number, accepted: boolean): Promise<void> {
     const { core } = this;
     if (core.binds.length === 0) return;
-    const { name, nodeName } = core.binds[which % core.binds.length]!.binding;
+    const { binding } = core.binds[which % core.binds.length]!;
+    const { name } = binding;
     const isThere = this.names.includes(name);
-    if (accepted && isThere) this.unseen.push({ name, nodeName });
+    if (accepted && isThere) this.unseen.push(binding);
     if (accepted && isThere) await core.accept(name);
     else await core.refuse(name, isThere ? 'the node said no' : 'not found');
   }
@@ -124,7 +160,8 @@ class World {
   #showNext(): void {
     const next = this.unseen.shift();
     if (next === undefined || !this.names.includes(next.name)) return;
-    this.core.change(next.name, { nodeName: next.nodeName, phase: 'Running' });
+    const plannedGroupUid = next.annotations[planAnnotations.groupUid];
+    this.core.change(next.name, { nodeName: next.nodeName, phase: 'Running', plannedGroupUid });
   }
 
   #expectPromises(): void {
@@ -183,10 +220,10 @@ describe('the scheduling core', () => {
             continue;
           }
           const { gang } = candidate;
-          // Its smallest members, as many as it needs, do not fit.
+          // Those of its members that are placed first, as many as it needs, do not fit: the largest.
           const wanted = [...gang.pending.values()]
             .map((pod) => pod.template.requests.amounts[0]!)
-            .sort((a, b) => a - b);
+            .sort((a, b) => b - a);
           expect(
             fits(
               wanted.slice(0, gang.missing),

@@ -36,6 +36,14 @@ const aboutGroup = {
 };
 
 describe('Events', () => {
+  it('about a group are in the name of the scheduler that decided, whoever bound its other members', () => {
+    picture.cluster.removePod(pod.uid);
+    picture.pod({ name: 'foreign', group: 'red', schedulerName: 'other', nodeName: 'a' });
+    picture.cluster.setPod(pod);
+    expect(groupNotScheduled(gang, pod, noRoom)?.reportingController).toBe('gangs');
+    expect(groupScheduled(gang, [pod], 1)?.reportingController).toBe('gangs');
+  });
+
   it('about a pod are in the words of kube-scheduler, and in the name of the scheduler that the pod names', () => {
     expect(scheduled(pod, 'node-1')).toEqual({
       ...aboutPod,
@@ -62,14 +70,14 @@ describe('Events', () => {
   });
 
   it('about a group say the same of it', () => {
-    expect(groupNotScheduled(gang, noRoom)).toEqual({
+    expect(groupNotScheduled(gang, pod, noRoom)).toEqual({
       ...aboutGroup,
       type: 'Warning',
       reason: 'FailedScheduling',
       action: 'Scheduling',
       note: noRoom.message,
     });
-    expect(groupScheduled(gang, 2, 1)).toEqual({
+    expect(groupScheduled(gang, [pod, pod], 1)).toEqual({
       ...aboutGroup,
       type: 'Normal',
       reason: 'Scheduled',
@@ -81,7 +89,7 @@ describe('Events', () => {
   it('are not about a group that does not exist', () => {
     picture.pod({ name: 'lost', group: 'absent' });
     const absent = picture.cluster.gang('default/absent')!;
-    expect([groupNotScheduled(absent, noRoom), groupScheduled(absent, 1, 1)]).toEqual([undefined, undefined]);
+    expect([groupNotScheduled(absent, pod, noRoom), groupScheduled(absent, [pod], 1)]).toEqual([undefined, undefined]);
   });
 });
 

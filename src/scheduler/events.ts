@@ -17,16 +17,16 @@ export function notScheduled(pod: Pod, verdict: Verdict): EventToRecord {
   return { ...about(pod), ...refusal(verdict) };
 }
 
-/** The same of the group; undefined while there is no object to say it of. */
-export function groupNotScheduled(gang: GangView, verdict: Verdict): EventToRecord | undefined {
-  const group = aboutGroup(gang);
+/** The same of its group; undefined while there is no object to say it of. */
+export function groupNotScheduled(gang: GangView, pod: Pod, verdict: Verdict): EventToRecord | undefined {
+  const group = aboutGroup(gang, pod);
   return group && { ...group, ...refusal(verdict) };
 }
 
-/** Members of the group were bound by one plan; undefined while there is no object to say it of. */
-export function groupScheduled(gang: GangView, members: number, nodes: number): EventToRecord | undefined {
-  const group = aboutGroup(gang);
-  const note = `Successfully assigned ${counted(members, 'member')} to ${counted(nodes, 'node')}`;
+/** These members of the group were bound by one plan; undefined while there is no object to say it of. */
+export function groupScheduled(gang: GangView, members: readonly Pod[], nodes: number): EventToRecord | undefined {
+  const group = aboutGroup(gang, members[0]!);
+  const note = `Successfully assigned ${counted(members.length, 'member')} to ${counted(nodes, 'node')}`;
   return group && { ...group, type: 'Normal', reason: 'Scheduled', action: 'Binding', note };
 }
 
@@ -78,16 +78,12 @@ function about({ namespace, name, uid, schedulerName }: Pod): Subject {
   return { regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid }, reportingController: schedulerName };
 }
 
-/** In the name of the scheduler that its members name. */
-function aboutGroup({ spec, members }: GangView): Subject | undefined {
+/** In the name of the scheduler that this member names: others of the group may have been bound by somebody else. */
+function aboutGroup({ spec }: GangView, { schedulerName }: Pod): Subject | undefined {
   if (spec === undefined) return undefined;
   const { apiVersion, kind } = podGroupResource;
   const [namespace, name] = spec.key.split('/', 2) as [string, string];
-  const [first] = members.values();
-  return {
-    regarding: { apiVersion, kind, namespace, name, uid: spec.uid },
-    ...(first !== undefined && { reportingController: first.schedulerName }),
-  };
+  return { regarding: { apiVersion, kind, namespace, name, uid: spec.uid }, reportingController: schedulerName };
 }
 
 function counted(count: number, noun: string): string {

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { NodeOptions } from '../testkit/builders/node.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import type { PodGroupOptions } from '../testkit/builders/pod-group.ts';
+import { planAnnotations } from '../api/pod.ts';
 import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
@@ -65,6 +66,28 @@ describe('a gang that does not fit', () => {
     picture.pods(3, { name: 'old', cpu: 1, nodeName: 'a' });
     gang({ name: 'red', minMember: 4 });
     expect(attempt('red')).toBe('capacity');
+  });
+
+  it('waits for capacity when members of a former group of its name hold the room', () => {
+    const { picture, gang, attempt } = open();
+    picture.node({ name: 'a', cpu: 4 });
+    gang({ name: 'red', uid: 'second', minMember: 4 });
+    const annotations = { [planAnnotations.groupUid]: 'first' };
+    picture.pods(3, { name: 'old', group: 'red', cpu: 1, nodeName: 'a', annotations });
+    expect(attempt('red')).toBe('capacity');
+  });
+
+  it('is told what the plugins of its own profile make of it, whichever profile comes first', () => {
+    const bars: Plugin = { name: 'Bars', filter: () => barred, sign: () => '' };
+    const { picture, gang, attempt } = open([bars], {
+      profiles: { first: () => true, second: ({ name }) => name !== 'Bars' },
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 2 });
+    picture.pods(2, { name: 'old', cpu: 1, nodeName: 'a' });
+    gang({ name: 'red', minMember: 4 }, { schedulerName: 'second' });
+    expect(attempt('red')).toBe('capacity');
+    gang({ name: 'blue', minMember: 4 }, { schedulerName: 'first' });
+    expect(attempt('blue')).toBe('never');
   });
 
   it('never fits when it asks for more than the whole cluster has, and is told so', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Plugin, PluginFactory, PostFilterResult } from '../framework/plugin.ts';
@@ -245,6 +246,16 @@ describe('while room is kept for an entity', () => {
     core.picture.clock.advance(60 * second);
     expect([kept(), core.states()]).toEqual([{}, { 'pod/x': 'unschedulable' }]);
   });
+});
+
+it('one that runs for a former group of its name has to go alone, whatever the quorum of the present one', async () => {
+  const { core } = redNeedsAll();
+  const former = { group: 'blue', cpu: 1, annotations: { [planAnnotations.groupUid]: 'first' } };
+  core.group({ name: 'blue', uid: 'second', minMember: 2 });
+  core.pod({ ...former, name: 'victim-a', nodeName: 'a', labels: { victim: 'yes' } });
+  core.pod({ ...former, name: 'other', nodeName: 'gone' });
+  expect(await core.attempt()).toBe('refused');
+  expect(core.picture.evicted).toEqual(['victim-a for PodGroup default/red', 'victim-b for PodGroup default/red']);
 });
 
 describe('nobody has to go', () => {

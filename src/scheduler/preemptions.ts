@@ -150,11 +150,10 @@ export class Preemptions {
   #tornGroup(victims: readonly Pod[]): GangView | undefined {
     /** group -> how many of its members would go */
     const going = new Map<GangView, number>();
-    for (const { podGroupKey, deleting } of victims) {
-      // One that is going already does not count any more.
-      if (deleting) continue;
+    for (const { uid, podGroupKey } of victims) {
       const gang = podGroupKey === undefined ? undefined : this.#options.cluster.gang(podGroupKey);
-      if (gang !== undefined) going.set(gang, (going.get(gang) ?? 0) + 1);
+      // One that is going already, or is of a former run, does not count.
+      if (gang?.counts(uid) === true) going.set(gang, (going.get(gang) ?? 0) + 1);
     }
     for (const [gang, count] of going) {
       const stay = gang.count('bound') + gang.count('planned') - count;

@@ -182,8 +182,11 @@ export class SchedulingCycle {
       transaction.commit();
       const { waiting } = permit;
       const startsGang = gang?.started === false;
-      const groupUid = gang?.spec?.uid;
-      return { kind: 'planned', plan: { profile, entity, gang, groupUid, startsGang, placements, waiting, startedAt } };
+      const groupSpec = (gang ?? this.#cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
+      return {
+        kind: 'planned',
+        plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt },
+      };
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);

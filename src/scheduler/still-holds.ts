@@ -9,18 +9,21 @@ import type { Placement } from './placement/planner.ts';
  */
 export function stillHolds(
   cluster: Cluster,
-  { gang, groupUid }: Pick<BindingPlan, 'gang' | 'groupUid'>,
+  { gang, groupSpec }: Pick<BindingPlan, 'gang' | 'groupSpec'>,
   { pod, nodeName }: Pick<Placement, 'pod' | 'nodeName'>,
 ): Status | undefined {
-  if (!cluster.isAssumed(pod.uid)) return refused(`pod ${pod.key} was deleted or bound elsewhere`);
-  if (cluster.pod(pod.uid)?.deleting === true) return refused(`pod ${pod.key} is being deleted`);
+  const known = cluster.pod(pod.uid);
+  if (known === undefined || !cluster.isAssumed(pod.uid))
+    return refused(`pod ${pod.key} was deleted or bound elsewhere`);
+  if (known.deleting) return refused(`pod ${pod.key} is being deleted`);
+  if (known.podGroupKey !== pod.podGroupKey) return refused(`pod ${pod.key} has left its PodGroup`);
   const node = cluster.node(nodeName);
   if (node?.pods.has(pod.uid) !== true) return refused(`node ${nodeName} is gone`);
-  if (gang === undefined || gang.started) return undefined;
-  const { key, spec, counted } = gang;
+  if (gang === undefined) return undefined;
+  const { key, spec, counted, started } = gang;
   if (spec === undefined) return refused(`PodGroup ${key} was deleted`);
-  if (spec.uid !== groupUid) return refused(`PodGroup ${key} was deleted and made again`);
-  if (counted >= spec.minMember) return undefined;
+  if (spec.uid !== groupSpec?.uid) return refused(`PodGroup ${key} was deleted and made again`);
+  if (started || counted >= spec.minMember) return undefined;
   return refused(`PodGroup ${key} has only ${counted} of the ${spec.minMember} members it needs bound or planned`);
 }
 

@@ -76,7 +76,7 @@ export class Verdicts {
       this.#wanted.set(pod.uid, { verdict, isFirst, since, isTold: false });
       this.#outdated.delete(pod.uid);
       events.record({ ...notScheduled(pod, verdict), isMinor: !isFirst });
-      const ofGroup = isFirst && gang !== undefined ? groupNotScheduled(gang, verdict) : undefined;
+      const ofGroup = isFirst && gang !== undefined ? groupNotScheduled(gang, pod, verdict) : undefined;
       if (ofGroup !== undefined) events.record(ofGroup);
       void this.#write(pod);
     });

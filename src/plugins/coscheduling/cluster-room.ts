@@ -32,9 +32,9 @@ export class ClusterRoom {
   }
 
   /**
-   * The first resource of `needed` (a total for the group) that is not free in sum over all nodes. Room that the group's own
-   * pods take counts as free, because the total includes them; an over-committed node counts as 0, never as less. A
-   * necessary condition only: taints, affinity and fragmentation are not looked at.
+   * The first resource of `needed` (a total for the group) that is not free in sum over all nodes. What the `own` pods take, or
+   * took before they ended, counts as free, because the total includes it; an over-committed node counts as 0, never as
+   * less. A necessary condition only: taints, affinity and fragmentation are not looked at.
    */
   shortfall(needed: ResourceList, own: readonly Pod[]): Shortfall | undefined {
     for (let i = 0; i < needed.ids.length; i++) {
@@ -45,7 +45,7 @@ export class ClusterRoom {
       for (const pod of own) {
         const held = amountOf(pod.template.requests, id);
         free += held;
-        // On a node that has not been shown, whose room is in no sum.
+        // On none any more, or on a node that has not been shown, whose room is in no sum.
         if ((this.#cluster.nodeOf(pod)?.index ?? -1) < 0) allocatable += held;
       }
       if (free < amount) return { id, needed: amount, free, isForGood: allocatable < amount };

@@ -3,6 +3,7 @@ import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { PodGroupOptions } from '../../testkit/builders/pod-group.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { planAnnotations } from '../../api/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
@@ -205,5 +206,41 @@ describe('the events that may help a refused group', () => {
     expect(fixture.plugin.preFilter(new CycleState(), pod!)).toBeUndefined();
     const concerned = fixture.plugin.eventsToRegister().filter(({ concernsGangs }) => concernsGangs === true);
     expect(concerned).toEqual([]);
+  });
+});
+
+describe('minResources', () => {
+  /** What PreFilter makes of two more members of a group of three that asks for three cores, on a node of four. */
+  function refusal(members: readonly PodOptions[], others: readonly PodOptions[] = []): string | undefined {
+    const fixture = new Fixture();
+    fixture.handle.cluster.setNode(fixture.build.projectedNode({ name: 'a', cpu: 4 }));
+    fixture.group({ name: 'red', minMember: 3, minResources: { cpu: 3 } });
+    // All three run at first, so the group has started.
+    const bound = members.map((_, i) => fixture.pods(1, { group: 'red', cpu: 1, nodeName: 'a', uid: `red-${i}` })[0]!);
+    members.forEach((options, i) => fixture.pods(1, { group: 'red', cpu: 1, ...options, uid: bound[i]!.uid }));
+    for (const options of others) fixture.pods(1, { nodeName: 'a', ...options });
+    const [pod] = fixture.pods(2, { name: 'new', group: 'red', cpu: 1 });
+    return fixture.plugin.preFilter(new CycleState(), pod!)?.message;
+  }
+  const runs = { nodeName: 'a' };
+  const gone = { nodeName: 'a', phase: 'Failed' } as const;
+  const succeeded = { nodeName: 'a', phase: 'Succeeded' } as const;
+
+  it('are not asked for again for members that have succeeded in a group that has started', () => {
+    expect(refusal([succeeded, gone, runs], [{ cpu: 2 }])).toBeUndefined();
+    expect(refusal([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(
+      /asks for 3000 of cpu in minResources, but only 2000/,
+    );
+  });
+
+  it('are asked for in the place of members that failed', () => {
+    expect(refusal([gone, gone, runs], [{ cpu: 1 }])).toBeUndefined();
+    expect(refusal([gone, gone, runs], [{ cpu: 2 }])).toMatch(/asks for 3000 of cpu in minResources, but only 2000/);
+  });
+
+  it('are not covered by room that a member which is leaving, or runs for a former group, still takes', () => {
+    expect(refusal([gone, runs, { ...runs, deleting: true }], [{ cpu: 2 }])).toMatch(/but only 1000/);
+    const former = { group: 'red', cpu: 1, annotations: { [planAnnotations.groupUid]: 'former' } };
+    expect(refusal([gone, gone, runs], [former, { cpu: 1 }])).toMatch(/but only 2000/);
   });
 });

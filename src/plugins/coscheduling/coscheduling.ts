@@ -109,7 +109,8 @@ export class Coscheduling implements Plugin {
   #checkRoom(gang: GangView, { minResources, minMember, key }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
-    const own = [...gang.members.values()].filter((member) => cluster.nodeOf(member) !== undefined);
+    // The total is for the quorum: what its part that counts already has, or has had, is not asked for again.
+    const own = [...gang.members.values()].filter(({ uid }) => gang.counts(uid));
     const shortfall = this.#room.shortfall(withSlots(minResources, minMember), own);
     if (shortfall === undefined) return undefined;
     const resource = cluster.resources.nameOf(shortfall.id);

@@ -23,7 +23,7 @@ describe('scheduling gates', () => {
 
   it('leave gangs to their own readiness', () => {
     const gang = new Gang('default/red');
-    gang.setMember(build.projectedPod({ group: 'red', gates: ['example.com/quota'] }), false);
+    gang.setMember(build.projectedPod({ group: 'red', gates: ['example.com/quota'] }));
     expect(plugin.preEnqueue!({ kind: 'gang', gang })).toBeUndefined();
   });
 });

@@ -104,10 +104,10 @@ function takeOut(
   return (uid) => uids.has(uid);
 }
 
-/** Those that are leaving make room as others do. */
+/** Those that are leaving, or run for a former group of the name, make room as others do. */
 function ownPods(candidate: Candidate): ReadonlyMap<string, Pod> {
   if (candidate.kind === 'pod') return new Map([[candidate.pod.uid, candidate.pod]]);
-  const { members } = candidate.gang;
-  if (candidate.gang.count('leaving') === 0) return members;
-  return new Map([...members].filter(([, pod]) => !pod.deleting));
+  const { gang } = candidate;
+  if (gang.count('leaving') + gang.count('former') === 0) return gang.members;
+  return new Map([...gang.members].filter(([uid, pod]) => !pod.deleting && gang.stateOf(uid) !== 'former'));
 }

@@ -5,7 +5,16 @@ import { isWish, pageAnswer, pageWish, readPage } from './page.ts';
 import type { PageWish } from './page.ts';
 import { shortened } from './shortened.ts';
 
-const states: readonly MemberState[] = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'];
+const states: readonly MemberState[] = [
+  'pending',
+  'gated',
+  'planned',
+  'bound',
+  'succeeded',
+  'failed',
+  'leaving',
+  'former',
+];
 
 /**
  * /debug/groups: the pod groups as the scheduler sees them: how many of how many members are where, and why not. With `?namespace=` and `?name=`

@@ -40,6 +40,8 @@ export interface PodOptions {
   readonly conditions?: NonNullable<RawPod['status']>['conditions'];
   /** Replaces whole fields of the spec: containers, initContainers, overhead, … */
   readonly spec?: Partial<RawPod['spec']>;
+  /** Replaces whole fields of the status: containerStatuses, … The one container is called main. */
+  readonly status?: Partial<NonNullable<RawPod['status']>>;
 }
 
 /** A v1 Pod as the API server returns it. */
@@ -90,6 +92,7 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
       phase: options.phase ?? (options.nodeName === undefined ? 'Pending' : 'Running'),
       ...(options.nominatedNodeName !== undefined && { nominatedNodeName: options.nominatedNodeName }),
       ...(options.conditions !== undefined && { conditions: options.conditions }),
+      ...options.status,
     },
   };
 }

@@ -1,0 +1,39 @@
+import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
+import { seededRandom } from '../src/base/random.ts';
+import { systemClock } from '../src/base/system-clock.ts';
+import { KubeClient } from '../src/client/kube-client.ts';
+import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
+import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
+import { listenHttp } from '../src/embedded/listen-http.ts';
+
+export interface NodesPlane {
+  readonly client: KubeClient;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The embedded plane over HTTP, in this process, with PodGroups and so many ready nodes of 16 cpus, `node-0` on. */
+export async function openNodesPlane(nodeCount: number): Promise<NodesPlane> {
+  const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
+  const listener = await listenHttp(server, 0);
+  const client = new KubeClient({ transport: new InProcessTransport(server), clock: systemClock });
+  await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition);
+  const amounts = { cpu: '16', memory: '64Gi', pods: '110' };
+  for (let i = 0; i < nodeCount; i++) {
+    await client.create('/api/v1/nodes', {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: `node-${i}`, labels: { 'kubernetes.io/hostname': `node-${i}` } },
+      status: { allocatable: amounts, capacity: amounts, conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    await client.patch(`/api/v1/nodes/node-${i}`, 'merge', { spec: { taints: null } });
+  }
+  return {
+    client,
+    url: listener.url,
+    async close() {
+      await listener.close();
+      server.close();
+    },
+  };
+}
