@@ -33,7 +33,10 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
     effect: 'a Binding whose answer is lost counts as failed, though it may have been carried out',
   },
   'create pods/binding': { log: notBound, effect: 'no pod is bound' },
-  'patch pods/status': { log: 'could not write a verdict, which is tried again', effect: 'nobody is told why, and nobody makes room' },
+  'patch pods/status': {
+    log: 'could not write a verdict, which is tried again',
+    effect: 'nobody is told why, and nobody makes room',
+  },
   'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },
   'delete pods': notEvicted,
   'create events.events.k8s.io': { log: notWritten, effect: 'there are no Events' },

@@ -61,7 +61,7 @@ export class EventHints {
     this.#plugins = new Map(profile.plugins.map((plugin) => [plugin.name, plugin]));
     // Where room may be made, what is short now is no reason not to ask.
     const filters = profile.hasPostFilter ? [] : [...profile.localFilters, ...profile.otherFilters];
-    this.#judges = filters.map(({ plugin }) => plugin).filter(({ rulesOut }) => rulesOut !== undefined);
+    this.#judges = filters.map(({ plugin }) => plugin).filter((plugin) => plugin.rulesOut !== undefined);
     for (const plugin of profile.plugins) {
       for (const { resource, actions, hint, concernsGangs = false } of registrationsOf(plugin, profile.schedulerName)) {
         for (const action of actions) {

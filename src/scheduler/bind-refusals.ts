@@ -20,11 +20,6 @@ export class BindRefusals {
     counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
   }
 
-  /** Whether the node has refused the pod too often. */
-  isAvoided(uid: string, nodeName: string): boolean {
-    return (this.#counts.get(uid)?.get(nodeName) ?? 0) >= patience;
-  }
-
   /** Names of the nodes that have refused the pod too often; undefined: none. */
   avoidedBy(uid: string): ReadonlySet<string> | undefined {
     const counts = this.#counts.get(uid);

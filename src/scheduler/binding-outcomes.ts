@@ -21,7 +21,7 @@ export interface BindingOutcomesOptions {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly claims: KeptClaims;
-  readonly refusals: Pick<BindRefusals, 'failed' | 'isAvoided'>;
+  readonly refusals: Pick<BindRefusals, 'failed'>;
   readonly verdicts: Verdicts;
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
@@ -154,11 +154,10 @@ export class BindingOutcomes {
    * backs off. Not for ever: the node itself may be what refuses them.
    */
   #keepRoom({ key }: GangView, failures: readonly BindingFailure[]): void {
-    const { cluster, claims, refusals } = this.#options;
+    const { cluster, claims } = this.#options;
     for (const { placement } of failures) {
       const claimant = cluster.openPod(placement.pod.uid);
       if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName) === undefined) continue;
-      if (refusals.isAvoided(claimant.uid, placement.nodeName)) continue;
       claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }
   }
