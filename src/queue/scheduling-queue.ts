@@ -7,8 +7,9 @@ import type { EventHints } from '../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
 import type { Wish } from '../framework/wish.ts';
+import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { BackoffStore } from './backoff-store.ts';
-import { EventLog } from './event-log.ts';
+import { CalledLines } from './called-lines.ts';
 import type { Line } from './line.ts';
 import { ParkedEntities } from './parked-entities.ts';
 import { entityKeyOf } from './queued-entity.ts';
@@ -45,8 +46,6 @@ export interface SchedulingQueueOptions {
 
 const flushIntervalMs = 30_000;
 const flushEvent = 'UnschedulableTimeout';
-/** So many that an event may have helped are active at once; the others follow, so that what is new need not wait for all. */
-const calledAtOnce = 64;
 /** What would be refused again is tried all the same after so long, a few at each flush, to find out what bars it now. */
 const outdatedMs = 60_000;
 const retoldAtOnce = 100;
@@ -90,15 +89,9 @@ export class SchedulingQueue {
   readonly #backingOff: BackoffStore;
   /** Entities that failed and wait for an event. */
   readonly #parked: ParkedEntities;
-  /** Lines whose turn comes when fewer are active, by rank of who goes next. */
-  readonly #called: Heap<{ readonly line: Line; readonly rank: QueueKey; readonly event: string }>;
-  /** Entities that an event may have helped, or that followed one that was scheduled, and that are active. */
-  readonly #woken = new Set<QueuedEntity>();
-  #inFlight: { readonly entity: QueuedEntity; readonly events: ClusterEvent[] } | undefined;
-  /** entity whose attempt waits for somebody outside -> what to tell when it leaves */
-  readonly #setAside = new Map<QueuedEntity, () => void>();
-  /** What happened while they wait. */
-  readonly #meanwhile = new EventLog<QueuedEntity>();
+  /** Of these an event may have helped the first, or followed one that was scheduled. */
+  readonly #called: CalledLines;
+  readonly #underWay = new AttemptsUnderWay();
   #flushTimer: Timer | undefined;
   #flushed = 0;
   #joined = 0;
@@ -110,7 +103,7 @@ export class SchedulingQueue {
     this.#observer = options.observer;
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
     this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
-    this.#called = new Heap((a, b) => this.#policy.compare(a.rank, b.rank));
+    this.#called = new CalledLines((a, b) => this.#policy.compare(a, b));
     this.#parked = new ParkedEntities({ clock: options.clock, compare: (a, b) => this.#policy.compare(a, b) });
     this.#backingOff = new BackoffStore({
       clock: options.clock,
@@ -220,7 +213,7 @@ export class SchedulingQueue {
     if (entity === undefined) return;
     this.#entities.delete(key);
     this.#leaveStore(entity);
-    if (this.#inFlight?.entity === entity) this.#inFlight = undefined;
+    if (this.#underWay.isInFlight(entity)) this.#underWay.end(entity);
     this.#leaveLine(entity);
   }
 
@@ -229,14 +222,14 @@ export class SchedulingQueue {
    * nothing is active an entity that backs off after a refusal is taken early: an idle scheduler need not wait.
    */
   pop(): QueuedEntity | undefined {
-    if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
+    this.#underWay.mustBeFree();
     this.#callLines();
     const entity = this.#active.pop() ?? this.#backingOff.takeEarly();
     if (entity === undefined) return undefined;
-    this.#woken.delete(entity);
+    this.#called.gone(entity);
     entity.state = { kind: 'inFlight' };
     entity.attempts++;
-    this.#inFlight = { entity, events: [] };
+    this.#underWay.begin(entity);
     return entity;
   }
 
@@ -245,24 +238,20 @@ export class SchedulingQueue {
    * `left` is called when it leaves the queue before.
    */
   setAside(entity: QueuedEntity, left: () => void): void {
-    const events = this.#inFlight?.entity === entity ? this.#inFlight.events : [];
-    this.#inFlight = undefined;
+    const events = this.#underWay.end(entity);
     if (this.#entities.get(entity.key) !== entity) {
       left();
       return;
     }
     entity.state = { kind: 'setAside' };
-    this.#setAside.set(entity, left);
-    this.#meanwhile.open(entity, events);
+    this.#underWay.setAside(entity, events, left);
   }
 
   /** The attempt goes on: the entity is in flight again, with all that happened meanwhile. False when it has left the queue. */
   resume(entity: QueuedEntity): boolean {
-    if (this.#inFlight !== undefined) throw new Error(`${this.#inFlight.entity.key} is still in flight`);
-    if (!this.#setAside.delete(entity)) return false;
-    entity.state = { kind: 'inFlight' };
-    this.#inFlight = { entity, events: this.#meanwhile.close(entity) };
-    return true;
+    const isBack = this.#underWay.resume(entity);
+    if (isBack) entity.state = { kind: 'inFlight' };
+    return isBack;
   }
 
   /** Whether `a` is to be tried before `b`. */
@@ -283,7 +272,7 @@ export class SchedulingQueue {
 
   /** The entity in flight turned out not to be ready: it waits outside the queue again. */
   notReady(entity: QueuedEntity): void {
-    this.#inFlight = undefined;
+    this.#underWay.end(entity);
     entity.attempts--;
     this.#admit(entity, 'NotReady', this.#clock.now());
     this.#leaveLine(entity);
@@ -291,8 +280,7 @@ export class SchedulingQueue {
 
   /** The entity in flight failed. */
   failed(entity: QueuedEntity, failure: Failure): void {
-    const events = this.#inFlight?.entity === entity ? this.#inFlight.events : [];
-    this.#inFlight = undefined;
+    const events = this.#underWay.end(entity);
     if (this.#entities.get(entity.key) !== entity) return;
     entity.failedAt = this.#clock.monotonic();
     entity.errors = failure.error ? entity.errors + 1 : 0;
@@ -398,8 +386,7 @@ export class SchedulingQueue {
   /** The cluster changed: whatever the event may help becomes active, or backs off first. */
   moveOnEvent(event: ClusterEvent): void {
     if (this.#policy.ignores(event)) return;
-    this.#inFlight?.events.push(event);
-    this.#meanwhile.add(event);
+    this.#underWay.add(event);
     if (this.#parked.size === 0) return;
     const helped = this.#parked.helpedBy(event);
     if (helped.size > 0) this.#call(helped, `${event.resource}${event.action}`);
@@ -407,12 +394,7 @@ export class SchedulingQueue {
 
   /** event -> how many are kept for entities whose attempts are under way */
   get eventsInFlight(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const { resource, action } of [...(this.#inFlight?.events ?? []), ...this.#meanwhile.events]) {
-      const label = `${resource}${action}`;
-      counts.set(label, (counts.get(label) ?? 0) + 1);
-    }
-    return counts;
+    return this.#underWay.counts;
   }
 
   /** Starts the safety net. */
@@ -483,20 +465,14 @@ export class SchedulingQueue {
       const { rank } = line;
       if (rank === undefined) continue;
       this.#parked.call(line);
-      this.#called.push({ line, rank, event });
+      this.#called.add(line, rank, event);
     }
     this.#callLines();
   }
 
-  /** No more than so many, but for those that go before all that are active. */
   #callLines(): void {
-    for (let next = this.#called.peek(); next !== undefined; next = this.#called.peek()) {
-      const active = this.#active.peek();
-      const goesFirst = active !== undefined && this.#policy.compare(next.rank, active.sortKey) < 0;
-      if (this.#woken.size >= calledAtOnce && !goesFirst) return;
-      this.#called.pop();
-      if (next.line.isCalled) this.#send(next.line, next.event);
-    }
+    const next = (): ReturnType<CalledLines['next']> => this.#called.next(this.#active.peek()?.sortKey);
+    for (let call = next(); call !== undefined; call = next()) this.#send(call.line, call.event);
   }
 
   /** The one of the line that is to be tried is active now, whatever is left of its penalty. */
@@ -516,7 +492,7 @@ export class SchedulingQueue {
     if (line.isOutdated || event === flushEvent) entity.refusedBy = new Set();
     entity.isFlushed = event === flushEvent;
     this.#backOff(entity, event, false);
-    if (entity.state.kind === 'active') this.#woken.add(entity);
+    if (entity.state.kind === 'active') this.#called.sent(entity);
   }
 
   /** The first of the line will not come back into it: what it found out does not hold for the others. */
@@ -571,7 +547,7 @@ export class SchedulingQueue {
     switch (entity.state.kind) {
       case 'active':
         this.#active.remove(entity);
-        this.#woken.delete(entity);
+        this.#called.gone(entity);
         break;
       case 'backoff':
         this.#backingOff.leave(entity.state);
@@ -582,13 +558,9 @@ export class SchedulingQueue {
       case 'gated':
         this.#gatedCount--;
         break;
-      case 'setAside': {
-        const left = this.#setAside.get(entity)!;
-        this.#setAside.delete(entity);
-        this.#meanwhile.close(entity);
-        left();
+      case 'setAside':
+        this.#underWay.leave(entity);
         break;
-      }
       case 'inFlight':
         break;
     }

@@ -220,17 +220,13 @@ describe('the scheduling core', () => {
             continue;
           }
           const { gang } = candidate;
-          // Those of its members that are placed first, as many as it needs, do not fit: the largest.
+          // Neither the largest of its members, as many as it needs, nor the smallest.
           const wanted = [...gang.pending.values()]
             .map((pod) => pod.template.requests.amounts[0]!)
-            .sort((a, b) => b - a);
-          expect(
-            fits(
-              wanted.slice(0, gang.missing),
-              cluster.nodes.map((node) => node.free(0)),
-            ),
-            key,
-          ).toBe(false);
+            .sort((x, y) => y - x);
+          const free = cluster.nodes.map((node) => node.free(0));
+          expect(fits(wanted.slice(0, gang.missing), free), key).toBe(false);
+          expect(fits(wanted.slice(-gang.missing), free), key).toBe(false);
         }
         for (const name of world.names) {
           const pod = cluster.pod(name);
