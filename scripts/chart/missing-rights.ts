@@ -29,8 +29,8 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   'list pods': notListed,
   'watch pods': notWatched,
   'get pods': {
-    log: notBound,
-    effect: 'a Binding whose answer is lost counts as failed, though it may have been carried out',
+    log: 'a pod whose Binding is in doubt could not be read; its room is kept',
+    effect: 'a Binding whose answer is lost is sent again until it is known to be done',
   },
   'create pods/binding': { log: notBound, effect: 'no pod is bound' },
   'patch pods/status': {

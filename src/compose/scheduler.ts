@@ -94,7 +94,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     const scheduler = new Scheduler({
       client,
       ports: {
-        binder: new ApiPodBinder({ client, clock, random }),
+        binder: new ApiPodBinder({ client, clock, random, logger }),
         verdicts: new ApiVerdictSink({ client, clock, random }),
         events: withDroppedStatusEvents(events, schema),
         evictor: new ApiPodEvictor({ client, clock, random }),

@@ -17,9 +17,9 @@ import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
-import type { Line } from '../queue/line.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
+import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { BindRefusals } from './bind-refusals.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
@@ -30,10 +30,8 @@ import type { Returned } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
-import { OutdatedLines } from './outdated-lines.ts';
 import { Outlook } from './outlook.ts';
 import { PartialGroups } from './partial-groups.ts';
-import { demandOf } from './placement/demand.ts';
 import { NodeCheck } from './placement/node-check.ts';
 import { Planner } from './placement/planner.ts';
 import { Trials } from './placement/trials.ts';
@@ -45,7 +43,7 @@ import { QueueCensus } from './queue-census.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
-import type { CycleResult, Retelling } from './scheduling-cycle.ts';
+import type { CycleResult } from './scheduling-cycle.ts';
 import { stillHolds } from './still-holds.ts';
 import { Verdicts } from './verdicts.ts';
 import { timedHandler } from './timed-handler.ts';
@@ -65,15 +63,6 @@ export interface SchedulerCoreOptions {
   readonly identity: string;
   /** `attempt` has something to do. Told again and again until it has none. */
   readonly onReady: () => void;
-}
-
-/** What the latest of a line was told. */
-interface Told {
-  readonly verdict: Verdict;
-  /** The same of an equal one. */
-  readonly retell: Retelling;
-  /** Of the cluster, when it was refused. */
-  readonly nodesRevision: number;
 }
 
 /** What plugins get to end their work when the scheduler stops. */
@@ -111,8 +100,7 @@ export class SchedulerCore {
   readonly #partial: PartialGroups;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
-  readonly #retellings = new WeakMap<Line, Told>();
-  readonly #outdated: OutdatedLines;
+  readonly #attempts: AttemptOutcomes;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -178,7 +166,6 @@ export class SchedulerCore {
     this.#partial = new PartialGroups({ cluster, profiles, clock });
     const { verdicts: sink, events } = ports;
     this.#verdicts = new Verdicts({ sink, events, metrics: gangMetrics, cluster, clock, logger, signal });
-    this.#outdated = new OutdatedLines({ clock, tell: (entity, line) => this.#retell(entity, line) });
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     this.router = new EntityRouter({ cluster, queue, profiles });
@@ -206,7 +193,7 @@ export class SchedulerCore {
     const refusals = this.#refusals;
     this.cycle = new SchedulingCycle({
       questions,
-      lineBefore: (entity, question) => this.#lineBefore(entity, question),
+      lineBefore: (entity, question) => this.#attempts.lineBefore(entity, question),
       refusals,
       queue,
       cluster,
@@ -242,6 +229,18 @@ export class SchedulerCore {
       planId: () => `${options.identity}-${++this.#plans}`,
       signal,
       cut: this.#cut.signal,
+    });
+    this.#attempts = new AttemptOutcomes({
+      cluster,
+      queue,
+      router: this.router,
+      binding: this.binding,
+      preemptions: this.#preemptions,
+      verdicts: this.#verdicts,
+      census: this.#census,
+      metrics: this.#metrics,
+      clock,
+      logger,
     });
     const handlers = new WatchHandlers({
       cluster,
@@ -299,7 +298,7 @@ export class SchedulerCore {
       const rounds = (returned?.rounds ?? 0) + 1;
       this.#outside!.inquiries.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
     } else {
-      this.#conclude(entity, profile, result, returned?.startedAt ?? startedAt);
+      this.#attempts.handle(entity, profile, result, returned?.startedAt ?? startedAt);
     }
     return result;
   }
@@ -323,7 +322,7 @@ export class SchedulerCore {
     this.#stop.abort(reason);
     this.queue.stop();
     this.#notReady.stop();
-    this.#outdated.stop();
+    this.#attempts.stop();
     this.#claims.stop();
     this.#partial.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
@@ -357,121 +356,12 @@ export class SchedulerCore {
     return this.#outside.extenders.concern(pods);
   }
 
-  #conclude(
-    entity: QueuedEntity,
-    profile: Profile,
-    result: Exclude<CycleResult, { kind: 'asking' }>,
-    startedAt: number,
-  ): void {
-    switch (result.kind) {
-      case 'settled':
-        this.queue.remove(entity.key);
-        this.#route(entity.candidate, 'Settled');
-        return;
-      case 'notReady':
-        this.queue.notReady(entity);
-        return;
-      case 'ruledOut':
-        this.#metrics.attempts.attempted({
-          candidate: entity.candidate,
-          profile: profile.schedulerName,
-          result: 'unschedulable',
-          pods: result.pods.length,
-          seconds: (this.#clock.monotonic() - startedAt) / 1000,
-        });
-        this.queue.failed(entity, result.failure);
-        return;
-      case 'foreseen': {
-        const { line, pods } = result;
-        const verdict = this.#retellings.get(line)!.retell(entity.candidate, pods);
-        this.#census.refused(entity, verdict.waitsFor);
-        this.queue.joins(entity, line);
-        this.#sayWhy(entity, { pods, verdict });
-        return;
-      }
-      case 'planned':
-        this.queue.done(entity);
-        this.#route(entity.candidate, 'Planned');
-        this.binding.start(result.plan);
-        return;
-      case 'refused':
-        this.#metrics.attempts.attempted({
-          candidate: entity.candidate,
-          profile: profile.schedulerName,
-          result: result.failure.error ? 'error' : 'unschedulable',
-          pods: result.pods.length,
-          seconds: (this.#clock.monotonic() - startedAt) / 1000,
-        });
-        if (result.preemption !== undefined) this.#preemptions.carryOut(entity.candidate, result.preemption);
-        this.#census.refused(entity, result.verdict.waitsFor);
-        this.queue.failed(entity, result.failure);
-        this.#remember(entity, result);
-        this.#sayWhy(entity, result);
-        return;
-    }
-  }
-
-  /** Where nodes have changed since, in what helps nobody, what they lack may have other names: the entity finds out for all. */
-  #lineBefore(entity: QueuedEntity, question: string): Line | undefined {
-    const line = this.queue.lineBefore(entity, question);
-    const isOutdated =
-      line?.isAtRest === true && this.#retellings.get(line)?.nodesRevision !== this.cluster.nodesRevision;
-    return isOutdated ? undefined : line;
-  }
-
-  #remember(entity: QueuedEntity, { verdict, retell }: Extract<CycleResult, { kind: 'refused' }>): void {
-    const line = this.queue.lineOf(entity);
-    if (line === undefined || retell === undefined) return;
-    const before = this.#retellings.get(line)?.verdict;
-    this.#retellings.set(line, { verdict, retell, nodesRevision: this.cluster.nodesRevision });
-    if (before === undefined || (before.cause === verdict.cause && before.waitsFor === verdict.waitsFor)) return;
-    this.#outdated.add(line);
-  }
-
-  #retell(entity: QueuedEntity, line: Line): void {
-    const { candidate } = entity;
-    const { members } = demandOf(this.cluster, candidate);
-    if (members.length === 0) return;
-    let verdict: Verdict;
-    try {
-      verdict = this.#retellings.get(line)!.retell(candidate, members);
-    } catch {
-      // A plugin that fails on one of them says so at the next attempt.
-      return;
-    }
-    this.#census.refused(entity, verdict.waitsFor);
-    this.#sayWhy(entity, { pods: members, verdict });
-  }
-
-  /** On the pods and in the log, there at level debug when it was said before. */
-  #sayWhy(
-    { key, candidate, attempts }: QueuedEntity,
-    { pods, verdict }: Pick<Extract<CycleResult, { kind: 'refused' }>, 'pods' | 'verdict'>,
-  ): void {
-    const isNews = this.#verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
-    const fields = {
-      entity: key,
-      attempts,
-      reason: verdict.reason,
-      waitsFor: verdict.waitsFor,
-      verdict: verdict.message,
-    };
-    if (isNews) this.#logger.info('unschedulable', fields);
-    else this.#logger.debug('still unschedulable', fields);
-  }
-
   #podSeen(uid: string, pod: Pod | undefined): void {
     this.#verdicts.podSeen(uid);
     if (pod === undefined || !isUnbound(pod)) this.#refusals.forget(uid);
     if (!this.cluster.isAssumed(uid)) this.waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
     if (pod === undefined) this.#membershipWarnings.podGone(uid);
     else if (this.profiles.isOurs(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
-  }
-
-  #route(candidate: Candidate, event: string): void {
-    const now = this.#clock.now();
-    if (candidate.kind === 'gang') this.router.groupChanged(candidate.gang.key, event, now);
-    else this.router.podChanged(candidate.pod, event, now);
   }
 
   /** Read long after the constructor has ended. */

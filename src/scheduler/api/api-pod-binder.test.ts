@@ -13,6 +13,7 @@ import {
   TooManyRequestsError,
 } from '../../client/api-errors.ts';
 import { KubeClient } from '../../client/kube-client.ts';
+import { silentLogger } from '../../observability/silent-logger.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../client/transport.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { ApiPodBinder } from './api-pod-binder.ts';
@@ -112,6 +113,7 @@ async function bind(pod: OnePod, signal = new AbortController().signal): Promise
     client: new KubeClient({ transport: pod, clock }),
     clock,
     random: seededRandom(1),
+    logger: silentLogger,
   });
   let outcome: { readonly error: unknown } | undefined;
   void binder.bind(binding, signal).then(

@@ -1,6 +1,4 @@
 import { podPath } from '../../api/pod-path.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
 import { jitteredBackoff } from '../../base/backoff.ts';
 import {
   ConflictError,
@@ -14,11 +12,10 @@ import { retry } from '../../client/retry.ts';
 import { wait } from '../../client/wait.ts';
 import type { PodBinder, PodBinding } from '../../framework/plugin-handle.ts';
 import { bindCallTimeoutMs, isBoundAsAsked } from './bind-read-back.ts';
+import type { ReadBackOptions } from './bind-read-back.ts';
 
-export interface ApiPodBinderOptions {
+export interface ApiPodBinderOptions extends ReadBackOptions {
   readonly client: Pick<KubeClient, 'create' | 'get'>;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 const attempts = 4;

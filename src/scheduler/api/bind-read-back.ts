@@ -5,6 +5,7 @@ import { ApiError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
+import type { Logger } from '../../observability/logger.ts';
 
 /** A Binding failed although the pod exists: it runs elsewhere, or another pod has its name by now. */
 export class BoundElsewhereError extends Error {
@@ -19,6 +20,13 @@ interface PodPlacement {
 /** How long one call that has to do with a bind may take. */
 export const bindCallTimeoutMs = 10_000;
 
+export interface ReadBackOptions {
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
 /**
  * Whether the pod is on the node that it was to be bound to; false: on none. Undefined: the server refuses to say. Asks until there
  * is an answer: the pod stays assumed meanwhile, because its room may be taken. Rejects with BoundElsewhereError, with
@@ -26,11 +34,7 @@ export const bindCallTimeoutMs = 10_000;
  */
 export async function isBoundAsAsked(
   binding: PodBinding,
-  {
-    client,
-    clock,
-    random,
-  }: { readonly client: Pick<KubeClient, 'get'>; readonly clock: Clock; readonly random: Random },
+  { client, clock, random, logger }: ReadBackOptions,
   signal: AbortSignal,
 ): Promise<boolean | undefined> {
   let pod: PodPlacement;
@@ -41,8 +45,14 @@ export async function isBoundAsAsked(
     );
   } catch (error) {
     const isRefused = error instanceof ApiError && !(error instanceof NotFoundError);
-    if (isRefused && !signal.aborted) return undefined;
-    throw error;
+    if (!isRefused || signal.aborted) throw error;
+    const { namespace, name, nodeName: node } = binding;
+    logger.warn('a pod whose Binding is in doubt could not be read; its room is kept', {
+      pod: `${namespace}/${name}`,
+      node,
+      error,
+    });
+    return undefined;
   }
   if (pod.metadata.uid !== binding.uid) {
     throw new BoundElsewhereError(`pod ${binding.namespace}/${binding.name} was deleted and made again meanwhile`);

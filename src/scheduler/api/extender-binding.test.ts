@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { silentLogger } from '../../observability/silent-logger.ts';
 import { ExtenderBinding } from './extender-binding.ts';
 
 const binding = { namespace: 'team', name: 'x', uid: 'u', nodeName: 'a', annotations: {} };
@@ -28,6 +29,7 @@ function showing(...nodes: readonly string[]): {
     },
     clock,
     random: () => 0,
+    logger: silentLogger,
   });
   return { outside, calls, clock };
 }

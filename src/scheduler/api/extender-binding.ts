@@ -1,16 +1,13 @@
 import { podPath } from '../../api/pod-path.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import { wait } from '../../client/wait.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { bindCallTimeoutMs, isBoundAsAsked } from './bind-read-back.ts';
+import type { ReadBackOptions } from './bind-read-back.ts';
 
-export interface ExtenderBindingOptions {
+export interface ExtenderBindingOptions extends ReadBackOptions {
   readonly client: Pick<KubeClient, 'get' | 'patch'>;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 const attempts = 4;

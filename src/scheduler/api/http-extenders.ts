@@ -39,7 +39,7 @@ export async function openHttpExtenders(options: HttpExtendersOptions): Promise<
   const { configurations, client, clock, random, logger, fence } = options;
   if (configurations.length === 0) return undefined;
   const objects = new WholeObjects({ client, clock, random });
-  const binding = new ExtenderBinding({ client, clock, random });
+  const binding = new ExtenderBinding({ client, clock, random, logger });
   const transports: HttpTransport[] = [];
   const extenders: Extender[] = [];
   for (const [index, configuration] of configurations.entries()) {
