@@ -4,6 +4,7 @@ import type { KubeClient } from '../../src/client/kube-client.ts';
 import { MeasuredTransport } from '../../src/client/measured-transport.ts';
 import type { Transport } from '../../src/client/transport.ts';
 import { leadershipGauge } from '../../src/compose/candidacy.ts';
+import { countDroppedEvents } from '../../src/compose/dropped-events.ts';
 import { processRegistry } from '../../src/compose/process-registry.ts';
 import { watchServedSchema } from '../../src/compose/watch-served-schema.ts';
 import { startPodGroupController } from '../../src/controller/start-pod-group-controller.ts';
@@ -39,6 +40,7 @@ export function everyMetric(): EveryMetric {
 function schedulerRegistry(): MetricRegistry {
   const { registry, parts } = process();
   const { client, ...rest } = parts;
+  countDroppedEvents(registry, { dropped: 0 });
   new Scheduler({
     ...rest,
     client,

@@ -6,7 +6,6 @@ import { ignoringManagedResources } from '../config/ignored-resources.ts';
 import type { SchedulerConfiguration } from '../config/scheduler-configuration.ts';
 import type { Logger } from '../observability/logger.ts';
 import { LoopStalls } from '../observability/loop-stalls.ts';
-import { readCounter } from '../observability/read-counter.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
@@ -18,6 +17,7 @@ import { cacheRoute } from '../serving/debug/cache-route.ts';
 import { groupsRoute } from '../serving/debug/groups-route.ts';
 import { queueRoute } from '../serving/debug/queue-route.ts';
 import { loopCheck } from '../serving/loop-check.ts';
+import { countDroppedEvents } from './dropped-events.ts';
 import { withDroppedStatusEvents } from './dropped-status-events.ts';
 import { eventFailureLog } from './event-failure-log.ts';
 import { openProcess } from './open-process.ts';
@@ -80,13 +80,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
     reportingInstance: identity,
     onError: eventFailureLog(logger),
   });
-  readCounter({
-    name: 'tutti_events_dropped_total',
-    help: 'Events that were not written because too many waited: members that say what another of their group says, first.',
-    labelNames: [],
-    registry,
-    read: () => [[{}, events.dropped]],
-  });
+  countDroppedEvents(registry, events);
   const schema = watchServedSchema({ client, clock, logger, registry });
   let extending: HttpExtenders | undefined;
   try {
