@@ -72,6 +72,14 @@ describe('a change of a pod', () => {
     expect(q.picture.cluster.podCount).toBe(1);
   });
 
+  it('that deletes it leaves nothing behind in the group that it was in, whatever group its last state names', () => {
+    const q = new Queueing({ plugins: defaultPlugins });
+    const pod = q.pod({ name: 'x', group: 'red' });
+    expect(q.states()).toEqual({ 'gang/default/red': 'gated' });
+    q.picture.core.handlers.pods.onDelete({ ...pod, podGroupKey: 'default/blue' }, false);
+    expect([q.states(), q.picture.cluster.gang('default/red')]).toEqual([{}, undefined]);
+  });
+
   it('that confirms an assumption frees nothing', () => {
     const { q, heard } = listening();
     q.pod({ name: 'x' });
