@@ -69,6 +69,8 @@ class Terminals {
   async #start(command: string, told: ConsoleCommand): Promise<{ readonly printed: string; readonly told: string }> {
     this.#up = new TestProcess(['up', ...command.split(' ').slice(3)]);
     [, this.#kubeconfig] = (await this.#up.said(/^export KUBECONFIG=(\S+)$/m)) as unknown as [string, string];
+    // A reader types the next line when the story that comes with it is over, and its nodes are free again.
+    await this.#up.said(/ DONE [^]* DONE /);
     const shown = told.output === '' ? '' : this.#up.stdout.split('\n').slice(0, 2).join('\n');
     const transcripts = transcriptsOf([told], [shown]);
     return { printed: transcripts.printed[0]!, told: transcripts.told[0]! };
