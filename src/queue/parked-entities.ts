@@ -62,6 +62,11 @@ export class ParkedEntities {
     return this.#lines;
   }
 
+  /** Whether there are lines that others may join. */
+  get hasShared(): boolean {
+    return this.#shared.size > 0;
+  }
+
   /** The line in which the entity waits, or for which it has gone to be tried. */
   lineOf(entity: QueuedEntity): Line | undefined {
     return this.#lineOf.get(entity);

@@ -316,6 +316,11 @@ export class SchedulingQueue {
     return !isCalled || (rank !== undefined && this.#policy.compare(rank, entity.sortKey) < 0) ? line : undefined;
   }
 
+  /** Whether somebody may turn out to ask for the same as others. */
+  get hasSharedLines(): boolean {
+    return this.#parked.hasShared;
+  }
+
   /** The line in which the entity waits, or for which it has gone to be tried. */
   lineOf(entity: QueuedEntity): Line | undefined {
     return this.#parked.lineOf(entity);

@@ -20,12 +20,10 @@ export class BindRefusals {
     counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
   }
 
-  /** Names of the nodes that have refused the pod too often; undefined: none. */
-  avoidedBy(uid: string): ReadonlySet<string> | undefined {
-    const counts = this.#counts.get(uid);
-    if (counts === undefined) return undefined;
-    const names = [...counts].filter(([, count]) => count >= patience).map(([name]) => name);
-    return names.length === 0 ? undefined : new Set(names);
+  /** Names of the nodes that have refused the pod too often. */
+  avoidedBy(uid: string): readonly string[] {
+    const counts = this.#counts.get(uid) ?? [];
+    return [...counts].filter(([, count]) => count >= patience).map(([name]) => name);
   }
 
   /** The pod is on a node, or gone. */

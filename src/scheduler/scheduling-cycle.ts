@@ -95,7 +95,7 @@ export class SchedulingCycle {
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
   readonly #refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
-  readonly #queue: Pick<SchedulingQueue, 'lineOf' | 'wouldBeRefusedAgain'>;
+  readonly #queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
   readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
 
   constructor(options: {
@@ -107,7 +107,7 @@ export class SchedulingCycle {
     readonly clock: Clock;
     readonly questions: Questions;
     readonly refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
-    readonly queue: Pick<SchedulingQueue, 'lineOf' | 'wouldBeRefusedAgain'>;
+    readonly queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
     /** The line of entities that were refused for asking this, if this one has to wait with them. */
     readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
     /** Absent: nobody outside has a say. */
@@ -146,9 +146,12 @@ export class SchedulingCycle {
         failure: { refusedBy, refusedPods, wish, question, error: false, isOutdated: true },
       };
     }
+    const ask = (): string | undefined =>
+      extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
     let question: string | undefined;
     try {
-      question = extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
+      // While nobody waits in a line what it asks matters only if it is refused.
+      question = this.#queue.hasSharedLines ? ask() : undefined;
     } catch (error) {
       return refusedBy(members, statusOf(error), candidate);
     }
@@ -165,7 +168,7 @@ export class SchedulingCycle {
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
-        if (narrowingOf === undefined) return this.#refused(profile, candidate, demand, plan, question);
+        if (narrowingOf === undefined) return this.#refused(profile, candidate, demand, plan, question ?? ask());
         return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
           ? { kind: 'asking', questions: extenders!.questions(profile, demand) }
           : refusedByExtenders(candidate, demand, plan);
@@ -193,18 +196,14 @@ export class SchedulingCycle {
     }
   }
 
-  /** A plan without the nodes that keep refusing some member, where there is one. */
+  /** A plan without the nodes that keep refusing some member, where there is one. One choice of nodes serves all: they stay alike. */
   #elsewhere(request: PlanRequest, transaction: Transaction): Plan | undefined {
     if (this.#refusals.isEmpty) return undefined;
-    /** uid -> where it may go */
-    const narrowings = new Map<string, Narrowing>();
-    for (const { uid } of request.members) {
-      const avoided = this.#refusals.avoidedBy(uid);
-      if (avoided !== undefined) narrowings.set(uid, without(avoided, this.#cluster));
-    }
-    if (narrowings.size === 0) return undefined;
+    const avoided = new Set(request.members.flatMap(({ uid }) => this.#refusals.avoidedBy(uid)));
+    if (avoided.size === 0) return undefined;
+    const narrowing = without(avoided, this.#cluster);
     const savepoint = transaction.savepoint();
-    const plan = this.#planner.plan({ ...request, narrowingOf: ({ uid }) => narrowings.get(uid) }, transaction);
+    const plan = this.#planner.plan({ ...request, narrowingOf: () => narrowing }, transaction);
     if (plan.placements.length >= request.needed) return plan;
     this.#planner.unreserve(request.profile, plan.placements);
     transaction.rollbackTo(savepoint);
