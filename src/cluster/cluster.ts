@@ -31,12 +31,12 @@ const unknownNode: Node = {
 
 /**
  * The scheduler's picture of the cluster. The watch handlers write what the API says; the scheduling cycle alone assumes
- * and forgets, within a transaction. Not for concurrent use: everything here is synchronous.
+ * and forgets, within a transaction. Not for concurrent use: everything here is synchronous. Who looks while a cycle pauses sees
+ * nothing of what it has done so far.
  */
 export class Cluster {
   readonly resources: ResourceNames;
-  /** What is free, in sum. */
-  readonly room = new Room();
+  readonly #room = new Room();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
@@ -51,7 +51,9 @@ export class Cluster {
   readonly #gangs = new Map<string, Gang>();
   #generation = 0;
   #nodesRevision = 0;
-  #openTransaction = false;
+  #transaction: Transaction | undefined;
+  /** The open transaction has paused, and what it has done is still to be seen. */
+  #isUnhidden = false;
 
   constructor(resources: ResourceNames) {
     this.resources = resources;
@@ -59,18 +61,27 @@ export class Cluster {
 
   // Nodes
 
+  /** What is free, in sum. */
+  get room(): Room {
+    this.hidePlan();
+    return this.#room;
+  }
+
   get nodes(): readonly NodeInfo[] {
+    this.hidePlan();
     return this.#nodes;
   }
 
   /** The node, if the API has shown it. */
   node(name: string): NodeInfo | undefined {
+    this.hidePlan();
     const info = this.#nodesByName.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
   /** Changes whenever anything about any node changes, also back to what it was. */
   get generation(): number {
+    this.hidePlan();
     return this.#generation;
   }
 
@@ -110,7 +121,9 @@ export class Cluster {
 
   /** All that are known; during a trial those that are taken out are not there. */
   pods(): Iterable<Pod> {
-    return this.#openTransaction ? this.#podsOfTrial() : this.#pods.values();
+    this.hidePlan();
+    const isAtRest = this.#transaction === undefined || this.#transaction.isSuspended;
+    return isAtRest ? this.#pods.values() : this.#podsOfTrial();
   }
 
   *#podsOfTrial(): Iterable<Pod> {
@@ -125,22 +138,26 @@ export class Cluster {
   }
 
   get assumedCount(): number {
+    this.hidePlan();
     return this.#assumed.size;
   }
 
   /** The node that holds the pod, bound or assumed, whether or not the API has shown that node; undefined when it has ended. */
   nodeOf(pod: Pod): NodeInfo | undefined {
+    this.hidePlan();
     const info =
       this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
   isAssumed(uid: string): boolean {
+    this.hidePlan();
     return this.#assumed.has(uid);
   }
 
   /** The pod as it is now if it still waits for a node: known, neither bound nor assumed, not ended and not being deleted. */
   openPod(uid: string): Pod | undefined {
+    this.hidePlan();
     const pod = this.#pods.get(uid);
     return pod !== undefined && isUnbound(pod) && !this.#assumed.has(uid) ? pod : undefined;
   }
@@ -217,10 +234,12 @@ export class Cluster {
   // Groups
 
   gang(key: string): Gang | undefined {
+    this.hidePlan();
     return this.#gangs.get(key);
   }
 
   gangs(): Iterable<Gang> {
+    this.hidePlan();
     return this.#gangs.values();
   }
 
@@ -239,11 +258,11 @@ export class Cluster {
 
   /**
    * Opens the transaction of one cycle; one at a time. Between its opening and its commit or rollback no change from the
-   * API may be applied (the cycle is synchronous, so none can be).
+   * API may be applied, not even while it is suspended.
    */
   begin(): Transaction {
-    if (this.#openTransaction) throw new Error('a transaction is already open');
-    this.#openTransaction = true;
+    if (this.#transaction !== undefined) throw new Error('a transaction is already open');
+    const generation = (): number => this.#generation;
     const target: TransactionTarget = {
       assume: (pod, node) => {
         if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
@@ -258,20 +277,47 @@ export class Cluster {
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
       touch: (info) => this.#touch(info),
       restore: (info, generation) => {
+        this.#touch(info);
         info.generation = generation;
-        this.#generation++;
-        this.room.update(info);
+      },
+      get generation() {
+        return generation();
+      },
+      restoreGeneration: (as) => {
+        this.#generation = as;
       },
       closed: () => {
-        this.#openTransaction = false;
+        this.#transaction = undefined;
       },
     };
-    return new Transaction(target);
+    this.#transaction = new Transaction(target);
+    return this.#transaction;
   }
 
   /** A transaction is open. */
   get isPlanning(): boolean {
-    return this.#openTransaction;
+    return this.#transaction !== undefined;
+  }
+
+  /** Others have their turn before the open transaction, if there is one, goes on: they see nothing of it, and may change nothing. */
+  pause(): void {
+    this.#isUnhidden = this.#transaction !== undefined;
+  }
+
+  /** After `pause`. */
+  resume(): void {
+    this.#isUnhidden = false;
+    if (this.#transaction?.isSuspended === true) this.#transaction.resume();
+  }
+
+  /**
+   * Makes the picture look as it did before the cycle that has paused. Who asks for something here need not care; who has kept a
+   * node or a group from before calls this first.
+   */
+  hidePlan(): void {
+    if (!this.#isUnhidden) return;
+    this.#isUnhidden = false;
+    this.#transaction!.suspend();
   }
 
   /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
@@ -340,7 +386,7 @@ export class Cluster {
 
   #touch(info: NodeInfo): void {
     info.generation = ++this.#generation;
-    this.room.update(info);
+    this.#room.update(info);
   }
 
   #gangNamed(key: string): Gang {

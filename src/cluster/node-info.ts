@@ -97,7 +97,8 @@ export class NodeInfo implements NodeView {
 
   /** Takes pods that are here off in one go. Answers everything that was here before, untouched, for `restore`. */
   takeOff(gone: readonly Pod[]): OwnContents {
-    const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
+    const { contents } = this;
+    const { requested, pods } = contents;
     this.requested = requested.map(() => 0);
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;
@@ -107,10 +108,16 @@ export class NodeInfo implements NodeView {
       const uids = new Set(gone.map(({ uid }) => uid));
       for (const pod of pods.values()) if (!uids.has(pod.uid)) this.addPod(pod);
     }
+    return contents;
+  }
+
+  /** What it holds now. */
+  get contents(): OwnContents {
+    const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
     return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
   }
 
-  /** Makes the node hold what it held when `takeOff` answered this. */
+  /** Makes the node hold what it held when this was its `contents`, provided that nothing has been changed in them since. */
   restore(contents: OwnContents): void {
     this.requested = contents.requested;
     this.nonZeroMilliCpu = contents.nonZeroMilliCpu;

@@ -49,6 +49,7 @@ function fixture(
   let plans = 0;
   const binding = new BindingCycle({
     report: (result) => results.push(result),
+    atRest: (look) => Promise.resolve(look()),
     stillHolds: () => undefined,
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     permitWaited: () => undefined,

@@ -12,6 +12,8 @@ export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
   /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
   readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /** What it answers when no attempt is being made. */
+  readonly atRest: <T>(look: () => T) => Promise<T>;
   /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
   readonly stillHolds: (plan: BindingPlan, placement: Placement) => Status | undefined;
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
@@ -71,7 +73,7 @@ export class BindingCycle {
 
   async #run(plan: BindingPlan): Promise<void> {
     const refused =
-      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#lookAgain(plan) ?? this.#stopped();
+      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? (await this.#lookAgain(plan)) ?? this.#stopped();
     if (refused !== undefined) {
       const failures = plan.placements.map((placement) => ({ placement, status: refused }));
       this.#options.report({ kind: 'failed', plan, failures });
@@ -125,9 +127,14 @@ export class BindingCycle {
   }
 
   /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
-  #lookAgain(plan: BindingPlan): Status | undefined {
-    const { stillHolds, stillFits } = this.#options;
+  #lookAgain(plan: BindingPlan): Promise<Status | undefined> | Status | undefined {
     const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
+    // Plugins would count in what an attempt has reserved half way through.
+    return hasWaited ? this.#options.atRest(() => this.#look(plan, hasWaited)) : this.#look(plan, hasWaited);
+  }
+
+  #look(plan: BindingPlan, hasWaited: boolean): Status | undefined {
+    const { stillHolds, stillFits } = this.#options;
     for (const placement of plan.placements) {
       const status = stillHolds(plan, placement) ?? (hasWaited ? stillFits(plan, placement) : undefined);
       if (status !== undefined) return status;

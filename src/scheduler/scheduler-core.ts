@@ -8,8 +8,10 @@ import { ResourceNames } from '../api/resource-names.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import type { Pace } from '../base/pace.ts';
+import type { Steps } from '../base/steps.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { PluginRegistry, Profile } from '../framework/profile.ts';
+import type { PluginRegistry } from '../framework/profile.ts';
 import { PluginClock } from '../framework/plugin-clock.ts';
 import { outcomeOf } from '../framework/plugin-meter.ts';
 import { Status } from '../framework/status.ts';
@@ -26,10 +28,11 @@ import { BindingOutcomes } from './binding-outcomes.ts';
 import { EntityRouter } from './entity-router.ts';
 import { Extenders } from './extenders.ts';
 import { Inquiries } from './inquiries.ts';
-import type { Returned } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
+import { OpenAttempt } from './open-attempt.ts';
+import type { AttemptSubject } from './open-attempt.ts';
 import { Outlook } from './outlook.ts';
 import { PartialGroups } from './partial-groups.ts';
 import { NodeCheck } from './placement/node-check.ts';
@@ -44,6 +47,8 @@ import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
+import { Standstill } from './standstill.ts';
+import { StandstillClock } from './standstill-clock.ts';
 import { stillHolds } from './still-holds.ts';
 import { Verdicts } from './verdicts.ts';
 import { timedHandler } from './timed-handler.ts';
@@ -64,6 +69,15 @@ export interface SchedulerCoreOptions {
   /** `attempt` has something to do. Told again and again until it has none. */
   readonly onReady: () => void;
 }
+
+/** An attempt is under way, and there is more to do of it, or of what it made wait: nothing else is begun before. */
+export interface Paused {
+  readonly kind: 'paused';
+}
+
+const paused: Paused = { kind: 'paused' };
+/** What a change that was put off takes at most, in looks at a node. */
+const workPerChange = 500;
 
 /** What plugins get to end their work when the scheduler stops. */
 const stopGraceMs = 5_000;
@@ -101,6 +115,8 @@ export class SchedulerCore {
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
   readonly #attempts: AttemptOutcomes;
+  readonly #standstill = new Standstill();
+  #open: OpenAttempt | undefined;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -109,9 +125,11 @@ export class SchedulerCore {
 
   /** Throws ProfileError. */
   constructor(options: SchedulerCoreOptions) {
-    const { clock, logger, ports, random } = options;
+    const { logger, ports, random } = options;
     const { signal } = this.#stop;
-    this.#clock = clock;
+    const standstill = this.#standstill;
+    this.#clock = options.clock;
+    const clock = new StandstillClock(options.clock, standstill);
     this.#logger = logger;
     const cluster = new Cluster(new ResourceNames());
     this.cluster = cluster;
@@ -135,7 +153,11 @@ export class SchedulerCore {
         cluster,
         waitingPods,
         binder: ports.binder,
-        trial: (candidate, trialOptions) => trials.run(profile(), candidate, trialOptions),
+        trial: (candidate, trialOptions) => {
+          this.#endOpenAttempt();
+          return trials.run(profile(), candidate, trialOptions);
+        },
+        betweenAttempts: (change) => standstill.run(change),
       }),
       meters: {
         plugins: (schedulerName) => this.#metrics.plugins.meterOf(schedulerName),
@@ -157,6 +179,7 @@ export class SchedulerCore {
     });
     this.queue = queue;
     this.#census = new QueueCensus({
+      cluster,
       queue,
       profiles,
       clock,
@@ -220,7 +243,8 @@ export class SchedulerCore {
     });
     const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
-      report: (result) => outcomes.handle(result),
+      report: (result) => standstill.run(() => outcomes.handle(result)),
+      atRest: (look) => standstill.ask(look),
       stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
       stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
@@ -254,10 +278,11 @@ export class SchedulerCore {
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
       groupSeen: (key) => this.#partial.look(key),
     });
+    const { queue: handling } = this.#metrics;
     this.handlers = {
-      nodes: timedHandler(handlers.nodes, clock, this.#metrics.queue.handlingOf('Node')),
-      pods: timedHandler(handlers.pods, clock, this.#metrics.queue.handlingOf('Pod')),
-      podGroups: timedHandler(handlers.podGroups, clock, this.#metrics.queue.handlingOf('PodGroup')),
+      nodes: standstill.handler(timedHandler(handlers.nodes, clock, handling.handlingOf('Node'))),
+      pods: standstill.handler(timedHandler(handlers.pods, clock, handling.handlingOf('Pod'))),
+      podGroups: standstill.handler(timedHandler(handlers.podGroups, clock, handling.handlingOf('PodGroup'))),
     };
   }
 
@@ -279,28 +304,83 @@ export class SchedulerCore {
   /**
    * One attempt for what comes next, decided in this call, or half of one where extenders have a say; a plan is then bound in the
    * background. Undefined when nothing comes next, or the core does not run.
+   *
+   * With `work`, counted in looks at a node, it may be decided in several calls instead: each does as much and then ends what cannot
+   * be left half done, a pass over the nodes at most. Until it is decided they answer `paused`. Meanwhile the picture looks as it did
+   * before the attempt, and what would change it waits, in order, until the attempt has ended.
    */
-  attempt(): CycleResult | undefined {
+  attempt(): CycleResult | undefined;
+  attempt(work: number): CycleResult | Paused | undefined;
+  attempt(work = Infinity): CycleResult | Paused | undefined {
     if (!this.isRunning) return undefined;
+    if (this.#open === undefined) {
+      if (!this.#catchUp(work)) return paused;
+      const subject = this.#next();
+      if (subject === undefined) return undefined;
+      if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
+        this.#outside!.inquiries.hold(subject.entity);
+        return { kind: 'asking', questions: [] };
+      }
+      const { cluster } = this;
+      this.#open = new OpenAttempt({
+        subject,
+        cluster,
+        clock: this.#clock,
+        steps: (pace) => this.#steps(subject, pace),
+      });
+      this.#standstill.begin();
+    }
+    const open = this.#open;
+    let result: CycleResult | undefined;
+    try {
+      result = open.advance(work);
+      if (result === undefined) return paused;
+      this.#handle(open, result);
+    } finally {
+      if (!open.isPaused) this.#ended();
+    }
+    this.#catchUp(work);
+    return result;
+  }
+
+  #next(): AttemptSubject | undefined {
     const returned = this.#outside?.inquiries.take();
     const entity = returned?.entity ?? this.queue.pop();
-    if (entity === undefined) return undefined;
-    if (returned === undefined && this.#mustWaitToAsk(entity)) {
-      this.#outside!.inquiries.hold(entity);
-      return { kind: 'asking', questions: [] };
-    }
-    const profile = this.profiles.of(entity.candidate);
-    const startedAt = this.#clock.monotonic();
-    const result = this.#run(entity, profile, returned);
-    const endedAt = this.#clock.monotonic();
-    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, (endedAt - startedAt) / 1000);
+    return entity && { entity, returned, profile: this.profiles.of(entity.candidate) };
+  }
+
+  #handle({ subject, startedAt, workedMs }: OpenAttempt, result: CycleResult): void {
+    const { entity, profile, returned } = subject;
+    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, workedMs / 1000);
     if (result.kind === 'asking') {
       const rounds = (returned?.rounds ?? 0) + 1;
       this.#outside!.inquiries.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
     } else {
       this.#attempts.handle(entity, profile, result, returned?.startedAt ?? startedAt);
     }
-    return result;
+  }
+
+  #abandonOpenAttempt(): void {
+    if (this.#open?.isPaused !== true) return;
+    this.#open.abandon();
+    this.#ended();
+    this.#catchUp(Infinity);
+  }
+
+  #ended(): void {
+    this.#open = undefined;
+    this.#standstill.end();
+  }
+
+  /** Does some of what an attempt made wait. Whether all of it is done. */
+  #catchUp(work: number): boolean {
+    return this.#standstill.catchUp(Math.ceil(work / workPerChange));
+  }
+
+  /** For who may not wait; not where it is part of the attempt, or of what the attempt made wait, itself. */
+  #endOpenAttempt(): void {
+    if (this.#open?.isPaused === true) this.attempt();
+    this.#catchUp(Infinity);
   }
 
   /** Why the pod is not scheduled, as this process last said. */
@@ -308,8 +388,12 @@ export class SchedulerCore {
     return this.#verdicts.of(uid);
   }
 
-  /** Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was. */
+  /**
+   * Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was, but that an attempt which is paused
+   * is decided first.
+   */
   trial(candidate: Candidate, options?: TrialOptions): TrialResult {
+    this.#endOpenAttempt();
     return this.#trials.run(this.profiles.of(candidate), candidate, options);
   }
 
@@ -320,6 +404,7 @@ export class SchedulerCore {
   async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
     const reason = new Error('the scheduler is stopping');
     this.#stop.abort(reason);
+    this.#abandonOpenAttempt();
     this.queue.stop();
     this.#notReady.stop();
     this.#attempts.stop();
@@ -341,12 +426,11 @@ export class SchedulerCore {
     return inTime;
   }
 
-  #run(entity: QueuedEntity, profile: Profile, returned: Returned | undefined): CycleResult {
+  *#steps({ entity, profile, returned }: AttemptSubject, pace: Pace): Steps<CycleResult> {
     const answers = returned?.answers;
-    if (answers === undefined) return this.cycle.run(entity, profile);
     if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
-    const { startedAt, rounds } = returned!;
-    return this.cycle.run(entity, profile, { answers, startedAt, rounds });
+    const continuation = answers && { answers, startedAt: returned!.startedAt, rounds: returned!.rounds };
+    return yield* this.cycle.steps(entity, profile, pace, continuation);
   }
 
   /** Extenders would have to be asked about it, and are being asked about as much as they may be. */

@@ -18,6 +18,7 @@ import type { Logger } from '../observability/logger.ts';
 import { gangSpecOf } from './pod-group-adapter.ts';
 import { SchedulerCore } from './scheduler-core.ts';
 import type { SchedulerCoreOptions } from './scheduler-core.ts';
+import { workAtATime } from './work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
@@ -142,8 +143,9 @@ export class Scheduler {
     return this.#core.isRunning;
   }
 
-  /** What it knows, for those who want to look at it. To be read only, and not across a pause. */
+  /** What it knows, for those who want to look at it. To be read only, and not across a pause: ask for it again after each. */
   get picture(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
+    this.#core.cluster.hidePlan();
     return this.#core;
   }
 
@@ -170,10 +172,12 @@ export class Scheduler {
     this.#turnedAt = this.#clock.monotonic();
     const end = this.#turnedAt + stretchMs;
     do {
-      if (this.#core.attempt() === undefined) {
+      const result = this.#core.attempt(workAtATime);
+      if (result === undefined) {
         this.#looping = false;
         return;
       }
+      if (result.kind === 'paused') break;
     } while (this.#clock.monotonic() < end);
     this.#defer(() => this.#stretch());
   }
