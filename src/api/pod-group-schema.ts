@@ -1,4 +1,10 @@
-import { podGroupPhases, podGroupResource } from './pod-group.ts';
+import {
+  defaultRepairGraceSeconds,
+  defaultRepairPolicy,
+  podGroupPhases,
+  podGroupResource,
+  repairPolicies,
+} from './pod-group.ts';
 
 /** OpenAPI v3 structural schema, as far as a CustomResourceDefinition of ours needs it. */
 export interface StructuralSchema {
@@ -90,6 +96,21 @@ const spec: StructuralSchema = {
         'How long, in seconds, members may wait for the others once they have been placed. When absent, as the scheduler is configured.',
       type: 'integer',
       format: 'int32',
+    },
+    repairPolicy: {
+      description:
+        'What becomes of a group that never started, is on nodes in part and cannot be completed within repairGraceSeconds. Release: its members are evicted, those alone that a controller makes anew, and within their disruption budgets. KeepTrying: they stay where they are, and the rest comes before all that is new. A group that has started is never released. ' +
+        `When absent, ${defaultRepairPolicy}.`,
+      type: 'string',
+      enum: repairPolicies,
+    },
+    repairGraceSeconds: {
+      description:
+        'How long, in seconds, the group may be on nodes in part before repairPolicy applies, and the room of a member that was lost is kept for the one that its owner makes instead. ' +
+        `When absent, ${defaultRepairGraceSeconds}.`,
+      type: 'integer',
+      format: 'int32',
+      minimum: 0,
     },
   },
 };

@@ -26,9 +26,7 @@ export interface MemberPod {
   readonly owners: readonly string[];
 }
 
-type RawMemberPod = Pick<RawPod, 'spec' | 'status'> & {
-  readonly metadata: RawPod['metadata'] & { readonly ownerReferences?: readonly { readonly name: string }[] };
-};
+type RawMemberPod = Pick<RawPod, 'metadata' | 'spec' | 'status'>;
 
 const none: readonly never[] = Object.freeze([]);
 const phases: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];

@@ -15,6 +15,12 @@ export interface Trial extends TrialResult {
   readonly isExhaustive: Plan['isExhaustive'];
 }
 
+/** What only the core may suppose. */
+export interface Supposition extends TrialOptions {
+  /** These pods, which wait for nodes and are not known, have come. */
+  readonly arrivals?: readonly Pod[];
+}
+
 /** Plans that are always rolled back: what if these pods were gone, or only these nodes there? */
 export class Trials {
   readonly #cluster: Cluster;
@@ -29,7 +35,18 @@ export class Trials {
    * Leaves the picture as it was, whatever happens. Throws while a plan is being made, and what `spend` throws, which is told
    * of the plan's work before it is done.
    */
-  run(profile: Profile, candidate: Candidate, options: TrialOptions = {}, spend?: PlanRequest['spend']): Trial {
+  run(profile: Profile, candidate: Candidate, options: Supposition = {}, spend?: PlanRequest['spend']): Trial {
+    const { arrivals = [] } = options;
+    this.#mustNotBePlanning();
+    for (const pod of arrivals) this.#cluster.setPod(pod);
+    try {
+      return this.#run(profile, candidate, options, spend);
+    } finally {
+      for (const { uid } of arrivals) this.#cluster.removePod(uid);
+    }
+  }
+
+  #run(profile: Profile, candidate: Candidate, options: TrialOptions, spend: PlanRequest['spend']): Trial {
     return this.#try((transaction) => {
       const isGone = takeOut(transaction, candidate, options.without);
       const { members, needed: missing, gang } = demandOf(this.#cluster, candidate);
@@ -71,12 +88,13 @@ export class Trials {
     });
   }
 
+  #mustNotBePlanning(): void {
+    if (!this.#cluster.isPlanning) return;
+    throw new Error('a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts');
+  }
+
   #try<T>(attempt: (transaction: Transaction) => T): T {
-    if (this.#cluster.isPlanning) {
-      throw new Error(
-        'a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts',
-      );
-    }
+    this.#mustNotBePlanning();
     const transaction = this.#cluster.begin();
     try {
       return attempt(transaction);
