@@ -46,7 +46,7 @@ const condition: StructuralSchema = {
   required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
   properties: {
     type: {
-      description: 'Scheduled, Started or Ready; other controllers may add types of their own.',
+      description: 'Scheduled, Started, Ready or Incomplete; other controllers may add types of their own.',
       type: 'string',
       maxLength: 316,
       pattern:
@@ -148,7 +148,7 @@ const status: StructuralSchema = {
     ),
     ready: count('Running members whose containers are ready.'),
     conditions: {
-      description: 'Scheduled, Started, Ready.',
+      description: 'Scheduled, Started, Ready, Incomplete.',
       type: 'array',
       items: condition,
       'x-kubernetes-list-type': 'map',

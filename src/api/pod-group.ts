@@ -32,8 +32,14 @@ export type PodGroupPhase = (typeof podGroupPhases)[number];
  * - Scheduled: members that count for the quorum are on nodes. When False, reason and message are a member's verdict.
  * - Started: the quorum was once on nodes. Never goes back to False while the object lives.
  * - Ready: the quorum's containers are ready now.
+ * - Incomplete: the group is on nodes, and fewer members count than it needs.
  */
-export const podGroupConditions = { scheduled: 'Scheduled', started: 'Started', ready: 'Ready' } as const;
+export const podGroupConditions = {
+  scheduled: 'Scheduled',
+  started: 'Started',
+  ready: 'Ready',
+  incomplete: 'Incomplete',
+} as const;
 
 /** minMember when the field is absent. The older implementation reads 0, which calls a group finished that has no pods. */
 export const defaultMinMember = 1;
