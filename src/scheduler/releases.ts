@@ -24,7 +24,7 @@ export interface ReleasesOptions {
   readonly trials: Trials;
   readonly refusals: Pick<NodeRefusals, 'avoidedBy'>;
   readonly profiles: Pick<Profiles, 'of' | 'compare'>;
-  readonly queue: Pick<SchedulingQueue, 'activate' | 'get'>;
+  readonly queue: Pick<SchedulingQueue, 'get'>;
   readonly router: Pick<EntityRouter, 'groupChanged'>;
   readonly evictor: Pick<PodEvictor, 'release'>;
   readonly events: EventSink;
@@ -286,15 +286,14 @@ export class Releases {
 
   #stay(gang: Gang, why: string): void {
     if (this.#stays.get(gang.key) === why) return;
-    const { events, logger, queue } = this.#options;
+    const { clock, events, logger, router } = this.#options;
     this.#stays.set(gang.key, why);
     logger.warn('a group stays on nodes in part', { podGroup: gang.key, why });
     const member = memberOf(gang);
     const event = member && groupStays(gang, member, this.noteOf(gang)!);
     if (event !== undefined) events.record(event);
     // The next verdict says it.
-    const [waiting] = gang.pending.values();
-    if (waiting !== undefined) queue.activate(waiting, 'GroupStays');
+    router.groupChanged(gang.key, 'GroupStays', clock.now(), true);
   }
 
   #release(gang: Gang, members: readonly Pod[]): void {
