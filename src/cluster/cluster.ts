@@ -6,6 +6,7 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
+import { isLostTo } from './lost-node.ts';
 import { NodeInfo } from './node-info.ts';
 import { Room } from './room.ts';
 import { Transaction } from './transaction.ts';
@@ -41,6 +42,8 @@ export class Cluster {
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
   readonly #nodesByName = new Map<string, NodeInfo>();
+  /** Names of nodes that the API has shown to be gone, while anything is still there. */
+  readonly #gone = new Set<string>();
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
   /** uid -> assumption about an unbound pod */
@@ -90,17 +93,23 @@ export class Cluster {
     return this.#nodesRevision;
   }
 
-  setNode(node: Node): void {
+  /** Answers the keys of the groups of which members are stranded there now, or not any more. */
+  setNode(node: Node): readonly string[] {
     const info = this.#nodeNamed(node.name);
+    const wasLost = info.isLost;
+    info.isGone = false;
+    this.#gone.delete(node.name);
     if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
     this.#touch(info);
+    return wasLost || info.isLost ? this.#lookAtMembers(info) : [];
   }
 
-  removeNode(name: string): void {
+  /** Answers as `setNode`. */
+  removeNode(name: string): readonly string[] {
     const info = this.node(name);
-    if (info === undefined) return;
+    if (info === undefined) return [];
     this.#nodesRevision++;
     const last = this.#nodes.pop()!;
     if (last !== info) {
@@ -110,7 +119,37 @@ export class Cluster {
     info.index = -1;
     info.setNode(unknownNode);
     this.#touch(info);
+    this.#isGone(info);
     this.#dropIfUnused(info);
+    this.#forgetIfUnused(name);
+    return this.#lookAtMembers(info);
+  }
+
+  /** All nodes have been shown: those that only pods name are gone. */
+  allNodesShown(): void {
+    for (const info of this.#nodesByName.values()) {
+      if (info.index >= 0 || info.pods.size === 0) continue;
+      this.#isGone(info);
+      this.#lookAtMembers(info);
+    }
+  }
+
+  #isGone(info: NodeInfo): void {
+    info.isGone = true;
+    this.#gone.add(info.name);
+  }
+
+  /** Are the members of groups that are on the node stranded? Answers the keys of those of which one was not so before, or was. */
+  #lookAtMembers(info: NodeInfo): readonly string[] {
+    const changed = new Set<string>();
+    for (const pod of info.pods.values()) {
+      const gang = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey);
+      const before = gang?.stateOf(pod.uid);
+      if (gang === undefined || before === undefined) continue;
+      this.#joinGang(pod);
+      if (gang.stateOf(pod.uid) !== before) changed.add(gang.key);
+    }
+    return [...changed];
   }
 
   // Pods
@@ -182,19 +221,21 @@ export class Cluster {
     this.#followNomination(pod);
     if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
     if (pod.podGroupKey !== undefined) this.#joinGang(pod);
+    if (known !== undefined) this.#forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return outcome;
   }
 
   removePod(uid: string): AssumptionOutcome {
     const known = this.#pods.get(uid);
     if (known === undefined) return 'none';
-    const assumed = this.#assumed.has(uid);
+    const assumedOn = this.#assumed.get(uid)?.node;
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
     this.releaseClaim(uid);
     this.#leaveGang(known);
-    return assumed ? 'contradicted' : 'none';
+    this.#forgetIfUnused(assumedOn?.name ?? known.nodeName);
+    return assumedOn !== undefined ? 'contradicted' : 'none';
   }
 
   // Claims
@@ -322,10 +363,12 @@ export class Cluster {
 
   /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
   forget(pod: Pod): void {
-    if (!this.#assumed.has(pod.uid)) return;
+    const assumption = this.#assumed.get(pod.uid);
+    if (assumption === undefined) return;
     const known = this.#pods.get(pod.uid);
     this.#takeOffNode(known ?? pod);
     this.#assumed.delete(pod.uid);
+    this.#forgetIfUnused(assumption.node.name);
     if (known === undefined) this.#leaveGang(pod);
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
@@ -338,6 +381,7 @@ export class Cluster {
     info.claims.delete(owner);
     this.#touch(info);
     this.#dropIfUnused(info);
+    this.#forgetIfUnused(claim.nodeName);
     return claim;
   }
 
@@ -375,6 +419,7 @@ export class Cluster {
     let info = this.#nodesByName.get(name);
     if (info === undefined) {
       info = new NodeInfo(name, unknownNode);
+      info.isGone = this.#gone.has(name);
       this.#nodesByName.set(name, info);
     }
     return info;
@@ -382,6 +427,11 @@ export class Cluster {
 
   #dropIfUnused(info: NodeInfo): void {
     if (info.index < 0 && info.pods.size === 0 && info.claims.size === 0) this.#nodesByName.delete(info.name);
+  }
+
+  /** After a change, in the middle of which the last pod may be off its node for a moment. */
+  #forgetIfUnused(nodeName: string): void {
+    if (this.#gone.size > 0 && !this.#nodesByName.has(nodeName)) this.#gone.delete(nodeName);
   }
 
   #touch(info: NodeInfo): void {
@@ -399,7 +449,9 @@ export class Cluster {
   }
 
   #joinGang(pod: Pod): void {
-    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid));
+    const info = pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName);
+    const isStranded = info?.isLost === true && (info.isGone || isLostTo(pod, info.node));
+    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid), isStranded);
   }
 
   #leaveGang(pod: Pod): void {

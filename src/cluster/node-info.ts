@@ -3,6 +3,7 @@ import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
 import type { Claim } from './claim.ts';
+import { isNodeLost } from './lost-node.ts';
 
 /** What is on a node: its pods and their sums. */
 export interface NodeContents {
@@ -31,6 +32,8 @@ export interface NodeView extends NodeContents {
   readonly allocatable: readonly number[];
   /** owner uid -> room kept for a pod that is to come */
   readonly claims: ReadonlyMap<string, Claim>;
+  /** It has gone, or does not run pods: what is there may never end by itself. */
+  readonly isLost: boolean;
   /** Free amount; negative when over-committed. */
   free(id: ResourceId): number;
 }
@@ -50,6 +53,8 @@ export class NodeInfo implements NodeView {
   index = -1;
   node: Node;
   generation = 0;
+  /** The API has shown that it is not there any more. */
+  isGone = false;
   readonly allocatable: number[] = [];
   requested: number[] = [];
   nonZeroMilliCpu = 0;
@@ -62,6 +67,10 @@ export class NodeInfo implements NodeView {
     this.name = name;
     this.nameHash = hashText(name);
     this.node = node;
+  }
+
+  get isLost(): boolean {
+    return this.isGone || isNodeLost(this.node);
   }
 
   setNode(node: Node): void {

@@ -5,11 +5,11 @@ import { roomFreed } from '../framework/cluster-event.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
 import { groupScheduled, scheduled } from './events.ts';
 import type { KeptClaims } from './kept-claims.ts';
+import type { NodeRefusals } from './node-refusals.ts';
 import type { PartialGroups } from './partial-groups.ts';
 import type { Placement } from './placement/planner.ts';
 import type { EventSink } from './ports.ts';
@@ -21,7 +21,7 @@ export interface BindingOutcomesOptions {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly claims: KeptClaims;
-  readonly refusals: Pick<BindRefusals, 'failed'>;
+  readonly refusals: Pick<NodeRefusals, 'failed'>;
   readonly verdicts: Verdicts;
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
@@ -157,7 +157,7 @@ export class BindingOutcomes {
     const { cluster, claims } = this.#options;
     for (const { placement } of failures) {
       const claimant = cluster.openPod(placement.pod.uid);
-      if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName) === undefined) continue;
+      if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName)?.isLost !== false) continue;
       claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }
   }

@@ -11,6 +11,7 @@ import type { ProfileConfiguration } from '../config/scheduler-configuration.ts'
 import type { Pace } from '../base/pace.ts';
 import type { Steps } from '../base/steps.ts';
 import type { Candidate } from '../framework/candidate.ts';
+import { roomFreed } from '../framework/cluster-event.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
 import { PluginClock } from '../framework/plugin-clock.ts';
 import { outcomeOf } from '../framework/plugin-meter.ts';
@@ -22,14 +23,15 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
-import { BindRefusals } from './bind-refusals.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
 import { EntityRouter } from './entity-router.ts';
 import { Extenders } from './extenders.ts';
 import { Inquiries } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
+import { LostMembers } from './lost-members.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
+import { NodeRefusals } from './node-refusals.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
@@ -43,6 +45,7 @@ import { Preemptions } from './preemptions.ts';
 import { Profiles } from './profiles.ts';
 import { Questions } from './questions.ts';
 import { QueueCensus } from './queue-census.ts';
+import { Releases } from './releases.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
@@ -103,7 +106,7 @@ export class SchedulerCore {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #trials: Trials;
-  readonly #refusals = new BindRefusals();
+  readonly #refusals: NodeRefusals;
   readonly #claims: KeptClaims;
   readonly #preemptions: Preemptions;
   readonly #verdicts: Verdicts;
@@ -112,6 +115,8 @@ export class SchedulerCore {
   readonly #metrics: SchedulerMetrics;
   readonly #census: QueueCensus;
   readonly #partial: PartialGroups;
+  readonly #releases: Releases;
+  readonly #lostMembers: LostMembers;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
   readonly #attempts: AttemptOutcomes;
@@ -191,7 +196,8 @@ export class SchedulerCore {
     this.#verdicts = new Verdicts({ sink, events, metrics: gangMetrics, cluster, clock, logger, signal });
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
-    this.router = new EntityRouter({ cluster, queue, profiles });
+    const isHeld = (key: string): boolean => this.#releases.isHeld(key);
+    this.router = new EntityRouter({ cluster, queue, profiles, isHeld });
     const claims = new KeptClaims({ cluster, queue, clock });
     this.#claims = claims;
     const { evictor } = ports;
@@ -213,7 +219,29 @@ export class SchedulerCore {
       }),
     };
     const questions = new Questions({ cluster, planner, profiles });
-    const refusals = this.#refusals;
+    const refusals = new NodeRefusals({
+      clock,
+      ended: (pod, nodeName) => queue.moveOnEvent(roomFreed(pod, nodeName)),
+    });
+    this.#refusals = refusals;
+    this.#lostMembers = new LostMembers({ cluster, claims, trials, refusals, profiles, isHeld, events, clock, logger });
+    this.#releases = new Releases({
+      cluster,
+      partial: this.#partial,
+      trials,
+      refusals,
+      profiles,
+      queue,
+      router: this.router,
+      evictor,
+      events,
+      verdicts: this.#verdicts,
+      metrics: gangMetrics,
+      betweenAttempts: (change) => standstill.run(change),
+      clock,
+      logger,
+      signal,
+    });
     this.cycle = new SchedulingCycle({
       questions,
       lineBefore: (entity, question) => this.#attempts.lineBefore(entity, question),
@@ -225,6 +253,7 @@ export class SchedulerCore {
       preemptions: this.#preemptions,
       waitingPods,
       clock,
+      noteOf: (gang) => this.#releases.noteOf(gang),
       extenders,
     });
     const outcomes = new BindingOutcomes({
@@ -276,7 +305,12 @@ export class SchedulerCore {
       readsAll: extenders !== undefined,
       looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
-      groupSeen: (key) => this.#partial.look(key),
+      groupSeen: (key) => this.#groupSeen(key),
+      podLost: (pod, nodeName) => this.#lostMembers.lost(pod, nodeName),
+      nodeChanged: (name) => {
+        refusals.nodeChanged(name);
+        this.#lostMembers.nodeChanged(name);
+      },
     });
     const { queue: handling } = this.#metrics;
     this.handlers = {
@@ -295,9 +329,11 @@ export class SchedulerCore {
   begin(): void {
     if (this.#hasBegun || this.#stop.signal.aborted) return;
     this.#hasBegun = true;
+    this.cluster.allNodesShown();
     this.router.routeAll();
     for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
     this.#partial.begin();
+    this.#releases.begin();
     this.queue.start();
   }
 
@@ -409,6 +445,7 @@ export class SchedulerCore {
     this.#notReady.stop();
     this.#attempts.stop();
     this.#claims.stop();
+    this.#refusals.stop();
     this.#partial.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#cut.abort(reason);
@@ -446,6 +483,12 @@ export class SchedulerCore {
     if (!this.cluster.isAssumed(uid)) this.waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
     if (pod === undefined) this.#membershipWarnings.podGone(uid);
     else if (this.profiles.isOurs(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
+  }
+
+  #groupSeen(key: string): void {
+    this.#partial.look(key);
+    this.#releases.look(key);
+    this.#lostMembers.look(key);
   }
 
   /** Read long after the constructor has ended. */

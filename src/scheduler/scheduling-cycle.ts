@@ -6,6 +6,7 @@ import { Pace } from '../base/pace.ts';
 import { finish } from '../base/steps.ts';
 import type { Steps } from '../base/steps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
 import { describeCause, describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
@@ -20,9 +21,9 @@ import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Line } from '../queue/line.ts';
 import type { Failure, SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { ExtenderAnswers, Extenders, Question } from './extenders.ts';
+import type { NodeRefusals } from './node-refusals.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from './placement/demand.ts';
 import type { Demand } from './placement/demand.ts';
@@ -61,6 +62,7 @@ export type CycleResult =
 export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
 
 const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
+const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
 const neverFits = 'It would not fit even if all other pods were gone.';
 
 type Refused = Extract<CycleResult, { kind: 'refused' }>;
@@ -100,9 +102,10 @@ export class SchedulingCycle {
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
-  readonly #refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
+  readonly #refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
   readonly #queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
   readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+  readonly #noteOf: (gang: GangView) => string | undefined;
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -112,10 +115,12 @@ export class SchedulingCycle {
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
     readonly questions: Questions;
-    readonly refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
+    readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
     readonly queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
     /** The line of entities that were refused for asking this, if this one has to wait with them. */
     readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+    /** What the verdict of this group has to say besides. */
+    readonly noteOf: (gang: GangView) => string | undefined;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
   }) {
@@ -128,6 +133,7 @@ export class SchedulingCycle {
     this.#extenders = options.extenders;
     this.#questions = options.questions;
     this.#lineBefore = options.lineBefore;
+    this.#noteOf = options.noteOf;
     this.#refusals = options.refusals;
     this.#queue = options.queue;
   }
@@ -177,8 +183,9 @@ export class SchedulingCycle {
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
       const request = { profile, members, needed, groupState, narrowingOf };
-      const elsewhere = extenders === undefined ? yield* this.#elsewhere(request, transaction, pace) : undefined;
-      const plan = elsewhere ?? (yield* this.#planner.steps(request, transaction, pace));
+      const plan = yield* extenders === undefined
+        ? this.#plan(request, transaction, pace)
+        : this.#planner.steps(request, transaction, pace);
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
@@ -216,18 +223,32 @@ export class SchedulingCycle {
     }
   }
 
-  /** A plan without the nodes that keep refusing some member, where there is one. One choice of nodes serves all: they stay alike. */
-  *#elsewhere(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan | undefined> {
-    if (this.#refusals.isEmpty) return undefined;
-    const avoided = new Set(request.members.flatMap(({ uid }) => this.#refusals.avoidedBy(uid)));
-    if (avoided.size === 0) return undefined;
-    const narrowing = without(avoided, this.#cluster);
-    const savepoint = transaction.savepoint();
-    const plan = yield* this.#planner.steps({ ...request, narrowingOf: () => narrowing }, transaction, pace);
-    if (plan.placements.length >= request.needed) return plan;
-    this.#planner.unreserve(request.profile, plan.placements);
-    transaction.rollbackTo(savepoint);
-    return undefined;
+  /** First without the nodes that keep refusing some member: one choice of nodes serves all, so that they stay alike. */
+  *#plan(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
+    if (this.#refusals.isEmpty) return yield* this.#planner.steps(request, transaction, pace);
+    const avoided = new Set(request.members.flatMap((pod) => this.#refusals.avoidedBy(pod)));
+    if (avoided.size > 0) {
+      const narrowing = without(avoided, this.#cluster, keepsRefusing);
+      const savepoint = transaction.savepoint();
+      const plan = yield* this.#planner.steps({ ...request, narrowingOf: () => narrowing }, transaction, pace);
+      if (plan.placements.length >= request.needed) return plan;
+      this.#planner.unreserve(request.profile, plan.placements);
+      transaction.rollbackTo(savepoint);
+    }
+    return yield* this.#planner.steps({ ...request, narrowingOf: this.#barring(request.members) }, transaction, pace);
+  }
+
+  /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
+  #barring(members: readonly Pod[]): PlanRequest['narrowingOf'] {
+    /** shape -> where it may go */
+    const narrowings = new Map<Pod['template'], Narrowing>();
+    for (const pod of members) {
+      const barred = this.#refusals.barredFor(pod);
+      if (barred.size > 0 && !narrowings.has(pod.template)) {
+        narrowings.set(pod.template, without(barred, this.#cluster, notAdmitted));
+      }
+    }
+    return narrowings.size === 0 ? undefined : ({ template }) => narrowings.get(template);
   }
 
   /** The attempt cannot go on, because of `status`. */
@@ -277,6 +298,8 @@ export class SchedulingCycle {
       const more: string[] = [];
       if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
       if (preemption !== undefined) more.push(preemption.message);
+      const note = of.kind === 'gang' ? this.#noteOf(of.gang) : undefined;
+      if (note !== undefined) more.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
         message: [describeRefusal(of, { ...diagnosis, pod }, plan.placed, needed), ...more].join(' '),
@@ -292,7 +315,8 @@ export class SchedulingCycle {
       pods: members,
       verdict: verdictOf(candidate, diagnosis),
       failure: {
-        refusedBy: plan.refusedBy,
+        // What a node has not admitted no plugin knows of: any event is worth a try.
+        refusedBy: plan.refusedBy.has(notAdmitted.plugin) ? new Set() : plan.refusedBy,
         refusedPods: oneOfEachKind(members),
         wish: wishOf(members, needed),
         error: isError,
@@ -337,9 +361,9 @@ export class SchedulingCycle {
   }
 }
 
-function without(avoided: ReadonlySet<string>, { nodes }: Cluster): Narrowing {
+function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): Narrowing {
   const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
-  return { allowed, refused: new Map([...avoided].map((name) => [name, keepsRefusing])) };
+  return { allowed, refused: new Map([...avoided].map((name) => [name, why])) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Cluster } from '../cluster/cluster.ts';
+import { isLostTo } from '../cluster/lost-node.ts';
 import { Status } from '../framework/status.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { Placement } from './placement/planner.ts';
@@ -19,6 +20,7 @@ export function stillHolds(
   if (known.podGroupKey !== pod.podGroupKey) return refused(`pod ${pod.key} has left its PodGroup`);
   const node = cluster.node(nodeName);
   if (node?.pods.has(pod.uid) !== true) return refused(`node ${nodeName} is gone`);
+  if (node.isLost && isLostTo(pod, node.node)) return refused(`node ${nodeName} is not ready`);
   if (gang === undefined) return undefined;
   const { key, spec, counted, started } = gang;
   if (spec === undefined) return refused(`PodGroup ${key} was deleted`);

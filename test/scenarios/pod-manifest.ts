@@ -7,6 +7,13 @@ export const schedulerName = 'tutti';
 /** The names of upstream's cases, and one below all. PriorityClass -> value */
 export const priorities = { last: -100, low: 0, mid: 100, high: 1000 } as const;
 
+export interface PodOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
 export interface PodSpec {
   /** The PodGroup that it names by label. */
   readonly group?: string;
@@ -24,6 +31,8 @@ export interface PodSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly Toleration[];
   readonly gates?: readonly string[];
+  /** The controller that would make it again. */
+  readonly owner?: PodOwner;
   /** For simulated nodes, and whatever else. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -42,6 +51,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       name,
       namespace,
       ...(spec.group !== undefined && { labels: { [podGroupLabel]: spec.group } }),
+      ...(spec.owner !== undefined && { ownerReferences: [{ ...spec.owner, controller: true }] }),
       annotations: {
         ...spec.annotations,
         ...(spec.groupAnnotation !== undefined && { [podGroupLabel]: spec.groupAnnotation }),

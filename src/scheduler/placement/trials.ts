@@ -18,6 +18,12 @@ export interface Trial extends TrialResult {
   readonly isExhaustive: Plan['isExhaustive'];
 }
 
+/** What only the core may suppose. */
+export interface Supposition extends TrialOptions {
+  /** These pods, which wait for nodes and are not known, have come. */
+  readonly arrivals?: readonly Pod[];
+}
+
 /** Plans that are always rolled back: what if these pods were gone, or only these nodes there? */
 export class Trials {
   readonly #cluster: Cluster;
@@ -28,12 +34,22 @@ export class Trials {
     this.#planner = planner;
   }
 
-  /** Leaves the picture as it was, whatever happens. Throws while a plan is being made. */
-  run(profile: Profile, candidate: Candidate, options: TrialOptions = {}): Trial {
-    return finish(this.steps(profile, candidate, options, new Pace()));
+  /**
+   * Leaves the picture as it was, whatever happens. Throws while a plan is being made, and what `spend` throws, which is told
+   * of the plan's work before it is done.
+   */
+  run(profile: Profile, candidate: Candidate, options: Supposition = {}, spend?: PlanRequest['spend']): Trial {
+    const { arrivals = [] } = options;
+    this.#mustNotBePlanning();
+    for (const pod of arrivals) this.#cluster.setPod(pod);
+    try {
+      return finish(this.steps(profile, candidate, options, new Pace(), spend));
+    } finally {
+      for (const { uid } of arrivals) this.#cluster.removePod(uid);
+    }
   }
 
-  /** As `run`, with a pause whenever one is due. Throws what `spend` throws, which is told of the plan's work before it is done. */
+  /** As `run`, with a pause whenever one is due, and without arrivals. */
   *steps(
     profile: Profile,
     candidate: Candidate,
@@ -87,7 +103,12 @@ export class Trials {
   }
 
   #begin(): Transaction {
-    if (!this.#cluster.isPlanning) return this.#cluster.begin();
+    this.#mustNotBePlanning();
+    return this.#cluster.begin();
+  }
+
+  #mustNotBePlanning(): void {
+    if (!this.#cluster.isPlanning) return;
     throw new Error('a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts');
   }
 }

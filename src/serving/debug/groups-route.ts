@@ -10,6 +10,7 @@ const states: readonly MemberState[] = [
   'gated',
   'planned',
   'bound',
+  'stranded',
   'succeeded',
   'failed',
   'leaving',
