@@ -5,6 +5,7 @@
  *
  *     node bench/spoiled-bindings.ts --percent 10 --percent 30 --rounds 5 --seed 1
  */
+import { loadavg } from 'node:os';
 import process from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { wholeNumber } from '../src/cli/flag-values.ts';
@@ -146,7 +147,7 @@ function say(what: string, run: SpoiledGangs): void {
   console.log(
     `${what}: ${whole} of ${flags.fit} whole${secondsToWhole === undefined ? '' : ` after ${secondsToWhole.toFixed(1)} s`}, ` +
       `${partial} partial at the end, ${partialSeconds(spells).toFixed(2)} partial-gang seconds (longest ${longest.toFixed(2)} s), ` +
-      `${sent} Bindings sent, ${spoiled} spoiled`,
+      `${sent} Bindings sent, ${spoiled} spoiled, load ${loadavg()[0]!.toFixed(0)}`,
   );
   if (!flags.spells) return;
   const begunAt = Math.min(...spells.map(({ from }) => from));

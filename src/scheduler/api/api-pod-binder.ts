@@ -86,7 +86,7 @@ export class ApiPodBinder implements PodBinder {
             },
             (error: unknown) => {
               end();
-              if (running === 0 || saysThatItCannotBe(error)) reject(error as Error);
+              if (running === 0 || saysThatItCannotBe(error)) reject(error);
             },
           );
         };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../client/api-errors.ts';
-import { PodBehindALine } from './testing/pod-behind-a-line.ts';
+import type { PodBehindALine } from './testing/pod-behind-a-line.ts';
 import type { Journey } from './testing/pod-behind-a-line.ts';
 import { TimedBinding } from './testing/timed-binding.ts';
 
