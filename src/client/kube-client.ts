@@ -45,7 +45,7 @@ export interface CallOptions {
   readonly discardAnswer?: boolean;
   /** Asked when the call is about to be written to its connection: what WithdrawnError it throws the call rejects with, and is not sent. */
   readonly mayBeSent?: (() => void) | undefined;
-  /** It is made because others hang, and goes on a connection that those do not take. */
+  /** It must not wait for a connection behind others, which may be many, or hang. */
   readonly isSpare?: boolean;
   /**
    * Ends the call, whether it waits or is under way; it then rejects with the signal's reason. SettledError: it does not matter what

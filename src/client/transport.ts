@@ -1,6 +1,6 @@
 /**
- * What kind of call it is decides which connections carry it, so that no kind can starve another. `spare`: a call that is made because
- * others hang, and must not wait behind them.
+ * What kind of call it is decides which connections carry it, so that no kind can starve another. `spare`: a call that must not wait
+ * behind others, which may be many, or hang.
  */
 export type ConnectionKind = 'watch' | 'lease' | 'call' | 'spare';
 

@@ -38,7 +38,7 @@ const attemptsInDoubt = 10;
 const backoff = { initialMs: 100, maxMs: 10_000 };
 /** Tries of one pod at a time. */
 const mostTries = 3;
-/** Of all pods, hedges at a time: as many as there are spare connections, and a quarter of what others have. */
+/** Of all pods, hedges at a time: half as many as there are spare connections, and a quarter of what others have. */
 const mostHedges = 8;
 
 /**
@@ -108,7 +108,7 @@ export class ApiPodBinder implements PodBinder {
   async #try(course: Try): Promise<void> {
     const { binding, signal, isHedge } = course;
     const { clock } = this.#options;
-    const look: Look = () => isBoundAsAsked(binding, this.#options, { signal, isSpare: isHedge });
+    const look: Look = () => isBoundAsAsked(binding, this.#options, signal);
     /** A call may have been carried out, and nobody is allowed to look. */
     let isUnread = false;
     /** Until then a call may be carried out that has got no answer. */
@@ -121,7 +121,7 @@ export class ApiPodBinder implements PodBinder {
     for (let attempt = 1; ; attempt++) {
       let sentAt: number | undefined;
       try {
-        await this.#post(course, (at) => (sentAt = at));
+        await this.#post(course, isHedge || attempt > 1, (at) => (sentAt = at));
         return;
       } catch (error) {
         if (signal.aborted || error instanceof NotLeadingError) throw error;
@@ -139,7 +139,7 @@ export class ApiPodBinder implements PodBinder {
           const isBound = isLast ? await this.#lookWhenDead(look, lostUntil, signal) : await look();
           if (isBound === true) return;
           if (isBound === false) isUnread = false;
-          else isUnread ||= !changedNothing && failure !== 'conflict';
+          if (isBound === undefined) isUnread ||= isLost || failure === 'lost' || failure === 'unclear';
           if (isLast && !isUnread) throw error;
         }
         await this.#pause(changedNothing ? attempt : attempt - 1, signal);
@@ -166,8 +166,11 @@ export class ApiPodBinder implements PodBinder {
     if (ms !== undefined && ms > 0) await wait(this.#options.clock, ms, signal);
   }
 
-  /** `onSent` is called with the time, as Clock.monotonic(), when it is written to its connection. */
-  async #post({ binding, signal, isHedge, onSlow }: Try, onSent: (at: number) => void): Promise<void> {
+  /**
+   * What is sent again concerns a pod whose siblings may be bound: it does not wait behind those that nobody waits for yet. `onSent` is called
+   * with the time, as Clock.monotonic(), when it is written to its connection.
+   */
+  async #post({ binding, signal, onSlow }: Try, isAgain: boolean, onSent: (at: number) => void): Promise<void> {
     const { namespace, name, uid, nodeName, annotations } = binding;
     const body = {
       apiVersion: 'v1',
@@ -184,7 +187,7 @@ export class ApiPodBinder implements PodBinder {
     const end = (isMeasured: boolean): void => {
       if (call !== undefined) this.#slowCalls.ended(call, isMeasured);
     };
-    const options = { lane: 'bind', timeoutMs: bindCallTimeoutMs, isSpare: isHedge, mayBeSent, signal } as const;
+    const options = { lane: 'bind', timeoutMs: bindCallTimeoutMs, isSpare: isAgain, mayBeSent, signal } as const;
     try {
       await this.#options.client.create(`${podPath(binding)}/binding`, body, options);
     } catch (error) {

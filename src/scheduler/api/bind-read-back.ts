@@ -26,7 +26,7 @@ interface PodPlacement {
 /** How long one call that has to do with a bind may take. */
 export const bindCallTimeoutMs = 10_000;
 /** How long the first read may; each further one twice as long as that before, up to the same. Giving up a read costs nothing but the read. */
-const firstReadTimeoutMs = 2_500;
+const firstReadTimeoutMs = 1_000;
 
 export interface ReadBackOptions {
   readonly client: Pick<KubeClient, 'get'>;
@@ -35,29 +35,22 @@ export interface ReadBackOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** How the pod is read. */
-export interface ReadBackCall {
-  readonly signal: AbortSignal;
-  /** The read must not wait behind calls that hang. */
-  readonly isSpare?: boolean;
-}
-
 /**
  * Whether the pod is on the node that it was to be bound to; false: on none. Undefined: the server refuses to say. Asks until there
  * is an answer: the pod stays assumed meanwhile, because its room may be taken. Reads what is stored, never what a server keeps
- * in a cache. Rejects when the pod cannot be bound as asked any more, whatever was sent before: with BoundElsewhereError, PodLeavingError or
+ * in a cache, and not behind Bindings that wait. Rejects when the pod cannot be bound as asked any more, whatever was sent before: with BoundElsewhereError, PodLeavingError or
  * NotFoundError; and with the signal's reason.
  */
 export async function isBoundAsAsked(
   binding: PodBinding,
   { client, clock, random, logger }: ReadBackOptions,
-  { signal, isSpare = false }: ReadBackCall,
+  signal: AbortSignal,
 ): Promise<boolean | undefined> {
   const { namespace, name, uid, nodeName: node } = binding;
   const pod = `${namespace}/${name}`;
   const read = async (attempt: number): Promise<PodPlacement> => {
     const timeoutMs = Math.min(bindCallTimeoutMs, firstReadTimeoutMs * 2 ** (attempt - 1));
-    const answer = await client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs, isSpare, signal });
+    const answer = await client.get<PodPlacement>(podPath(binding), { lane: 'bind', timeoutMs, isSpare: true, signal });
     if (typeof answer?.metadata?.uid === 'string') return answer;
     throw new MalformedAnswerError(`the answer to a read of pod ${pod} is no pod`);
   };

@@ -38,7 +38,7 @@ export class ExtenderBinding {
       failure = { error };
     }
     for (let look = 1; ; look++) {
-      const isBound = await isBoundAsAsked(binding, this.#options, { signal });
+      const isBound = await isBoundAsAsked(binding, this.#options, signal);
       if (isBound === true) return;
       // Where nobody says whether it is bound its room is not given back.
       if (isBound === false && failure !== undefined) throw failure.error;

@@ -220,6 +220,19 @@ describe('a Binding whose connection breaks', () => {
     expect(pod.sent.at(-1)).toMatchObject({ method: 'GET', at });
   });
 
+  it('is not given up when it is refused, and then nobody may look: it is sent again until it is known to be done', async () => {
+    const { clock, pod, bind } = bound(
+      await binding((method, count) => {
+        if (method === 'GET') return count > 1 ? { status: 403 } : {};
+        return count === 1 ? { thereMs: 6_000, breaksMs: 5 } : count === 2 ? { status: 403 } : {};
+      }),
+    );
+    const begunAt = clock.monotonic();
+    expect((await bind()).error).toBeUndefined();
+    expect(pod).toMatchObject({ nodeName: 'a', bound: 1 });
+    expect(clock.monotonic() - begunAt).toBeLessThan(20_000);
+  });
+
   it('fails at once when the pod has gone: nothing can be carried out any more', async () => {
     const { clock, pod, bind } = bound(await binding(firstBinding({ loses: 'request', breaksMs: 5 })));
     const begunAt = clock.monotonic();
@@ -283,7 +296,7 @@ describe('an API server that is slow with everything', () => {
     for (const pod of crowd.pods.slice(0, 32)) pod.journey = () => ({ thereMs: 10 });
     for (const pod of crowd.pods.slice(32)) pod.journey = () => ({ loses: 'request' });
     void crowd.bind().catch(() => undefined);
-    await timed.passes(2_000);
+    await timed.passes(1_200);
     expect(crowd.count('POST')).toBe(64);
     expect(crowd.count('GET')).toBe(8);
   });
