@@ -84,7 +84,7 @@ export class ApiPodBinder implements PodBinder {
               end();
               resolve();
             },
-            (error: unknown) => {
+            (error: Error) => {
               end();
               if (running === 0 || saysThatItCannotBe(error)) reject(error);
             },
