@@ -117,22 +117,23 @@ async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptio
 }
 
 export interface StopOptions {
-  /** Bindings that are asked for in all. */
+  /** Pods for which a Binding is asked for, in all. */
   readonly of: number;
-  /** Which of them, counted from 1, the API server carries out. */
+  /** For which of them, counted from 1, the API server carries it out. */
   readonly passes: (binding: number) => boolean;
   readonly isAnswered: boolean;
 }
 
-/** Lets some Bindings through and leaves the others without an answer; resolves when all have been asked for. */
+/** Lets the Bindings of some pods through and leaves those of the others without an answer; resolves when all have been asked for. */
 export function stopBindings(proxy: ApiProxy, { of, passes, isAnswered }: StopOptions): Promise<void> {
   return new Promise((resolve) => {
-    let count = 0;
+    /** In the order in which their Bindings were first asked for: what gets no answer is asked for once more. */
+    const pods = new Set<string>();
     proxy.fault = async ({ method, path }, forward) => {
       if (method !== 'POST' || !path.endsWith('/binding')) return undefined;
-      const binding = ++count;
-      if (binding === of) resolve();
-      const answer = passes(binding) ? await forward() : undefined;
+      pods.add(path);
+      if (pods.size === of) resolve();
+      const answer = passes([...pods].indexOf(path) + 1) ? await forward() : undefined;
       return isAnswered && answer !== undefined ? answer : new Promise(() => undefined);
     };
   });
