@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../base/clock.ts';
 
-/** How long a command may take to stop once it is asked to; the promise to users is two seconds. */
-const graceMs = 1_500;
+/** How long a command may take to stop once it is asked to, unless it says otherwise; the promise to users is two seconds. */
+const usualGraceMs = 1_500;
 /** A terminal sends Ctrl-C to npm and to its child, and npm passes it on: both copies are one wish. */
 const sameWishMs = 300;
 
@@ -28,6 +28,7 @@ export class Interruption {
   #interruptedBy: InterruptingSignal | undefined;
   #interruptedAt = 0;
   #deadline: Timer | undefined;
+  #graceMs = usualGraceMs;
 
   constructor(process: InterruptibleProcess, clock: Clock) {
     this.#process = process;
@@ -47,6 +48,11 @@ export class Interruption {
     return this.#interruptedBy && exitCodeOf[this.#interruptedBy];
   }
 
+  /** What runs from now on may take so long to stop, counted from the signal. */
+  allow(graceMs: number): void {
+    this.#graceMs = graceMs;
+  }
+
   /** Resolves when the process shall end. */
   requested(): Promise<void> {
     return new Promise((resolve) => {
@@ -64,7 +70,7 @@ export class Interruption {
     }
     this.#interruptedBy = name;
     this.#interruptedAt = now;
-    this.#deadline = this.#clock.setTimer(graceMs, () => this.#process.exit(exitCodeOf[name]));
+    this.#deadline = this.#clock.setTimer(this.#graceMs, () => this.#process.exit(exitCodeOf[name]));
     this.#controller.abort(new Error(`interrupted by ${name}`));
   }
 
