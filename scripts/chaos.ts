@@ -25,7 +25,7 @@ const flags = new Command('chaos')
   .option('--kills <count>', 'times that the scheduler is killed', wholeNumber(0), 200)
   .option('--leader-changes <count>', 'times that another of three replicas leads', wholeNumber(0), 50)
   .option('--seed <number>', 'of the random moments', wholeNumber(0), 1)
-  .option('--bound <duration>', 'how long a group may be in part on nodes while somebody schedules', duration, 10_000)
+  .option('--bound <duration>', 'how long a group may be in part on nodes while somebody schedules', duration, 5_000)
   .option('--hold <duration>', 'how long another scheduler keeps the room that it takes', duration, 2_000)
   .option(
     '--group-spec <json>',

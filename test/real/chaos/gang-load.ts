@@ -144,7 +144,7 @@ export class GangLoad {
     const { client, namespace } = this.#options;
     const selector = new URLSearchParams({ labelSelector: `${podGroupLabel}=${gang.name}` });
     this.#gangs.delete(gang);
-    await client.delete(`/api/v1/namespaces/${namespace}/pods?${selector}`, { gracePeriodSeconds: 0 });
+    await client.delete(`/api/v1/namespaces/${namespace}/pods?${selector.toString()}`, { gracePeriodSeconds: 0 });
     await client.delete(podGroupPath(namespace, gang.name));
   }
 

@@ -25,7 +25,7 @@ export class OtherScheduler {
 
   async giveBack(): Promise<void> {
     const selector = new URLSearchParams({ labelSelector: `app=${app}` });
-    const path = `/api/v1/namespaces/${this.#namespace}/pods?${selector}`;
+    const path = `/api/v1/namespaces/${this.#namespace}/pods?${selector.toString()}`;
     await this.#client.delete(path, { gracePeriodSeconds: 0 });
   }
 
