@@ -8,8 +8,8 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/fixtures/**'],
     // These only end what hangs: no test may pass or fail by how busy the machine is.
-    testTimeout: 3 * hangsMs,
-    hookTimeout: 3 * hangsMs,
+    testTimeout: 10 * hangsMs,
+    hookTimeout: 10 * hangsMs,
     expect: { poll: { timeout: hangsMs } },
     // The tests share two cores with the servers that they start.
     maxWorkers: 2,

@@ -5,6 +5,7 @@ import type { ApiProxy, Fault } from '../planes/api-proxy.ts';
 import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** Bindings of a gang that fail, are lost, or are cut short by the end of the scheduler: the group is whole in the end. */
 export const brokenBindings = {
@@ -41,7 +42,7 @@ export const brokenBindings = {
 
   // The rival knows of the group's room: it is tried again the moment that the failed member gives it back.
   'contended-repair': scenario('a group whose binding failed comes before a pod of higher priority', async (stage) => {
-    stage.partialForMs = 5_000;
+    stage.partialForMs = hangsMs;
     await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
     const proxy = await stage.openProxy();
     const rivals: string[] = [];
@@ -64,7 +65,7 @@ export const brokenBindings = {
   'crash-unanswered': scenario(
     'a scheduler that ends while its answer is on the way leaves a group that is whole',
     async (stage) => {
-      stage.partialForMs = 5_000;
+      stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
       const proxy = await stage.openProxy();
       proxy.fault = onBindings(async (binding, forward) => {
@@ -98,7 +99,7 @@ function never(): Promise<undefined> {
 
 /** Three members, room for exactly them, and a scheduler whose bindings meet the fault. */
 async function gangThrough(stage: Stage, fault: BindingFault): Promise<void> {
-  stage.partialForMs = 5_000;
+  stage.partialForMs = hangsMs;
   await stage.addSimulatedNodes({ name: 'two', allocatable: { cpu: '2' } }, { name: 'one', allocatable: { cpu: '1' } });
   const proxy = await stage.openProxy();
   proxy.fault = onBindings(fault);
@@ -116,7 +117,7 @@ function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
   return scenario(
     `a scheduler that ${what} when ${when} leaves a group that the next one completes first`,
     async (stage) => {
-      stage.partialForMs = 10_000;
+      stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
       const proxy = await stage.openProxy();
       proxy.fault = onBindings((binding) => (binding <= bound ? undefined : never()));

@@ -223,8 +223,8 @@ class Chaos {
       this.#counted.resume();
       await poll(
         () => Promise.resolve(this.#judge.partial.length === 0 ? undefined : this.#judge.partial.join(', ')),
-        this.#options.boundMs + 5_000,
         'no group is in part on nodes',
+        this.#options.boundMs + 5_000,
       ).catch((error: unknown) => this.#problem(String(error)));
       await load.stop();
     } finally {
@@ -277,8 +277,8 @@ class Chaos {
         if (!isSame) await sleep(100);
         return isSame ? undefined : 'it changes';
       },
-      10_000,
       'what is bound stays as it is',
+      5_000,
     ).catch(() => undefined); // gangs that end change it, too
     return this.#judge.partial;
   }
@@ -295,7 +295,7 @@ class Chaos {
     if (this.#random() < 1 / 3) return;
     const delayMs = this.#random() * 30;
     const missing = (): string | undefined => (this.#judge.partial.length > 0 ? undefined : 'none is');
-    await poll(() => Promise.resolve(missing()), 3_000, 'a group is in part on nodes').catch(() => undefined);
+    await poll(() => Promise.resolve(missing()), 'a group is in part on nodes', 3_000).catch(() => undefined);
     await sleep(delayMs);
   }
 
