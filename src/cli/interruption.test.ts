@@ -78,3 +78,10 @@ it('lets go of the process', () => {
   expect(process.exits).toEqual([]);
   expect(process.eventNames()).toEqual([]);
 });
+
+it('exits with what it is told when the output could not be written and the stop takes too long', () => {
+  const { process, clock, interruption } = interruptible();
+  interruption.interrupt('SIGPIPE', 1);
+  clock.advance(1_500);
+  expect(process.exits).toEqual([1]);
+});

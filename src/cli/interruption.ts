@@ -61,8 +61,11 @@ export class Interruption {
     });
   }
 
-  /** As if the process had received this signal. SIGPIPE: nobody reads its output any more. */
-  interrupt(name: InterruptingSignal): void {
+  /**
+   * As if the process had received this signal. SIGPIPE: nobody reads its output any more. `exitCode`: what it exits with when
+   * it takes too long to stop, where that is not the signal's.
+   */
+  interrupt(name: InterruptingSignal, exitCode: number = exitCodeOf[name]): void {
     const now = this.#clock.monotonic();
     if (this.#interruptedBy !== undefined) {
       if (name !== 'SIGPIPE' && now - this.#interruptedAt >= sameWishMs) this.#process.exit(exitCodeOf[name]);
@@ -70,7 +73,7 @@ export class Interruption {
     }
     this.#interruptedBy = name;
     this.#interruptedAt = now;
-    this.#deadline = this.#clock.setTimer(this.#graceMs, () => this.#process.exit(exitCodeOf[name]));
+    this.#deadline = this.#clock.setTimer(this.#graceMs, () => this.#process.exit(exitCode));
     this.#controller.abort(new Error(`interrupted by ${name}`));
   }
 
