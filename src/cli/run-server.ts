@@ -35,6 +35,8 @@ export interface ServerParts {
   readonly logger: Logger;
 }
 
+/** A server may take so long from a signal to its end; less than a kubelet gives it (30 s). */
+const stopsWithinMs = 25_000;
 const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
 const probeTimeoutMs = 5_000;
 
@@ -50,6 +52,7 @@ export async function runServer(
   start: (parts: ServerParts) => Promise<RunningProcess>,
 ): Promise<number> {
   const { clock, interruption } = context;
+  interruption.allow(stopsWithinMs);
   const logger = createLogger({ level: options.logLevel, format: options.logFormat, destination: context.stderr });
   const endpoint = await loadKubeconfig({
     clock,

@@ -242,4 +242,50 @@ describe('a Permit plugin that really waits', () => {
     expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'the scheduler is stopping' });
     await binding.drained();
   });
+
+  describe('that is stopped', () => {
+    /** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
+    function inLine(): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
+      const turns: (() => void)[] = [];
+      const sent: string[] = [];
+      const made = fixture({
+        bind: async ({ name, mayBeSent }) => {
+          await new Promise<void>((resolve) => turns.push(resolve));
+          mayBeSent!();
+          sent.push(name);
+        },
+      });
+      return { ...made, turns, sent };
+    }
+
+    it('undoes a plan of which no Binding has been sent', async () => {
+      const { binding, plan, stop, turns, sent, results } = inLine();
+      binding.start(plan());
+      await settle();
+      stop.abort(new Error('stopping'));
+      for (const turn of turns) turn();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toEqual([]);
+      expect(finished(results).map(({ reason }) => reason)).toEqual(
+        Array.from({ length: 3 }, () => expect.stringContaining('the scheduler is stopping') as string),
+      );
+    });
+
+    it('finishes a plan of which one has been sent', async () => {
+      const { binding, plan, stop, turns, sent, results } = inLine();
+      binding.start(plan());
+      await settle();
+      turns[0]!();
+      await settle();
+      stop.abort(new Error('stopping'));
+      turns[1]!();
+      await settle();
+      turns[2]!();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1', 'red-2']);
+      expect(finished(results)).toEqual([]);
+    });
+  });
 });

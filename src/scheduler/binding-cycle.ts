@@ -24,16 +24,22 @@ export interface BindingCycleOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Names a plan; unique. */
   readonly planId: () => string;
-  /** From here on no plan begins to be bound; those before that are given up. */
+  /** From here on no plan begins to be bound: those of which no Binding has been sent are given up. */
   readonly signal: AbortSignal;
   /** Cuts what is being bound. */
   readonly cut: AbortSignal;
 }
 
+/** What is known of a plan whose Bindings are under way, or wait for their turn. */
+interface Sending {
+  /** One of them has been sent. */
+  hasBegun: boolean;
+}
+
 /**
  * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel, also when the scheduler stops meanwhile, unless it cuts them; each Binding is looked at
- * once more when it is about to be sent. Never throws; everything is reported.
+ * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent. When the scheduler stops
+ * a plan is finished if a Binding of it has been sent, unless it is cut, and given up otherwise. Never throws; everything is reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
@@ -81,7 +87,8 @@ export class BindingCycle {
       return;
     }
     const annotations = this.#annotations(plan);
-    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
+    const sending: Sending = { hasBegun: false };
+    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations, sending)));
     this.#binds.add(binds);
     const outcomes = await binds;
     this.#binds.delete(binds);
@@ -162,8 +169,9 @@ export class BindingCycle {
     plan: BindingPlan,
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
+    sending: Sending,
   ): Promise<BindingFailure | undefined> {
-    const status = await this.#send(plan, placement, annotations);
+    const status = await this.#send(plan, placement, annotations, sending);
     if (status === undefined) {
       this.#options.report({ kind: 'bound', plan, placement });
       return undefined;
@@ -177,13 +185,15 @@ export class BindingCycle {
     plan: BindingPlan,
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
+    sending: Sending,
   ): Promise<Status | undefined> {
     const { state, pod, nodeName } = placement;
     const { bindOutside, stillHolds, cut } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
-      const refused = stillHolds(plan, placement);
+      const refused = (sending.hasBegun ? undefined : this.#stopped()) ?? stillHolds(plan, placement);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
+      sending.hasBegun = true;
     };
     const outside =
       (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;

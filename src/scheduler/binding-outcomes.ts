@@ -28,7 +28,7 @@ export interface BindingOutcomesOptions {
   readonly partial: Pick<PartialGroups, 'repairBegins'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Once aborted failures mean nothing: it is the scheduler that gave up. */
+  /** Once aborted nothing comes back: it is the scheduler that gave up. */
   readonly signal: AbortSignal;
 }
 
@@ -109,15 +109,16 @@ export class BindingOutcomes {
 
   /** The others of the plan may still be being bound: what has failed need not wait for them. */
   #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
-    if (this.#options.signal.aborted) return;
     const { cluster, clock, queue, refusals, router } = this.#options;
     const { status } = failures[0]!;
-    for (const { placement, status: refused } of failures) {
-      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
-    }
+    // Also when it is the scheduler that gives up: what a plugin has reserved outside would outlive it.
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       cluster.forget(placement.pod);
+    }
+    if (this.#options.signal.aborted) return;
+    for (const { placement, status: refused } of failures) {
+      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
     }
     if (plan.gang?.incomplete === true) {
       this.#keepRoom(plan.gang, failures);

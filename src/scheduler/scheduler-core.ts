@@ -434,10 +434,11 @@ export class SchedulerCore {
   }
 
   /**
-   * Gives up what is under way; resolves when nothing runs any more. Bindings that have been begun get `drainMs` to end, so that no gang is left
-   * in part because of it, and are then cut. A plugin that does not end is left behind after some seconds.
+   * Gives up what is under way; resolves when nothing runs any more. Plans of which a Binding has been sent get `drainMs` to be bound whole, so
+   * that no gang is left in part because of it, and are then cut; all others are undone. A plugin that does not end is left behind
+   * after some seconds: false then, for it may still do something.
    */
-  async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+  async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<boolean> {
     const reason = new Error('the scheduler is stopping');
     this.#stop.abort(reason);
     this.#abandonOpenAttempt();
@@ -450,8 +451,9 @@ export class SchedulerCore {
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#cut.abort(reason);
     const idle = Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]);
-    if (await this.#within(stopGraceMs, idle)) return;
+    if (await this.#within(stopGraceMs, idle)) return true;
     this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
+    return false;
   }
 
   /** Waits for the promise, though no longer than that; whether it was in time. */

@@ -155,10 +155,12 @@ export class Scheduler {
     return this.isReady && hasWork ? this.#clock.monotonic() - this.#turnedAt : 0;
   }
 
-  /** As SchedulerCore.stop; and the watches end. */
-  async stop(options?: { readonly drainMs?: number }): Promise<void> {
+  /** As SchedulerCore.stop; and then the watches end: what is still being bound is checked against the picture when it is sent. */
+  async stop(options?: { readonly drainMs?: number }): Promise<boolean> {
     const { nodes, pods, podGroups } = this.#reflectors;
-    await Promise.all([this.#core.stop(options), nodes.stop(), pods.stop(), podGroups.stop()]);
+    const isIdle = await this.#core.stop(options);
+    await Promise.all([nodes.stop(), pods.stop(), podGroups.stop()]);
+    return isIdle;
   }
 
   #wake(): void {

@@ -25,9 +25,9 @@ import { schedulerName } from '../scenarios/pod-manifest.ts';
 import type { PodSpec } from '../scenarios/pod-manifest.ts';
 import { Stage } from '../scenarios/stage.ts';
 import type { InstalledRights } from './installed-rights.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const device = 'example.com/device';
-const patienceMs = 20_000;
 const nudgeEveryMs = 250;
 
 /** With these values the chart gives all the rights that it can give. */
@@ -92,8 +92,8 @@ export class RightsStory {
           await story.#nudge();
           return isOver(story);
         },
-        patienceMs,
         'the story is over',
+        hangsMs,
       );
     } finally {
       for (const process of [...story.#schedulers, ...story.#controllers]) await process.stop();
@@ -136,7 +136,7 @@ export class RightsStory {
     await expectBound(this.#stage.record, gang);
     const told = async (): Promise<string | undefined> =>
       (await this.#phaseOf('after')) === undefined ? 'the next gang has no status' : undefined;
-    await poll(told, patienceMs, 'the controller that stood by goes on');
+    await poll(told, 'the controller that stood by goes on', hangsMs);
   }
 
   /** What the processes have logged. */

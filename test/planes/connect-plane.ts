@@ -47,7 +47,6 @@ async function installPodGroups(client: KubeClient): Promise<void> {
         () => undefined,
         (error: unknown) => String(error),
       ),
-    10_000,
     'PodGroups are served',
   );
 }

@@ -7,6 +7,7 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 import { atOnce } from './at-once.ts';
 import { onStage } from './on-stage.ts';
 import type { Setting } from './on-stage.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const size = 4;
 
@@ -60,7 +61,7 @@ export function killedAmongManyGangs(plane: RealPlane): Promise<void> {
   return onStage(plane, async (setting) => {
     const { stage, tutti, addNodes } = setting;
     const { record, namespace } = stage;
-    stage.partialForMs = 15_000;
+    stage.partialForMs = hangsMs;
     await addNodes(...range(8).map((index) => ({ name: `many-${index}`, allocatable: { cpu: '5' } })));
     const proxy = await stage.openProxy();
     const stuck = stopBindings(proxy, { of: 40, passes: (binding) => binding % 2 === 0, isAnswered: true });
@@ -103,7 +104,7 @@ const nodes = ['one', 'two', 'three', 'four'];
 async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptions): Promise<string[]> {
   const { stage, tutti, addNodes } = setting;
   // Between the death of one scheduler and the first cycle of the next.
-  stage.partialForMs = 15_000;
+  stage.partialForMs = hangsMs;
   await addNodes(...nodes.map((name) => ({ name, allocatable: { cpu: '1' } })));
   const proxy = await stage.openProxy();
   const stuck = stopBindings(proxy, { of: size, passes: (binding) => binding <= bound, isAnswered });

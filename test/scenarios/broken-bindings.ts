@@ -10,6 +10,7 @@ import { nodesFor, playSpoiledGangs } from './spoiled-gangs.ts';
 import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** Bindings of a gang that fail, are lost, or are cut short by the end of the scheduler: the group is whole in the end. */
 export const brokenBindings = {
@@ -85,7 +86,7 @@ export const brokenBindings = {
 
   // The rival knows of the group's room: it is tried again the moment that the failed member gives it back.
   'contended-repair': scenario('a group whose binding failed comes before a pod of higher priority', async (stage) => {
-    stage.partialForMs = 5_000;
+    stage.partialForMs = hangsMs;
     await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
     const proxy = await stage.openProxy();
     const rivals: string[] = [];
@@ -108,7 +109,7 @@ export const brokenBindings = {
   'crash-unanswered': scenario(
     'a scheduler that ends while its answer is on the way leaves a group that is whole',
     async (stage) => {
-      stage.partialForMs = 5_000;
+      stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
       const proxy = await stage.openProxy();
       proxy.fault = onBindingsOfPods(async (pod, forward) => {
@@ -153,7 +154,7 @@ function never(): Promise<undefined> {
 
 /** Three members, room for exactly them, and a scheduler whose bindings meet the fault. */
 async function gangThrough(stage: Stage, fault: BindingFault): Promise<void> {
-  stage.partialForMs = 5_000;
+  stage.partialForMs = hangsMs;
   await stage.addSimulatedNodes({ name: 'two', allocatable: { cpu: '2' } }, { name: 'one', allocatable: { cpu: '1' } });
   const proxy = await stage.openProxy();
   proxy.fault = onBindings(fault);
@@ -171,7 +172,7 @@ function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
   return scenario(
     `a scheduler that ${what} when ${when} leaves a group that the next one completes first`,
     async (stage) => {
-      stage.partialForMs = 10_000;
+      stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
       const proxy = await stage.openProxy();
       proxy.fault = onBindingsOfPods((pod) => (pod <= bound ? undefined : never()));

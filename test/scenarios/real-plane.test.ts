@@ -26,7 +26,7 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     plane = await openRealPlane({ paths: programs.paths, audited: true });
     rights = await InstalledRights.install(plane, 'tutti-system', {});
     process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane.version}\n`);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await rights?.close();

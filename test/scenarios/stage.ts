@@ -34,7 +34,7 @@ export class Stage {
   /** Pods and groups that do not say otherwise are made here. */
   readonly namespace: string;
   /** How long a group may be partly bound while the rest is on the way; scenarios that break bindings allow more. */
-  partialForMs = 1_000;
+  partialForMs = 10_000;
   /** Nodes do not admit pods because the scenario has them do so. */
   refusalsAreMeant = false;
   /** Names of its nodes, in the order in which they were added. */
