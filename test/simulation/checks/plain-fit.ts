@@ -1,0 +1,63 @@
+import type { PlainNode, PlainPod } from './plain-objects.ts';
+
+/** The room of nodes, and what takes it up. The second implementation of "does it fit": plain, slow, and of its own. */
+export class PlainRoom {
+  /** node name -> the node and what is on it */
+  readonly #nodes = new Map<string, { readonly node: PlainNode; readonly pods: PlainPod[] }>();
+
+  constructor(nodes: Iterable<PlainNode>, placed: Iterable<readonly [PlainPod, string]>) {
+    for (const node of nodes) this.#nodes.set(node.name, { node, pods: [] });
+    for (const [pod, name] of placed) this.#nodes.get(name)?.pods.push(pod);
+  }
+
+  /** What is too much on the node; undefined: nothing, or there is no such node. */
+  excess(name: string): string | undefined {
+    const known = this.#nodes.get(name);
+    if (known === undefined) return undefined;
+    const { node, pods } = known;
+    const milliCpu = sum(pods, (pod) => pod.milliCpu);
+    const mebibytes = sum(pods, (pod) => pod.mebibytes);
+    if (milliCpu > node.milliCpu) return `${milliCpu} of ${node.milliCpu} millicores`;
+    if (mebibytes > node.mebibytes) return `${mebibytes} of ${node.mebibytes} MiB`;
+    if (pods.length > node.pods) return `${pods.length} of ${node.pods} pods`;
+    const ports = pods.flatMap(({ hostPorts }) => hostPorts);
+    const twice = ports.find((port, i) => ports.indexOf(port) !== i);
+    return twice === undefined ? undefined : `host port ${twice} twice`;
+  }
+
+  /** Would the pod fit there now? */
+  takes(pod: PlainPod, name: string): boolean {
+    const known = this.#nodes.get(name);
+    if (known === undefined || known.node.isClosed) return false;
+    if (pod.zone !== undefined && pod.zone !== known.node.zone) return false;
+    known.pods.push(pod);
+    const fits = this.excess(name) === undefined;
+    known.pods.pop();
+    return fits;
+  }
+
+  /** Some so many of the pods fit, together: all ways are tried, up to a limit, beyond which the answer is no. */
+  takesTogether(pods: readonly PlainPod[], needed: number): boolean {
+    const largestFirst = [...pods].sort((a, b) => b.milliCpu - a.milliCpu || b.mebibytes - a.mebibytes);
+    const budget = { left: 20_000 };
+    return this.#place(largestFirst, 0, needed, budget);
+  }
+
+  #place(pods: readonly PlainPod[], from: number, needed: number, budget: { left: number }): boolean {
+    if (needed <= 0) return true;
+    if (pods.length - from < needed || budget.left-- <= 0) return false;
+    const pod = pods[from]!;
+    for (const [name, { pods: there }] of this.#nodes) {
+      if (!this.takes(pod, name)) continue;
+      there.push(pod);
+      const placed = this.#place(pods, from + 1, needed - 1, budget);
+      there.pop();
+      if (placed) return true;
+    }
+    return this.#place(pods, from + 1, needed, budget);
+  }
+}
+
+function sum(pods: readonly PlainPod[], amount: (pod: PlainPod) => number): number {
+  return pods.reduce((total, pod) => total + amount(pod), 0);
+}
