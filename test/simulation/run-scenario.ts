@@ -29,7 +29,12 @@ export interface Outcome {
   readonly lastedMs: number;
 }
 
-/** After everything has come to rest: for so long nobody may write. */
+/**
+ * Messages are brought up to date for so long after the last event: one whose cause has not changed is rewritten after a minute, and what a
+ * verdict that is a minute old says is looked at again, every half minute.
+ */
+const lastWordsMs = 110_000;
+/** After that nobody may write, for so long. */
 const quietMs = 30_000;
 /** A run that takes more turns goes in circles. */
 const mostTurns = 20_000;
@@ -87,9 +92,10 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
     };
     if (await goesOn(() => world.disturbedUntil + settlingMs(scenario, world.faults.struck))) {
       for (const checker of checkers) checker.settled?.();
-      const restsFrom = world.timeline.now;
-      if (violations.length === 0 && (await goesOn(() => restsFrom + quietMs))) {
-        for (const checker of checkers) checker.ended?.();
+      const quietFrom = world.timeline.now + lastWordsMs;
+      if (violations.length === 0 && (await goesOn(() => quietFrom))) {
+        for (const checker of checkers) checker.quiet?.();
+        if (await goesOn(() => quietFrom + quietMs)) for (const checker of checkers) checker.ended?.();
       }
     }
     if (world.plane.misuses.length > 0) throw new Error(`the scenario asks for what is not allowed: ${world.plane.misuses[0]}`);

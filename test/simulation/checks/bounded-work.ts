@@ -24,7 +24,7 @@ export class BoundedWorkChecker implements Checker {
     }
   }
 
-  settled(): void {
+  quiet(): void {
     this.#isQuiet = true;
   }
 

@@ -30,6 +30,8 @@ export interface Checker {
   committed?(committed: Committed): void;
   /** Faults and changes were over long enough ago for everything to have come to rest. */
   settled?(): void;
-  /** After another stretch in which nobody disturbed anything. */
+  /** The last words have been written as well: from now on nothing is to happen. */
+  quiet?(): void;
+  /** Nothing was to happen since. */
   ended?(): void;
 }
