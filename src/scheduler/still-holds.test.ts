@@ -75,6 +75,21 @@ describe('a Binding that is about to be sent', () => {
     core.removePod('red-0');
     expect(withheld(core)).toEqual({});
   });
+
+  it('is not, of a member beyond the quorum, when the group is gone or made again meanwhile', async () => {
+    const core = await planned();
+    for (const { binding } of [...core.binds]) {
+      await core.accept(binding.name);
+      core.change(binding.name, { nodeName: binding.nodeName });
+    }
+    core.node({ name: 'c', cpu: 1 });
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    core.removeGroup('default/red');
+    expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted' });
+    core.group({ name: 'red', uid: 'second', minMember: 2 });
+    expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted and made again' });
+  });
 });
 
 it('a member that failed is planned again while its sibling is still being bound', async () => {

@@ -61,7 +61,13 @@ export function drawScenario(seed: number): Scenario {
     steps: [
       ...groups.map((group): Step => ({ at: dice.int(0, 6_000), kind: 'create-group', group })),
       ...dice.some(0, 2, (i): Step => {
-        return { at: dice.int(0, 8_000), kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
+        return {
+          at: dice.int(0, 8_000),
+          kind: 'create-pod',
+          name: `lone-${i}`,
+          pod: drawMember(dice),
+          priority: priorityOf(dice),
+        };
       }),
       ...(isCalm ? [] : dice.some(0, 6, () => drawStep(dice, nodes, groups))),
     ],
@@ -101,7 +107,11 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
   const hasFinalizers = dice.chance(0.08);
   const members = Array.from({ length: count }, (): MemberPlan => {
     const member = isUniform ? one : drawMember(dice);
-    return { ...member, ...(isGated && dice.chance(0.5) && { gated: true }), ...(hasFinalizers && { finalizer: true }) };
+    return {
+      ...member,
+      ...(isGated && dice.chance(0.5) && { gated: true }),
+      ...(hasFinalizers && { finalizer: true }),
+    };
   });
   const isElastic = dice.chance(0.3);
   return {

@@ -67,7 +67,8 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
     },
   };
   world.plane.subscribe(({ resource, object }) => {
-    const name = resource === 'pods' ? plainPod(object).group : resource.startsWith('podgroups') ? nameIn(object) : undefined;
+    const name =
+      resource === 'pods' ? plainPod(object).group : resource.startsWith('podgroups') ? nameIn(object) : undefined;
     if (name !== undefined) noteStart(record, name, started);
   });
   checkers = [
@@ -98,7 +99,8 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
         if (await goesOn(() => quietFrom + quietMs)) for (const checker of checkers) checker.ended?.();
       }
     }
-    if (world.plane.misuses.length > 0) throw new Error(`the scenario asks for what is not allowed: ${world.plane.misuses[0]}`);
+    if (world.plane.misuses.length > 0)
+      throw new Error(`the scenario asks for what is not allowed: ${world.plane.misuses[0]}`);
     return {
       violations,
       digest: record.digest,

@@ -71,7 +71,12 @@ export type Step = { readonly at: number } & (
   | { readonly kind: 'delete-member'; readonly group: string; readonly member: number }
   | { readonly kind: 'relabel-member'; readonly group: string; readonly member: number; readonly to: string }
   | { readonly kind: 'ungate'; readonly group: string }
-  | { readonly kind: 'finish-member'; readonly group: string; readonly member: number; readonly phase: 'Succeeded' | 'Failed' }
+  | {
+      readonly kind: 'finish-member';
+      readonly group: string;
+      readonly member: number;
+      readonly phase: 'Succeeded' | 'Failed';
+    }
   | { readonly kind: 'nominate'; readonly group: string; readonly member: number; readonly node: string }
   | { readonly kind: 'resize-pod'; readonly group: string; readonly member: number; readonly milliCpu: number }
   | { readonly kind: 'foreign-pod'; readonly node: string; readonly milliCpu: number; readonly forMs: number }
@@ -166,7 +171,9 @@ export function calmFrom({ steps, faults }: Scenario): number {
   for (const step of steps) {
     const lastsMs = 'forMs' in step ? step.forMs : 'downMs' in step ? step.downMs : 0;
     const comingMs =
-      step.kind === 'create-group' ? step.group.members.length * step.group.spacingMs + Math.max(0, step.group.groupAfterMs) : 0;
+      step.kind === 'create-group'
+        ? step.group.members.length * step.group.spacingMs + Math.max(0, step.group.groupAfterMs)
+        : 0;
     calm = Math.max(calm, step.at + lastsMs + comingMs);
   }
   for (const fault of faults) calm = Math.max(calm, fault.on === 'outage' ? fault.to : 0);

@@ -30,7 +30,10 @@ export class BoundedWorkChecker implements Checker {
 
   ended(): void {
     if (this.#writes.length === 0) return;
-    this.#evidence.violated('I9', `${this.#writes.length} writes although nothing has happened for long: ${this.#writes.slice(0, 3).join('; ')}`);
+    this.#evidence.violated(
+      'I9',
+      `${this.#writes.length} writes although nothing has happened for long: ${this.#writes.slice(0, 3).join('; ')}`,
+    );
   }
 
   #bound(path: string): void {

@@ -19,7 +19,8 @@ export class GroupStatusChecker implements Checker {
       const says = `members ${Number(status.members ?? 0)}, running ${Number(status.running ?? 0)}`;
       const is = `members ${members.length}, running ${running}`;
       // A finished or failed group keeps what it achieved when its pods are cleaned up.
-      if (says !== is && members.length > 0) this.#evidence.violated('status', `group ${name} says: ${says}; it has ${is}`);
+      if (says !== is && members.length > 0)
+        this.#evidence.violated('status', `group ${name} says: ${says}; it has ${is}`);
     }
   }
 }

@@ -21,7 +21,10 @@ export class OneWriterChecker implements Checker {
     }
     if (writers.current === process) return;
     if (writers.former.has(process)) {
-      this.#evidence.violated('I6', `${process.name} sent ${request.method} ${request.path} after ${writers.current.name} had begun to write`);
+      this.#evidence.violated(
+        'I6',
+        `${process.name} sent ${request.method} ${request.path} after ${writers.current.name} had begun to write`,
+      );
       return;
     }
     writers.former.add(writers.current);

@@ -27,16 +27,24 @@ export class OverCommitChecker implements Checker {
     const node = record.get('nodes', `/${target.name}`);
     if (node === undefined) return;
     const there = podsIn(record).filter((pod) => isOnNode(pod) && pod.node === target.name);
-    const excess = new PlainRoom([plainNode(node)], there.map((pod) => [pod, pod.node] as const)).excess(target.name);
+    const excess = new PlainRoom(
+      [plainNode(node)],
+      there.map((pod) => [pod, pod.node] as const),
+    ).excess(target.name);
     if (excess === undefined) return;
-    if (call.isGivenUp) return this.#evidence.excused('over-committed by a Binding that was carried out after it was given up');
-    if (plainNode(node).version > call.told.nodes) return this.#evidence.excused('over-committed: the node had changed, unknown to the sender');
+    if (call.isGivenUp)
+      return this.#evidence.excused('over-committed by a Binding that was carried out after it was given up');
+    if (plainNode(node).version > call.told.nodes)
+      return this.#evidence.excused('over-committed: the node had changed, unknown to the sender');
     for (const pod of there) {
       const reason = this.#unknownTo(call, pod);
       if (reason !== undefined) return this.#evidence.excused(reason);
     }
     const names = there.map(({ name }) => name).join(', ');
-    this.#evidence.violated('I3', `${call.process.name} bound ${metadata.name} to ${target.name}, which has ${excess} taken then (${names})`);
+    this.#evidence.violated(
+      'I3',
+      `${call.process.name} bound ${metadata.name} to ${target.name}, which has ${excess} taken then (${names})`,
+    );
   }
 
   /** Why the sender could not know that the pod takes up that room; undefined: it could. */
@@ -55,6 +63,8 @@ export class OverCommitChecker implements Checker {
     }
     if (binding === undefined) return 'over-committed: another scheduler had bound a pod, unknown to the sender';
     if (binding.process === call.process) return undefined;
-    return binding.isGivenUp ? 'over-committed by a Binding of a former leader that nobody had been told of' : undefined;
+    return binding.isGivenUp
+      ? 'over-committed by a Binding of a former leader that nobody had been told of'
+      : undefined;
   }
 }

@@ -22,7 +22,12 @@ export class PartialGroupChecker implements Checker {
       if (started.has(group.uid) || bound.length === 0 || missing <= 0) continue;
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members on nodes`;
       if (open.length < missing) this.#evidence.excused('in part: the group has too few members');
-      else if (!new PlainRoom(nodesIn(record), takenRoom(pods.filter((pod) => !open.includes(pod)))).takesTogether(open, missing)) {
+      else if (
+        !new PlainRoom(nodesIn(record), takenRoom(pods.filter((pod) => !open.includes(pod)))).takesTogether(
+          open,
+          missing,
+        )
+      ) {
         // What becomes of those that are bound is the group's policy: it is not checked here.
         this.#evidence.excused('in part: there is no room for the missing members');
       } else this.#evidence.violated('I2', `${what}, and there is room for the others`);

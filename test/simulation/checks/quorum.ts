@@ -41,28 +41,33 @@ export class QuorumChecker implements Checker {
     const { told, process } = call;
     const { metadata, target } = JSON.parse(String(call.request.body));
     const { uid, namespace, name } = metadata;
-    const say = (what: string): void => this.#evidence.violated('I1', `${process.name} sent a Binding of ${name} to ${target.name}: ${what}`);
+    const say = (what: string): void =>
+      this.#evidence.violated('I1', `${process.name} sent a Binding of ${name} to ${target.name}: ${what}`);
     const object = record.get('pods', `${namespace}/${name}`, told.pods);
     const pod = object && plainPod(object);
     if (pod === undefined || pod.uid !== uid) return say('it had been told that the pod is gone');
     if (pod.isLeaving) return say('it had been told that the pod is leaving');
     if (pod.node !== '' && pod.node !== target.name) return say(`it had been told that the pod is on ${pod.node}`);
-    if (record.get('nodes', `/${target.name}`, told.nodes) === undefined) return say('it had been told that the node is gone');
+    if (record.get('nodes', `/${target.name}`, told.nodes) === undefined)
+      return say('it had been told that the node is gone');
     const ofProcess = this.#sent.get(process.name) ?? new Set();
     this.#sent.set(process.name, ofProcess.add(uid));
     if (pod.group === undefined) return;
     const group = groupNamed(record, pod.group, told);
     if (group === undefined) return say(`it had been told that its group ${pod.group} is gone`);
     const boundFor = metadata.annotations?.['tutti.dev/pod-group-uid'];
-    if (boundFor !== group.uid) return say(`it is for ${boundFor}, and it had been told that the group is ${group.uid} now`);
+    if (boundFor !== group.uid)
+      return say(`it is for ${boundFor}, and it had been told that the group is ${group.uid} now`);
     const pods = podsIn(record, told);
     const { bound, open } = tallyOf(group, pods);
     const isStarted = this.#evidence.started.has(group.uid);
     const able = bound.length + open.length;
-    if (!isStarted && able < group.minMember) say(`${able} members are bound or able, of the ${group.minMember} that it needs`);
+    if (!isStarted && able < group.minMember)
+      say(`${able} members are bound or able, of the ${group.minMember} that it needs`);
     const planId: string | undefined = metadata.annotations?.['tutti.dev/plan'];
     if (planId === undefined || isStarted) return;
-    const plan = this.#plans.get(planId) ?? this.#begin(planId, call, pod.group, Number(metadata.annotations['tutti.dev/quorum']));
+    const plan =
+      this.#plans.get(planId) ?? this.#begin(planId, call, pod.group, Number(metadata.annotations['tutti.dev/quorum']));
     plan.members.add(uid);
   }
 
@@ -90,14 +95,20 @@ export class QuorumChecker implements Checker {
     const { record } = this.#evidence;
     if (members.size >= quorum) return;
     // Whoever is gone, or was not there for a while, could not go on.
-    if (!process.isAlive || process.wasPaused) return this.#evidence.excused('a plan is not whole: its process was stopped');
-    const isMoved = record.changes.slice(Math.max(0, changesFrom - 40)).some(({ at, by, resource, object, previous }) => {
-      if (at < begunAt - 2_000 || at > begunAt + togetherMs || by === process.name) return false;
-      if (resource === 'nodes' || resource.startsWith('podgroups')) return true;
-      if (resource !== 'pods') return false;
-      return plainPod(object).group === group || (previous !== undefined && plainPod(previous).group === group);
-    });
+    if (!process.isAlive || process.wasPaused)
+      return this.#evidence.excused('a plan is not whole: its process was stopped');
+    const isMoved = record.changes
+      .slice(Math.max(0, changesFrom - 40))
+      .some(({ at, by, resource, object, previous }) => {
+        if (at < begunAt - 2_000 || at > begunAt + togetherMs || by === process.name) return false;
+        if (resource === 'nodes' || resource.startsWith('podgroups')) return true;
+        if (resource !== 'pods') return false;
+        return plainPod(object).group === group || (previous !== undefined && plainPod(previous).group === group);
+      });
     if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
-    this.#evidence.violated('I1', `plan ${id} of group ${group} sent Bindings that make ${members.size} members, of the ${quorum} that it is for`);
+    this.#evidence.violated(
+      'I1',
+      `plan ${id} of group ${group} sent Bindings that make ${members.size} members, of the ${quorum} that it is for`,
+    );
   }
 }

@@ -23,19 +23,24 @@ export class WaitingChecker implements Checker {
     const open = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
     for (const pod of open) this.#hasVerdict(pod);
     const others = (waiting: readonly PlainPod[]): PlainPod[] => pods.filter((pod) => !waiting.includes(pod));
-    const room = (waiting: readonly PlainPod[]): PlainRoom => new PlainRoom(nodesIn(record), takenRoom(others(waiting)));
+    const room = (waiting: readonly PlainPod[]): PlainRoom =>
+      new PlainRoom(nodesIn(record), takenRoom(others(waiting)));
     const byGroup = new Map<string | undefined, PlainPod[]>();
     for (const pod of open) byGroup.set(pod.group, [...(byGroup.get(pod.group) ?? []), pod]);
     for (const [name, members] of byGroup) {
       const group = name === undefined ? undefined : groupNamed(record, name);
       if (name !== undefined && group === undefined) continue;
       const tally = group && tallyOf(group, pods);
-      const counted = (tally?.bound.length ?? 0) + (group !== undefined && started.has(group.uid) ? tally!.succeeded : 0);
+      const counted =
+        (tally?.bound.length ?? 0) + (group !== undefined && started.has(group.uid) ? tally!.succeeded : 0);
       const missing = (group?.minMember ?? 0) - counted;
       if (missing > members.length) continue;
       if (missing > 0) {
         if (room(members).takesTogether(members, missing)) {
-          this.#evidence.violated('I5', `group ${name} waits, though ${missing} of its members fit: ${said(members[0]!)}`);
+          this.#evidence.violated(
+            'I5',
+            `group ${name} waits, though ${missing} of its members fit: ${said(members[0]!)}`,
+          );
         }
         continue;
       }
@@ -48,7 +53,8 @@ export class WaitingChecker implements Checker {
   }
 
   #hasVerdict(pod: PlainPod): void {
-    if (pod.scheduled?.status === 'False' && pod.scheduled.message !== '' && pod.scheduled.reason !== 'SchedulingGated') return;
+    if (pod.scheduled?.status === 'False' && pod.scheduled.message !== '' && pod.scheduled.reason !== 'SchedulingGated')
+      return;
     this.#evidence.violated('I7', `pod ${pod.name} waits, and nobody says why: ${said(pod)}`);
   }
 }

@@ -84,7 +84,9 @@ export class Kubelets {
     this.#seen.add(uid);
     const left = this.#refusals.get(node) ?? 0;
     if (left > 0) this.#refusals.set(node, left - 1);
-    const others = [...this.#plane.record.all('pods')].map(plainPod).filter((other) => other.node === node && this.#seen.has(other.uid));
+    const others = [...this.#plane.record.all('pods')]
+      .map(plainPod)
+      .filter((other) => other.node === node && this.#seen.has(other.uid));
     const running = others.filter((other) => !hasEnded(other));
     const room = new PlainRoom(
       [plainNode(nodeObject)],

@@ -265,7 +265,15 @@ function onAbort(signal: AbortSignal | undefined, tell: (reason: Error) => void)
 /** An answer with a Status, as API servers and what stands before them give. */
 function refusal(code: number, retryAfterMs: number): TransportResponse {
   const reason = reasons[code] ?? '';
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: `injected ${code}`, reason, code };
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `injected ${code}`,
+    reason,
+    code,
+  };
   return {
     status: code,
     headers: {

@@ -28,7 +28,12 @@ export class SimulatedProcess {
   readonly #onEnd: (() => void)[] = [];
   #wasPaused = false;
 
-  constructor(options: { readonly role: Role; readonly instance: number; readonly seed: number; readonly timeline: Timeline }) {
+  constructor(options: {
+    readonly role: Role;
+    readonly instance: number;
+    readonly seed: number;
+    readonly timeline: Timeline;
+  }) {
     const { role, instance, seed, timeline } = options;
     this.role = role;
     this.name = `${role}-${instance}`;

@@ -45,7 +45,17 @@ export class StoreRecord {
   add(at: number, resource: string, change: Change, by: string): Committed {
     const { type, resourceVersion: version, object } = change;
     const previous = change.type === 'ADDED' ? undefined : change.previous.object;
-    const committed = { at, version, resource, type, key: object.key, uid: object.uid, object: object.object, previous, by };
+    const committed = {
+      at,
+      version,
+      resource,
+      type,
+      key: object.key,
+      uid: object.uid,
+      object: object.object,
+      previous,
+      by,
+    };
     this.changes.push(committed);
     this.#note(`${at} ${by} ${type} ${resource} ${JSON.stringify(object.object)}`);
     const known = resources[resource];

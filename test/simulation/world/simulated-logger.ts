@@ -6,7 +6,13 @@ export function simulatedLogger(write?: (line: string) => void): Logger {
     write === undefined
       ? () => undefined
       : (message: string, fields?: LogFields) => write(`${level} ${message} ${describe(fields)}`);
-  const logger: Logger = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error'), child: () => logger };
+  const logger: Logger = {
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    child: () => logger,
+  };
   return logger;
 }
 

@@ -8,7 +8,12 @@ import { connect, standForLease } from './start-scheduler.ts';
 /** The controller process as src/compose/controller.ts has it, without what it serves over HTTP. */
 export function startController(
   process: SimulatedProcess,
-  options: { readonly elects: boolean; readonly transport: Transport; readonly logger: Logger; readonly lost: () => void },
+  options: {
+    readonly elects: boolean;
+    readonly transport: Transport;
+    readonly logger: Logger;
+    readonly lost: () => void;
+  },
 ): void {
   const { clock, random } = process;
   const { transport, logger, elects, lost } = options;

@@ -7,7 +7,11 @@ import { LeaderElector } from '../../../src/client/leader-elector.ts';
 import { RateLimiter } from '../../../src/client/rate-limiter.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { WriteFence } from '../../../src/client/write-fence.ts';
-import { defaultConfiguration, defaultLeaderElection, defaultProfile } from '../../../src/config/scheduler-configuration.ts';
+import {
+  defaultConfiguration,
+  defaultLeaderElection,
+  defaultProfile,
+} from '../../../src/config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../../../src/config/scheduler-configuration.ts';
 import { createMetricRegistry } from '../../../src/observability/metric-registry.ts';
 import type { Logger } from '../../../src/observability/logger.ts';
@@ -35,7 +39,10 @@ export function connect(
   { qps, burst, elects }: { readonly qps: number; readonly burst: number; readonly elects: boolean },
 ): Connection {
   const fence = elects ? new WriteFence(clock) : undefined;
-  const gate = new CallGate({ limiter: new RateLimiter({ clock, qps, burst }), precedence: new BindPrecedence({ clock }) });
+  const gate = new CallGate({
+    limiter: new RateLimiter({ clock, qps, burst }),
+    precedence: new BindPrecedence({ clock }),
+  });
   return { client: new KubeClient({ transport, clock, gate, ...(fence !== undefined && { fence }) }), fence };
 }
 
@@ -64,7 +71,12 @@ export function standForLease(
 /** The scheduler process as src/compose/scheduler.ts has it, without what it serves over HTTP. */
 export function startScheduler(
   process: SimulatedProcess,
-  options: { readonly plan: SchedulerPlan; readonly transport: Transport; readonly logger: Logger; readonly lost: () => void },
+  options: {
+    readonly plan: SchedulerPlan;
+    readonly transport: Transport;
+    readonly logger: Logger;
+    readonly lost: () => void;
+  },
 ): Scheduler {
   const { clock, random, name: identity } = process;
   const { plan, transport, logger } = options;
@@ -85,7 +97,11 @@ export function startScheduler(
     registry: createMetricRegistry({ processMetrics: false }),
     profiles: [profileOf(plan)],
     backoff: podBackoff,
-    plugins: new Map([...pluginRegistry, ['SlowPermit', slowPermit(clock, plan)], ['SlowPreBind', slowPreBind(clock, plan)]]),
+    plugins: new Map([
+      ...pluginRegistry,
+      ['SlowPermit', slowPermit(clock, plan)],
+      ['SlowPreBind', slowPreBind(clock, plan)],
+    ]),
     identity,
     defer: (callback) => process.defer(callback),
   });

@@ -81,7 +81,8 @@ export class Workloads {
     if (!workload.isAlive) return;
     const { plan } = workload;
     const isAgain = workload.names.has(place);
-    const name = isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
+    const name =
+      isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
     workload.names.set(place, name);
     const member = plan.members[place]!;
     const manifest = podManifest(name, isAgain ? { ...member, gated: false } : member, {
@@ -107,7 +108,9 @@ export class Workloads {
       this.#timeline.after(inMs, () => this.#make(workload, place));
     } else if (hasEnded(pod)) {
       // A pod of the same name can only come when this one is gone.
-      this.#timeline.after(inMs, () => this.#plane.tell('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 }));
+      this.#timeline.after(inMs, () =>
+        this.#plane.tell('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 }),
+      );
     }
   }
 }

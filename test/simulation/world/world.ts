@@ -5,7 +5,15 @@ import type { Scenario, Step } from '../scenario.ts';
 import type { Call } from './call.ts';
 import { Faults } from './faults.ts';
 import { Kubelets } from './kubelets.ts';
-import { groupsPath, nodeManifest, nodesPath, podManifest, podsPath, prioritiesPath, priorityManifest } from './manifests.ts';
+import {
+  groupsPath,
+  nodeManifest,
+  nodesPath,
+  podManifest,
+  podsPath,
+  prioritiesPath,
+  priorityManifest,
+} from './manifests.ts';
 import { Network } from './network.ts';
 import type { CallObserver } from './network.ts';
 import { Plane } from './plane.ts';
@@ -103,12 +111,16 @@ export class World {
         observer.sent(call);
       },
       done: (call: Call) => {
-        trace?.(`${timeline.now.toFixed(0)} ${process.name} ${call.status} ${call.request.method} ${call.request.path}`);
+        trace?.(
+          `${timeline.now.toFixed(0)} ${process.name} ${call.status} ${call.request.method} ${call.request.path}`,
+        );
         observer.done(call);
       },
     };
     const transport = new Network(process, { plan, seed, timeline, plane, faults, observer: told });
-    const logger = simulatedLogger(trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)));
+    const logger = simulatedLogger(
+      trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
+    );
     const lost = (): void => process.crash();
     process.onEnd(() => {
       trace?.(`${timeline.now.toFixed(0)} ${process.name} is gone`);
@@ -188,7 +200,19 @@ export class World {
           if (pod.node === '' || hasEnded(pod)) return;
           const requests = { cpu: `${step.milliCpu}m`, memory: `${pod.mebibytes}Mi` };
           plane.tell('PATCH', `${path}/status`, {
-            status: { containerStatuses: [{ name: 'main', image: 'main', imageID: '', ready: true, restartCount: 0, allocatedResources: requests, resources: { requests } }] },
+            status: {
+              containerStatuses: [
+                {
+                  name: 'main',
+                  image: 'main',
+                  imageID: '',
+                  ready: true,
+                  restartCount: 0,
+                  allocatedResources: requests,
+                  resources: { requests },
+                },
+              ],
+            },
           });
         });
         return;
@@ -280,7 +304,10 @@ export class World {
       [plainNode(nodeObject)],
       there.map((pod) => [pod, node] as const),
     );
-    const pod = plainPod({ ...manifest, metadata: { ...manifest.metadata, namespace: 'default', uid: '', resourceVersion: '0' } });
+    const pod = plainPod({
+      ...manifest,
+      metadata: { ...manifest.metadata, namespace: 'default', uid: '', resourceVersion: '0' },
+    });
     if (!room.takes(pod, node)) return;
     manifest.spec.nodeName = node;
     plane.tell('POST', podsPath, manifest);
