@@ -1,0 +1,57 @@
+import type { BatchOutcome, FailedSeed } from './batch.ts';
+import type { Mutation } from './mutation.ts';
+import { mutations } from './mutations.ts';
+import { WorkerPool } from './worker-pool.ts';
+import type { Task } from './worker.ts';
+
+/** How many seeds a thread takes at once: few, so that it ends soon after the first that catches the defect. */
+const batchSize = 4;
+
+export interface Trial {
+  readonly mutation: Mutation;
+  /** The first seed that caught it; undefined: none did. */
+  readonly caught: FailedSeed | undefined;
+  readonly seeds: number;
+}
+
+/** Runs seeds on the product with that defect, from 1 until one catches it. */
+export async function tryMutation(mutation: Mutation, workers: number, most = mutation.within): Promise<Trial> {
+  const pool = new WorkerPool(workers, mutation);
+  const failed: FailedSeed[] = [];
+  let seeds = 0;
+  try {
+    await pool.run<BatchOutcome>(batches(most), (outcome) => {
+      seeds += outcome.runs;
+      failed.push(...outcome.failed);
+      return failed.length === 0;
+    });
+  } finally {
+    await pool.close();
+  }
+  failed.sort((a, b) => a.seed - b.seed);
+  return { mutation, caught: failed[0], seeds };
+}
+
+/** All defects, or the one of that name; a line of a table each. False when one is not caught within its limit. */
+export async function tryMutations(workers: number, name: string | undefined, say: (line: string) => void): Promise<boolean> {
+  const chosen = name === undefined ? mutations : mutations.filter((mutation) => mutation.name === name);
+  if (chosen.length === 0) {
+    say(`there is no defect "${name}"; there are: ${mutations.map((mutation) => mutation.name).join(', ')}`);
+    return false;
+  }
+  say('| defect | caught by | at seed | allowed | what was seen |');
+  say('| --- | --- | --- | --- | --- |');
+  let passed = 0;
+  for (const mutation of chosen) {
+    const { caught } = await tryMutation(mutation, workers);
+    if (caught !== undefined) passed++;
+    const seen = caught === undefined ? ['nothing', '-', ''] : [caught.violation.invariant, caught.seed, caught.violation.what];
+    say(`| ${mutation.name} | ${seen[0]} | ${seen[1]} | ${mutation.within} | ${String(seen[2]).slice(0, 160)} |`);
+  }
+  say(`${passed} of ${chosen.length} caught`);
+  return passed === chosen.length;
+}
+
+function* batches(count: number): Iterable<Task> {
+  for (let from = 1; from <= count; from += batchSize) yield { kind: 'seeds', from, count: Math.min(batchSize, count - from + 1) };
+}
