@@ -26,6 +26,7 @@ function fixture(
   options: {
     readonly plugins?: readonly Plugin[];
     readonly bind?: (binding: PodBinding) => Promise<void>;
+    readonly revision?: () => number;
     readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
   } = {},
 ): Fixture {
@@ -50,6 +51,7 @@ function fixture(
   const binding = new BindingCycle({
     report: (result) => results.push(result),
     stillHolds: () => undefined,
+    revision: options.revision ?? (() => 0),
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     permitWaited: () => undefined,
     clock: picture.clock,

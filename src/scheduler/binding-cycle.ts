@@ -10,7 +10,9 @@ import type { Placement } from './placement/planner.ts';
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
-  /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
+  /** Changes whenever anything about any node does. */
+  readonly revision: () => number;
+  /** When anything may have changed since it was planned: does the placement still pass Filter, its own claim left aside? */
   readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
   /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
   readonly stillHolds: (plan: BindingPlan, placement: Placement) => Status | undefined;
@@ -79,7 +81,8 @@ export class BindingCycle {
       return;
     }
     const annotations = this.#annotations(plan);
-    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
+    const revision = this.#options.revision();
+    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations, revision)));
     this.#binds.add(binds);
     const outcomes = await binds;
     this.#binds.delete(binds);
@@ -155,8 +158,9 @@ export class BindingCycle {
     plan: BindingPlan,
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
+    revision: number,
   ): Promise<BindingFailure | undefined> {
-    const status = await this.#send(plan, placement, annotations);
+    const status = await this.#send(plan, placement, annotations, revision);
     if (status === undefined) {
       this.#options.report({ kind: 'bound', plan, placement });
       return undefined;
@@ -170,12 +174,14 @@ export class BindingCycle {
     plan: BindingPlan,
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
+    revision: number,
   ): Promise<Status | undefined> {
     const { state, pod, nodeName } = placement;
-    const { bindOutside, stillHolds, cut } = this.#options;
+    const { bindOutside, stillHolds, stillFits, cut } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
-      const refused = stillHolds(plan, placement);
+      const isMoved = this.#options.revision() !== revision;
+      const refused = stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement) : undefined);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
     };
     const outside =

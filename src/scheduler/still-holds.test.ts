@@ -63,6 +63,20 @@ describe('a Binding that is about to be sent', () => {
     ]);
   });
 
+  it('is not when its node has no room for it any more', async () => {
+    const core = await planned();
+    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
+    core.node({ name: binding.nodeName, cpu: '500m' });
+    expect(withheld(core)).toEqual({ [binding.name]: 'Insufficient cpu' });
+  });
+
+  it('is not when its node takes no pods any more', async () => {
+    const core = await planned();
+    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
+    core.node({ name: binding.nodeName, cpu: 1, unschedulable: true });
+    expect(withheld(core)).toEqual({ [binding.name]: 'node(s) were unschedulable' });
+  });
+
   it('is in a group that has started, whatever becomes of the others', async () => {
     const core = await planned();
     for (const { binding } of [...core.binds]) {

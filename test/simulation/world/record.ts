@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../../src/embedded/json.ts';
 import type { Change } from '../../../src/embedded/store/change.ts';
 import type { WatchedResource } from '../scenario.ts';
@@ -39,8 +40,8 @@ export class StoreRecord {
     nodes: new Map(),
     podgroups: new Map(),
   };
-  /** A digest of everything that was written, in order: equal runs have equal ones. */
-  #digest = 0x811c9dc5;
+  /** Of everything that was written, in order: equal runs have equal ones. */
+  readonly #digest = createHash('sha1');
 
   add(at: number, resource: string, change: Change, by: string): Committed {
     const { type, resourceVersion: version, object } = change;
@@ -57,7 +58,7 @@ export class StoreRecord {
       by,
     };
     this.changes.push(committed);
-    this.#note(`${at} ${by} ${type} ${resource} ${JSON.stringify(object.object)}`);
+    this.#digest.update(`${at} ${by} ${type} ${resource} ${JSON.stringify(object.object)}\n`);
     const known = resources[resource];
     if (known !== undefined) {
       const versions = this.#versions[known];
@@ -69,7 +70,7 @@ export class StoreRecord {
   }
 
   get digest(): string {
-    return `${this.changes.length}-${(this.#digest >>> 0).toString(16)}`;
+    return `${this.changes.length}-${this.#digest.copy().digest('hex').slice(0, 12)}`;
   }
 
   /** What has that key, as of a resource version; default: now. */
@@ -83,12 +84,6 @@ export class StoreRecord {
       const object = at(versions, version);
       if (object !== undefined) yield object;
     }
-  }
-
-  #note(text: string): void {
-    let hash = this.#digest;
-    for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-    this.#digest = hash;
   }
 }
 
