@@ -224,8 +224,7 @@ export class SchedulerCore {
       stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
       revision: () => cluster.generation,
       // While a plan is being made nobody can look at the nodes as they are.
-      stillFits: ({ profile }, placement) =>
-        cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement),
+      stillFits: ({ profile }, placement) => (cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement)),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),
       clock,

@@ -1,1 +1,3 @@
-export async function runPart(_part: number, _of: number): Promise<unknown> { return undefined; }
+export async function runPart(_part: number, _of: number): Promise<unknown> {
+  return undefined;
+}

@@ -1,1 +1,3 @@
-export async function exhaustively(_workers: number, _say: (line: string) => void): Promise<boolean> { return true; }
+export async function exhaustively(_workers: number, _say: (line: string) => void): Promise<boolean> {
+  return true;
+}

@@ -40,12 +40,15 @@ export function parseKept(text: string, scenario: Scenario): Kept {
 }
 
 /** Leaves out whatever the same invariant is violated without, one thing at a time, until nothing more can go. */
-export async function shrink(scenario: Scenario, { invariant }: Violation): Promise<{ readonly kept: Kept; readonly violation: Violation }> {
+export async function shrink(
+  scenario: Scenario,
+  { invariant }: Violation,
+): Promise<{ readonly kept: Kept; readonly violation: Violation }> {
   const fails = async (kept: Kept): Promise<Violation | undefined> =>
     (await runScenario(keep(scenario, kept))).violations.find((violation) => violation.invariant === invariant);
   let kept = wholeOf(scenario);
   let violation = (await fails(kept))!;
-  for (let isSmaller = true; isSmaller; ) {
+  for (let isSmaller = true; isSmaller;) {
     isSmaller = false;
     for (const kind of ['faults', 'steps'] as const) {
       for (const index of kept[kind].toReversed()) {

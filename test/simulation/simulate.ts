@@ -68,7 +68,11 @@ async function runMany(from: number, count: number, workers: number): Promise<bo
   await pool.close();
   const seconds = (performance.now() - begun) / 1000;
   say('');
-  table('what happened', [...callFaults.map((kind) => `call/${kind}`), ...watchFaults.map((kind) => `watch/${kind}`)], struck);
+  table(
+    'what happened',
+    [...callFaults.map((kind) => `call/${kind}`), ...watchFaults.map((kind) => `watch/${kind}`)],
+    struck,
+  );
   table('excused', [], excused);
   const hours = lastedMs / 3_600_000;
   say(
@@ -97,7 +101,9 @@ async function explain(seed: number): Promise<void> {
   }
   const smallest = await shrink(scenario, violation);
   say('');
-  say(`seed ${seed}, ${smallest.violation.invariant} at ${smallest.violation.at.toFixed(0)} ms: ${smallest.violation.what}`);
+  say(
+    `seed ${seed}, ${smallest.violation.invariant} at ${smallest.violation.at.toFixed(0)} ms: ${smallest.violation.what}`,
+  );
   const { steps, faults } = keep(scenario, smallest.kept);
   for (const part of [...steps, ...faults]) say(`  ${JSON.stringify(part)}`);
   say(`  npm run simulate -- --seed ${seed}`);

@@ -32,16 +32,24 @@ export function spoil(mutation: Mutation): { assertApplied(): void } {
   return {
     assertApplied() {
       const [first] = left;
-      if (first !== undefined) throw new MutationError(`${mutation.name}: src/${first.file} is not loaded by the simulation`);
+      if (first !== undefined)
+        throw new MutationError(`${mutation.name}: src/${first.file} is not loaded by the simulation`);
     },
   };
 }
 
 /** The source with the piece replaced. */
-export function replaceOnce(source: string, { find, replace }: Pick<Mutation, 'find' | 'replace'>, path: string, name: string): string {
+export function replaceOnce(
+  source: string,
+  { find, replace }: Pick<Mutation, 'find' | 'replace'>,
+  path: string,
+  name: string,
+): string {
   const count = source.split(find).length - 1;
   if (count !== 1) {
-    throw new MutationError(`${name}: in ${path} this is there ${count} times, not once; describe the defect anew:\n${find}`);
+    throw new MutationError(
+      `${name}: in ${path} this is there ${count} times, not once; describe the defect anew:\n${find}`,
+    );
   }
   return source.replace(find, () => replace);
 }

@@ -33,7 +33,11 @@ export async function tryMutation(mutation: Mutation, workers: number, most = mu
 }
 
 /** All defects, or the one of that name; a line of a table each. False when one is not caught within its limit. */
-export async function tryMutations(workers: number, name: string | undefined, say: (line: string) => void): Promise<boolean> {
+export async function tryMutations(
+  workers: number,
+  name: string | undefined,
+  say: (line: string) => void,
+): Promise<boolean> {
   const chosen = name === undefined ? mutations : mutations.filter((mutation) => mutation.name === name);
   if (chosen.length === 0) {
     say(`there is no defect "${name}"; there are: ${mutations.map((mutation) => mutation.name).join(', ')}`);
@@ -45,7 +49,8 @@ export async function tryMutations(workers: number, name: string | undefined, sa
   for (const mutation of chosen) {
     const { caught } = await tryMutation(mutation, workers);
     if (caught !== undefined) passed++;
-    const seen = caught === undefined ? ['nothing', '-', ''] : [caught.violation.invariant, caught.seed, caught.violation.what];
+    const seen =
+      caught === undefined ? ['nothing', '-', ''] : [caught.violation.invariant, caught.seed, caught.violation.what];
     say(`| ${mutation.name} | ${seen[0]} | ${seen[1]} | ${mutation.within} | ${String(seen[2]).slice(0, 160)} |`);
   }
   say(`${passed} of ${chosen.length} caught`);
@@ -53,5 +58,6 @@ export async function tryMutations(workers: number, name: string | undefined, sa
 }
 
 function* batches(count: number): Iterable<Task> {
-  for (let from = 1; from <= count; from += batchSize) yield { kind: 'seeds', from, count: Math.min(batchSize, count - from + 1) };
+  for (let from = 1; from <= count; from += batchSize)
+    yield { kind: 'seeds', from, count: Math.min(batchSize, count - from + 1) };
 }

@@ -9,7 +9,8 @@ export interface WorkerOrders {
   readonly mutation?: Mutation;
 }
 
-export type Task = (Batch & { readonly kind: 'seeds' }) | { readonly kind: 'exhaustive'; readonly part: number; readonly of: number };
+export type Task =
+  (Batch & { readonly kind: 'seeds' }) | { readonly kind: 'exhaustive'; readonly part: number; readonly of: number };
 
 const { mutation } = workerData as WorkerOrders;
 const spoiled = mutation && spoil(mutation);
@@ -36,10 +37,14 @@ async function runSeeds({ from, count }: Batch): Promise<BatchOutcome> {
 }
 
 parentPort!.on('message', (task: Task) => {
-  const running = task.kind === 'seeds' ? runSeeds(task) : import('./exhaustive.ts').then(({ runPart }) => runPart(task.part, task.of));
+  const running =
+    task.kind === 'seeds'
+      ? runSeeds(task)
+      : import('./exhaustive.ts').then(({ runPart }) => runPart(task.part, task.of));
   running.then(
     (outcome) => parentPort!.postMessage({ outcome }),
-    (error: unknown) => parentPort!.postMessage({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+    (error: unknown) =>
+      parentPort!.postMessage({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });
 parentPort!.postMessage({ ready: true });
