@@ -53,6 +53,7 @@ export function drawScenario(seed: number): Scenario {
       preBindMs: dice.chance(0.12) ? dice.int(50, 3_000) : 0,
     },
     hasController: dice.chance(0.6),
+    ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     network: {
       latencyMs: dice.pick([2, 10, 10, 60]),
       watchLagMs: dice.pick([0, 5, 50, 400]),
@@ -69,7 +70,7 @@ export function drawScenario(seed: number): Scenario {
           priority: priorityOf(dice),
         };
       }),
-      ...(isCalm ? [] : dice.some(0, 6, () => drawStep(dice, nodes, groups))),
+      ...(isCalm ? [] : dice.some(0, 6, () => drawSteps(dice, nodes, groups)).flat()),
     ],
     faults: isCalm ? [] : drawFaults(dice, calls),
   };
@@ -123,6 +124,15 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
     groupAfterMs: dice.pick([-20, -20, 10, 1_500]),
     recreation: dice.pick<Recreation>(['never', 'same-name', 'same-name', 'new-name']),
   };
+}
+
+/** Some come in pairs: what is taken up is given back. */
+function drawSteps(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[]): Step[] {
+  const step = drawStep(dice, nodes, groups);
+  const at = step.at + dice.int(500, 10_000);
+  if (step.kind === 'resize-pod') return [step, { ...step, at, milliCpu: 250 }];
+  if (step.kind === 'nominate' && dice.chance(0.7)) return [step, { ...step, at, node: dice.pick(nodes).name }];
+  return [step];
 }
 
 function drawStep(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[]): Step {
@@ -208,6 +218,7 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
       });
     }
   }
+  if (dice.chance(0.15)) faults.push(...drawDoubt(dice));
   if (dice.chance(0.12)) {
     const from = dice.int(0, 15_000);
     faults.push({
@@ -220,4 +231,25 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
     });
   }
   return faults;
+}
+
+/** A Binding whose fate nobody says: the answer is lost, and reading the pod back is refused. */
+function drawDoubt(dice: Dice): Fault[] {
+  const nth = dice.int(0, 6);
+  const kind = dice.pick([
+    'lost-answer',
+    'lost-request',
+    'done-500',
+    'silent-answer',
+    'refuse-500',
+    'late-request',
+  ] as const);
+  const ms = dice.int(500, 4_000);
+  const refusals = dice.int(1, 3);
+  return [
+    { on: 'call', role: 'scheduler', of: 'bind', nth, kind, ms },
+    ...Array.from({ length: refusals }, (_, i): Fault => {
+      return { on: 'call', role: 'scheduler', of: 'read', nth: i, kind: 'refuse-403', ms };
+    }),
+  ];
 }

@@ -35,7 +35,9 @@ export interface Outcome {
  */
 const lastWordsMs = 110_000;
 /** After that nothing is to happen for so long; the flush of the queue may bring one more message up to date. */
-const quietMs = 30_000;
+const quietMs = 20_000;
+/** How often somebody writes then what scheduling does not read. */
+const pokes = 4;
 /** A run that takes more turns goes in circles. */
 const mostTurns = 20_000;
 
@@ -76,8 +78,8 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence),
-    new PartialGroupChecker(evidence),
-    new WaitingChecker(evidence, schedulerName),
+    new PartialGroupChecker(evidence, scenario.forbiddenNode),
+    new WaitingChecker(evidence, { schedulerName, forbiddenNode: scenario.forbiddenNode }),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
   ];
   try {
@@ -94,11 +96,18 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
     if (await goesOn(() => world.disturbedUntil + settlingMs(scenario, world.faults.struck))) {
       for (const checker of checkers) checker.settled?.();
       const quietFrom = world.timeline.now + lastWordsMs;
-      // Renewing a Lease for minutes would be most of the work of all runs.
-      const looksOn = violations.length === 0 && !scenario.scheduler.elects;
+      // Renewing a Lease for minutes would be most of the work of all runs; and what is refused for ever is tried for ever.
+      const looksOn = violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
       if (looksOn && (await goesOn(() => quietFrom))) {
         for (const checker of checkers) checker.quiet?.();
-        if (await goesOn(() => quietFrom + quietMs)) for (const checker of checkers) checker.ended?.();
+        const attemptsBefore = await world.attempts();
+        for (let poked = 0; poked < pokes; poked++) {
+          world.timeline.after((poked * quietMs) / pokes, () => world.poke());
+        }
+        if (await goesOn(() => quietFrom + quietMs)) {
+          const attempts = (await world.attempts()) - attemptsBefore;
+          for (const checker of checkers) checker.ended?.(attempts);
+        }
       }
     }
     if (world.plane.misuses.length > 0)

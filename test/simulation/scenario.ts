@@ -5,6 +5,8 @@ export interface Scenario {
   readonly nodes: readonly NodePlan[];
   readonly scheduler: SchedulerPlan;
   readonly hasController: boolean;
+  /** A node to which every Binding is refused with 403, for ever, as by an admission webhook. */
+  readonly forbiddenNode?: string;
   readonly network: NetworkPlan;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
@@ -26,7 +28,7 @@ export interface SchedulerPlan {
   readonly burst: number;
   /** A Permit plugin holds every pod for so long; 0: there is none. */
   readonly permitMs: number;
-  /** A PreBind plugin takes so long; 0: there is none. */
+  /** A PreBind plugin takes up to so long, and for `volumesFailForMs` fails now and then; 0: there is none. */
   readonly preBindMs: number;
 }
 
@@ -165,9 +167,11 @@ export function nameOf(happening: Fault | Step): string {
   return 'on' in happening ? `${happening.on}/${happening.kind}` : `step/${happening.kind}`;
 }
 
+export const volumesFailForMs = 15_000;
+
 /** When the last step and outage are over; faults on calls and watches strike no later. */
-export function calmFrom({ steps, faults }: Scenario): number {
-  let calm = 0;
+export function calmFrom({ steps, faults, scheduler }: Scenario): number {
+  let calm = scheduler.preBindMs > 0 ? volumesFailForMs : 0;
   for (const step of steps) {
     const lastsMs = 'forMs' in step ? step.forMs : 'downMs' in step ? step.downMs : 0;
     const comingMs =

@@ -1,5 +1,7 @@
 import type { Call } from '../world/call.ts';
 import type { Checker, Evidence } from './evidence.ts';
+import { podsIn } from './plain-group.ts';
+import { isOpen } from './plain-objects.ts';
 
 /** Bindings of one pod within `windowMs`. A Binding whose fate is not known is sent up to 16 times with back-off, and so is the next plan's. */
 const mostBindings = 24;
@@ -28,11 +30,22 @@ export class BoundedWorkChecker implements Checker {
     const count = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, count);
     if ((of === 'verdict' || of === 'status') && count === 1) return;
+    // Whoever writes the status of groups notes which of their versions it has seen.
     this.#evidence.violated('I9', `${what}, although nothing has happened for long`);
   }
 
   quiet(): void {
     this.#isQuiet = true;
+  }
+
+  ended(attempts: number): void {
+    const waiting = podsIn(this.#evidence.record).filter((pod) => isOpen(pod)).length;
+    // Each may be flushed once.
+    if (attempts <= 1 + waiting) return;
+    this.#evidence.violated(
+      'I9',
+      `${attempts} attempts for ${waiting} pods, although nothing has happened that concerns them`,
+    );
   }
 
   #bound(path: string): void {

@@ -32,6 +32,6 @@ export interface Checker {
   settled?(): void;
   /** The last words have been written as well: from now on nothing is to happen. */
   quiet?(): void;
-  /** Nothing was to happen since. */
-  ended?(): void;
+  /** Nothing was to happen since; so many attempts were made all the same. */
+  ended?(attempts: number): void;
 }

@@ -1,6 +1,6 @@
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainRoom } from './plain-fit.ts';
-import { groupsIn, nodesIn, podsIn, takenRoom, tallyOf } from './plain-group.ts';
+import { groupsIn, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
 
 /**
  * I2 when everything has come to rest: a group that never started has its quorum on nodes, or nobody. Excused: groups that have not as
@@ -9,8 +9,11 @@ import { groupsIn, nodesIn, podsIn, takenRoom, tallyOf } from './plain-group.ts'
 export class PartialGroupChecker implements Checker {
   readonly #evidence: Evidence;
 
-  constructor(evidence: Evidence) {
+  readonly #forbiddenNode: string | undefined;
+
+  constructor(evidence: Evidence, forbiddenNode: string | undefined) {
     this.#evidence = evidence;
+    this.#forbiddenNode = forbiddenNode;
   }
 
   settled(): void {
@@ -23,10 +26,10 @@ export class PartialGroupChecker implements Checker {
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members on nodes`;
       if (open.length < missing) this.#evidence.excused('in part: the group has too few members');
       else if (
-        !new PlainRoom(nodesIn(record), takenRoom(pods.filter((pod) => !open.includes(pod)))).takesTogether(
-          open,
-          missing,
-        )
+        !new PlainRoom(
+          usableNodes(record, this.#forbiddenNode),
+          takenRoom(pods.filter((pod) => !open.includes(pod))),
+        ).takesTogether(open, missing)
       ) {
         // What becomes of those that are bound is the group's policy: it is not checked here.
         this.#evidence.excused('in part: there is no room for the missing members');

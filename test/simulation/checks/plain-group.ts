@@ -19,6 +19,11 @@ export function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
   return [...record.all('nodes', view.nodes)].map(plainNode);
 }
 
+/** All nodes but the one to which every Binding is refused. */
+export function usableNodes(record: StoreRecord, forbidden: string | undefined): PlainNode[] {
+  return nodesIn(record).filter(({ name }) => name !== forbidden);
+}
+
 export function groupsIn(record: StoreRecord, view: View = latest): PlainGroup[] {
   return [...record.all('podgroups', view.podgroups)].map(plainGroup);
 }

@@ -71,6 +71,20 @@ export class QuorumChecker implements Checker {
     plan.members.add(uid);
   }
 
+  done(call: Call): void {
+    if (call.of !== 'bind' || call.status! >= 300) return;
+    const { metadata } = JSON.parse(String(call.request.body));
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const { record } = this.#evidence;
+    const meant = record.get('pods', key, call.told.pods);
+    const bound = record.get('pods', key);
+    if (meant === undefined || bound === undefined || plainPod(meant).uid === plainPod(bound).uid) return;
+    this.#evidence.violated(
+      'I1',
+      `${call.process.name} bound another ${metadata.name} than the one that it had been told of`,
+    );
+  }
+
   settled(): void {
     for (const [id, plan] of this.#plans) this.#look(id, plan);
   }

@@ -2,7 +2,7 @@ import type { Checker, Evidence } from './evidence.ts';
 import { PlainRoom } from './plain-fit.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
-import { groupNamed, nodesIn, podsIn, takenRoom, tallyOf } from './plain-group.ts';
+import { groupNamed, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
 
 /**
  * When everything has come to rest: whoever waits does so for a reason (I5: nobody is forgotten who fits, whole, on what the API shows), and
@@ -11,10 +11,15 @@ import { groupNamed, nodesIn, podsIn, takenRoom, tallyOf } from './plain-group.t
 export class WaitingChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #schedulerName: string;
+  readonly #forbiddenNode: string | undefined;
 
-  constructor(evidence: Evidence, schedulerName: string) {
+  constructor(
+    evidence: Evidence,
+    { schedulerName, forbiddenNode }: { readonly schedulerName: string; readonly forbiddenNode: string | undefined },
+  ) {
     this.#evidence = evidence;
     this.#schedulerName = schedulerName;
+    this.#forbiddenNode = forbiddenNode;
   }
 
   settled(): void {
@@ -24,7 +29,7 @@ export class WaitingChecker implements Checker {
     for (const pod of open) this.#hasVerdict(pod);
     const others = (waiting: readonly PlainPod[]): PlainPod[] => pods.filter((pod) => !waiting.includes(pod));
     const room = (waiting: readonly PlainPod[]): PlainRoom =>
-      new PlainRoom(nodesIn(record), takenRoom(others(waiting)));
+      new PlainRoom(usableNodes(record, this.#forbiddenNode), takenRoom(others(waiting)));
     const byGroup = new Map<string | undefined, PlainPod[]>();
     for (const pod of open) byGroup.set(pod.group, [...(byGroup.get(pod.group) ?? []), pod]);
     for (const [name, members] of byGroup) {

@@ -18,6 +18,8 @@ export interface NetworkOptions {
   readonly plane: Plane;
   readonly faults: Faults;
   readonly observer: CallObserver;
+  /** Bindings to it are refused. */
+  readonly forbiddenNode?: string | undefined;
 }
 
 /** Told of each call, in the step in which it happens. */
@@ -68,7 +70,11 @@ export class Network implements Transport {
     const { timeline, faults } = this.#options;
     const process = this.#process;
     const of = classOf(request);
-    const struck = faults.ofCall(process.role, of, timeline.now);
+    const isForbidden = of === 'bind' && this.#isForbidden(request);
+    const struck = isForbidden
+      ? ({ kind: 'refuse-403', ms: 0 } as const)
+      : faults.ofCall(process.role, of, timeline.now);
+    if (isForbidden) faults.note('binding-forbidden');
     const write = (): Promise<TransportResponse> => this.#write(request, of, signal, struck?.kind, struck?.ms ?? 0);
     switch (struck?.kind) {
       case 'crash-before':
@@ -82,6 +88,11 @@ export class Network implements Transport {
       default:
         return write();
     }
+  }
+
+  #isForbidden({ body }: TransportRequest): boolean {
+    const { forbiddenNode } = this.#options;
+    return forbiddenNode !== undefined && (JSON.parse(String(body)) as any).target.name === forbiddenNode;
   }
 
   /** Resolves after the time if the process is still there, or rejects when the signal aborts before. */

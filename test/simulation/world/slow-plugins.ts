@@ -1,6 +1,8 @@
 import type { Clock } from '../../../src/base/clock.ts';
+import type { Random } from '../../../src/base/random.ts';
 import { wait } from '../../../src/client/wait.ts';
 import type { PluginFactory } from '../../../src/framework/plugin.ts';
+import { volumesFailForMs } from '../scenario.ts';
 import type { SchedulerPlan } from '../scenario.ts';
 
 /** Holds each pod on Permit for a time, then lets it pass: what a plan meant may be over by then. */
@@ -14,13 +16,15 @@ export function slowPermit(clock: Clock, { permitMs }: SchedulerPlan): PluginFac
   });
 }
 
-/** Takes its time before each Binding, as volumes do. */
-export function slowPreBind(clock: Clock, { preBindMs }: SchedulerPlan): PluginFactory {
-  return () => ({
+/** Takes its time before each Binding, as volumes do, and at first fails one time in four. */
+export function slowPreBind(clock: Clock, random: Random, { preBindMs }: SchedulerPlan): PluginFactory {
+  return (_args, { Status }) => ({
     name: 'SlowPreBind',
     preBind: async (_state, _pod, _node, signal) => {
-      await wait(clock, preBindMs, signal);
-      return undefined;
+      await wait(clock, preBindMs * random(), signal);
+      return clock.monotonic() < volumesFailForMs && random() < 0.25
+        ? new Status('Error', 'the volume could not be attached')
+        : undefined;
     },
   });
 }

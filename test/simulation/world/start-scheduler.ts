@@ -68,6 +68,11 @@ export function standForLease(
   return elector;
 }
 
+export interface RunningScheduler {
+  /** How many attempts it has made, as its metrics say. */
+  attempts(): Promise<number>;
+}
+
 /** The scheduler process as src/compose/scheduler.ts has it, without what it serves over HTTP. */
 export function startScheduler(
   process: SimulatedProcess,
@@ -77,12 +82,13 @@ export function startScheduler(
     readonly logger: Logger;
     readonly lost: () => void;
   },
-): Scheduler {
+): RunningScheduler {
   const { clock, random, name: identity } = process;
   const { plan, transport, logger } = options;
   const connection = connect(transport, clock, plan);
   const { client } = connection;
   const { podBackoff } = defaultConfiguration();
+  const registry = createMetricRegistry({ processMetrics: false });
   const scheduler = new Scheduler({
     client,
     ports: {
@@ -94,13 +100,13 @@ export function startScheduler(
     clock,
     random,
     logger,
-    registry: createMetricRegistry({ processMetrics: false }),
+    registry,
     profiles: [profileOf(plan)],
     backoff: podBackoff,
     plugins: new Map([
       ...pluginRegistry,
       ['SlowPermit', slowPermit(clock, plan)],
-      ['SlowPreBind', slowPreBind(clock, plan)],
+      ['SlowPreBind', slowPreBind(clock, random, plan)],
     ]),
     identity,
     defer: (callback) => process.defer(callback),
@@ -112,7 +118,15 @@ export function startScheduler(
     delayCacheUntilActive: false,
   };
   scheduler.start(candidacy).catch(() => undefined);
-  return scheduler;
+  return {
+    async attempts() {
+      const counted = await registry.getSingleMetric('scheduler_scheduling_algorithm_duration_seconds')?.get();
+      const samples = (counted?.values ?? []) as readonly { readonly metricName?: string; readonly value: number }[];
+      return samples
+        .filter(({ metricName }) => metricName?.endsWith('_count'))
+        .reduce((sum, { value }) => sum + value, 0);
+    },
+  };
 }
 
 function profileOf({ permitMs, preBindMs }: SchedulerPlan): ProfileConfiguration {

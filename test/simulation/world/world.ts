@@ -22,6 +22,7 @@ import type { Role } from './process.ts';
 import { simulatedLogger } from './simulated-logger.ts';
 import { startController } from './start-controller.ts';
 import { schedulerName, startScheduler } from './start-scheduler.ts';
+import type { RunningScheduler } from './start-scheduler.ts';
 import { Timeline } from './timeline.ts';
 import { Workloads } from './workloads.ts';
 
@@ -47,6 +48,7 @@ export class World {
   readonly #kubelets: Kubelets;
   /** Those that were started, the newest last. */
   readonly #processes: SimulatedProcess[] = [];
+  readonly #schedulers: RunningScheduler[] = [];
   readonly #instances: Record<Role, number> = { scheduler: 0, controller: 0 };
   /** The end of the latest pause or absence of a process. */
   #disturbedUntil = 0;
@@ -94,6 +96,27 @@ export class World {
     return !isOver();
   }
 
+  /** Of all schedulers there have been. */
+  async attempts(): Promise<number> {
+    let attempts = 0;
+    for (const scheduler of this.#schedulers) attempts += await scheduler.attempts();
+    return attempts;
+  }
+
+  /** Changes something that scheduling does not read of every node, waiting pod and group: heartbeats, and what others write. */
+  poke(): void {
+    const { plane } = this;
+    const beat = { metadata: { annotations: { 'simulation.example/beat': String(this.timeline.now) } } };
+    for (const [name, path] of [
+      ['nodes', nodesPath],
+      ['pods', podsPath],
+      ['podgroups', groupsPath],
+    ] as const) {
+      for (const object of plane.record.all(name))
+        plane.tell('PATCH', `${path}/${(object as any).metadata.name}`, beat);
+    }
+  }
+
   close(): void {
     for (const process of this.#processes) process.crash();
     this.plane.close();
@@ -117,7 +140,15 @@ export class World {
         observer.done(call);
       },
     };
-    const transport = new Network(process, { plan, seed, timeline, plane, faults, observer: told });
+    const transport = new Network(process, {
+      plan,
+      seed,
+      timeline,
+      plane,
+      faults,
+      observer: told,
+      forbiddenNode: scenario.forbiddenNode,
+    });
     const logger = simulatedLogger(
       trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
     );
@@ -129,8 +160,9 @@ export class World {
       const alive = this.#processes.filter((other) => other.role === role && other.isAlive).length;
       if (!isBack || alive < wanted) this.#startIn(role, this.#downMs);
     });
-    if (role === 'scheduler') startScheduler(process, { plan: scenario.scheduler, transport, logger, lost });
-    else startController(process, { elects: scenario.scheduler.elects, transport, logger, lost });
+    if (role === 'scheduler') {
+      this.#schedulers.push(startScheduler(process, { plan: scenario.scheduler, transport, logger, lost }));
+    } else startController(process, { elects: scenario.scheduler.elects, transport, logger, lost });
   }
 
   #downMs = restartMs;
