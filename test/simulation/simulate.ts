@@ -20,6 +20,7 @@ const usage = `usage: npm run simulate -- WHAT
            [--trace]         and say what happens
   --exhaustive               every fault at every call, where it is small
   --mutations [NAME]         is each deliberate defect caught, or that one?
+           [--seeds N]       within so many seeds, where more are allowed
   --workers N                threads; default: as many as there are processors`;
 
 const batchSize = 20;
@@ -146,9 +147,9 @@ const seed = wholeNumber(values.seed, '--seed', 0);
 const seeds = wholeNumber(values.seeds, '--seeds', 1);
 let passed: boolean;
 if (seed !== undefined) passed = await replay(seed, values.only, values.trace === true);
-else if (seeds !== undefined) passed = await runMany(wholeNumber(values.from, '--from', 0) ?? 1, seeds, workers);
 else if (values.exhaustive === true) passed = await exhaustively(workers, say);
-else if (values.mutations === true) passed = await tryMutations(workers, positionals[0], say);
+else if (values.mutations === true) passed = await tryMutations({ workers, name: positionals[0], most: seeds, say });
+else if (seeds !== undefined) passed = await runMany(wholeNumber(values.from, '--from', 0) ?? 1, seeds, workers);
 else {
   process.stderr.write(`${usage}\n`);
   process.exit(2);

@@ -32,12 +32,17 @@ export async function tryMutation(mutation: Mutation, workers: number, most = mu
   return { mutation, caught: failed[0], seeds };
 }
 
-/** All defects, or the one of that name; a line of a table each. False when one is not caught within its limit. */
-export async function tryMutations(
-  workers: number,
-  name: string | undefined,
-  say: (line: string) => void,
-): Promise<boolean> {
+export interface TrialsOptions {
+  readonly workers: number;
+  /** Only the defect of that name. */
+  readonly name: string | undefined;
+  /** No more seeds than that, where more are allowed. */
+  readonly most: number | undefined;
+  readonly say: (line: string) => void;
+}
+
+/** All defects, or one; a line of a table each. False when one is not caught within its limit. */
+export async function tryMutations({ workers, name, most = Infinity, say }: TrialsOptions): Promise<boolean> {
   const chosen = name === undefined ? mutations : mutations.filter((mutation) => mutation.name === name);
   if (chosen.length === 0) {
     say(`there is no defect "${name}"; there are: ${mutations.map((mutation) => mutation.name).join(', ')}`);
@@ -47,7 +52,7 @@ export async function tryMutations(
   say('| --- | --- | --- | --- | --- |');
   let passed = 0;
   for (const mutation of chosen) {
-    const { caught } = await tryMutation(mutation, workers);
+    const { caught } = await tryMutation(mutation, workers, Math.min(most, mutation.within));
     if (caught !== undefined) passed++;
     const seen =
       caught === undefined ? ['nothing', '-', ''] : [caught.violation.invariant, caught.seed, caught.violation.what];
