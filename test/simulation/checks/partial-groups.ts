@@ -29,9 +29,10 @@ export class PartialGroupChecker implements Checker {
         !new PlainRoom(
           usableNodes(record, this.#forbiddenNode),
           takenRoom(pods.filter((pod) => !open.includes(pod))),
-        ).takesTogether(open, missing)
+        ).takesAnyhow(open, missing)
       ) {
-        // What becomes of those that are bound is the group's policy: it is not checked here.
+        // What becomes of those that are bound is the group's policy: it is not checked here. Nor is it when members of different kinds
+        // fit in some ways only, which whoever places them one by one may miss.
         this.#evidence.excused('in part: there is no room for the missing members');
       } else this.#evidence.violated('I2', `${what}, and there is room for the others`);
     }

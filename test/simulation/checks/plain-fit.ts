@@ -1,5 +1,10 @@
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
+/** Pods of one form fit wherever one of them does. */
+function formOf({ milliCpu, mebibytes, hostPorts, zone }: PlainPod): string {
+  return `${milliCpu} ${mebibytes} ${hostPorts.join()} ${zone}`;
+}
+
 /** The room of nodes, and what takes it up. The second implementation of "does it fit": plain, slow, and of its own. */
 export class PlainRoom {
   /** node name -> the node and what is on it */
@@ -41,6 +46,34 @@ export class PlainRoom {
     const largestFirst = [...pods].sort((a, b) => b.milliCpu - a.milliCpu || b.mebibytes - a.mebibytes);
     const budget = { left: 20_000 };
     return this.#place(largestFirst, 0, needed, budget);
+  }
+
+  /**
+   * Some so many of them are placed in whatever order and on whatever nodes each is put: no choice is wrong, so that whoever places them one
+   * by one cannot fail. Of pods that are all alike any way is as good as another. Up to a limit, beyond which the answer is no.
+   */
+  takesAnyhow(pods: readonly PlainPod[], needed: number): boolean {
+    if (new Set(pods.map(formOf)).size <= 1) return this.takesTogether(pods, needed);
+    return this.#placeAnyhow(pods, needed, { left: 20_000 });
+  }
+
+  #placeAnyhow(pods: readonly PlainPod[], needed: number, budget: { left: number }): boolean {
+    if (needed <= 0) return true;
+    if (budget.left-- <= 0) return false;
+    let isPlaced = false;
+    const oneOfEach = new Map(pods.map((pod) => [formOf(pod), pod])).values();
+    for (const pod of oneOfEach) {
+      const others = pods.filter((other) => other !== pod);
+      for (const [name, { pods: there }] of this.#nodes) {
+        if (!this.takes(pod, name)) continue;
+        isPlaced = true;
+        there.push(pod);
+        const succeeds = this.#placeAnyhow(others, needed - 1, budget);
+        there.pop();
+        if (!succeeds) return false;
+      }
+    }
+    return isPlaced;
   }
 
   #place(pods: readonly PlainPod[], from: number, needed: number, budget: { left: number }): boolean {
