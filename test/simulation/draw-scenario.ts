@@ -29,51 +29,69 @@ class Dice {
   }
 }
 
-const longestMs = 25_000;
+const longestMs = 15_000;
 const zones = ['a', 'b'];
+
+/** When groups come, and how long their members wait before they are bound: most of what matters happens then. */
+interface Rush {
+  readonly starts: readonly number[];
+  readonly lastsMs: number;
+}
 
 /** What a seed stands for. Small worlds, because defects need few actors, and many of them. */
 export function drawScenario(seed: number): Scenario {
   const dice = new Dice(seed);
-  const nodes = dice.some(2, 6, (i) => drawNode(dice, i));
+  const nodes = dice.some(2, 5, (i) => drawNode(dice, i));
   const groups = dice.some(1, 4, (i) => drawGroup(dice, i, nodes));
+  const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
-  const isCalm = dice.chance(0.1);
-  const elects = dice.chance(0.3);
+  const isCalm = dice.chance(0.08);
+  const elects = dice.chance(0.25);
   const isTight = dice.chance(0.15);
+  const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
+  const scheduler = {
+    instances: elects && dice.chance(0.8) ? 2 : 1,
+    elects,
+    qps: isTight ? 4 : 50,
+    burst: isTight ? dice.int(1, 4) : 100,
+    permitMs: waits === 'permit' ? dice.int(500, 4_000) : 0,
+    preBindMs: waits === 'preBind' ? dice.int(200, 3_000) : 0,
+  };
+  const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
     seed,
     nodes,
-    scheduler: {
-      instances: elects && dice.chance(0.6) ? 2 : 1,
-      elects,
-      qps: isTight ? 4 : 50,
-      burst: isTight ? dice.int(1, 4) : 100,
-      permitMs: dice.chance(0.12) ? dice.int(200, 4_000) : 0,
-      preBindMs: dice.chance(0.12) ? dice.int(50, 3_000) : 0,
-    },
-    hasController: dice.chance(0.6),
+    scheduler,
+    hasController: dice.chance(0.5),
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     network: {
       latencyMs: dice.pick([2, 10, 10, 60]),
       watchLagMs: dice.pick([0, 5, 50, 400]),
-      bookmarks: dice.chance(0.85),
+      bookmarks: dice.chance(0.9),
     },
     steps: [
-      ...groups.map((group): Step => ({ at: dice.int(0, 6_000), kind: 'create-group', group })),
+      ...groups.map((group, i): Step => ({ at: starts[i]!, kind: 'create-group', group })),
       ...dice.some(0, 2, (i): Step => {
-        return {
-          at: dice.int(0, 8_000),
-          kind: 'create-pod',
-          name: `lone-${i}`,
-          pod: drawMember(dice),
-          priority: priorityOf(dice),
-        };
+        const at = momentIn(rush, dice);
+        return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
       }),
-      ...(isCalm ? [] : dice.some(0, 6, () => drawSteps(dice, nodes, groups)).flat()),
+      ...(elects && !isCalm ? [drawTakeover(dice, rush)] : []),
+      ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
     ],
     faults: isCalm ? [] : drawFaults(dice, calls),
   };
+}
+
+/** While a group comes, or at any time. */
+function momentIn({ starts, lastsMs }: Rush, dice: Dice): number {
+  return dice.chance(0.65) ? dice.pick(starts) + dice.int(0, lastsMs) : dice.int(100, longestMs);
+}
+
+/** The leader goes, or stands still for longer than its Lease lasts. */
+function drawTakeover(dice: Dice, rush: Rush): Step {
+  const at = momentIn(rush, dice);
+  if (dice.chance(0.5)) return { at, kind: 'pause', role: 'scheduler', forMs: dice.int(15_000, 20_000) };
+  return { at, kind: 'crash', role: 'scheduler', downMs: dice.int(10, 5_000) };
 }
 
 function drawNode(dice: Dice, i: number): NodePlan {
@@ -127,17 +145,17 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
 }
 
 /** Some come in pairs: what is taken up is given back. */
-function drawSteps(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[]): Step[] {
-  const step = drawStep(dice, nodes, groups);
+function drawSteps(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[], rush: Rush): Step[] {
+  const step = drawStep(dice, nodes, groups, rush);
   const at = step.at + dice.int(500, 10_000);
   if (step.kind === 'resize-pod') return [step, { ...step, at, milliCpu: 250 }];
   if (step.kind === 'nominate' && dice.chance(0.7)) return [step, { ...step, at, node: dice.pick(nodes).name }];
   return [step];
 }
 
-function drawStep(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[]): Step {
-  const at = dice.int(100, longestMs);
-  const forMs = dice.int(500, 12_000);
+function drawStep(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[], rush: Rush): Step {
+  const at = momentIn(rush, dice);
+  const forMs = dice.int(500, 8_000);
   const group = dice.pick(groups).name;
   const node = dice.pick(nodes).name;
   const member = dice.int(0, 5);

@@ -9,6 +9,7 @@ import { plainPod } from './checks/plain-objects.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { settlingMs } from './settling.ts';
+import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreRecord } from './world/record.ts';
 import { schedulerName } from './world/start-scheduler.ts';
@@ -22,8 +23,8 @@ export interface Outcome {
   readonly struck: Readonly<Record<string, number>>;
   /** Reason -> how often it was said. */
   readonly excused: Readonly<Record<string, number>>;
-  /** Calls of the scheduler that a fault can be put on. */
-  readonly calls: number;
+  /** Where a fault can be put on. */
+  readonly places: FaultPlaces;
   readonly turns: number;
   /** Virtual. */
   readonly lastedMs: number;
@@ -37,12 +38,22 @@ const lastWordsMs = 110_000;
 /** After that nothing is to happen for so long; the flush of the queue may bring one more message up to date. */
 const quietMs = 20_000;
 /** How often somebody writes then what scheduling does not read. */
-const pokes = 4;
+const pokes = 3;
 /** A run that takes more turns goes in circles. */
 const mostTurns = 20_000;
 
+export interface RunOptions {
+  /** Gets a line for each thing that happens. */
+  readonly trace?: (line: string) => void;
+  /** The run is over when everything has come to rest: nobody looks whether it stays so. Default: somebody does. */
+  readonly endsAtRest?: boolean;
+}
+
 /** Runs a scenario to its end, or to the first moment at which something is violated. Deterministic. */
-export async function runScenario(scenario: Scenario, trace?: (line: string) => void): Promise<Outcome> {
+export async function runScenario(
+  scenario: Scenario,
+  { trace, endsAtRest = false }: RunOptions = {},
+): Promise<Outcome> {
   const violations: Violation[] = [];
   const excused: Record<string, number> = {};
   const started = new Set<string>();
@@ -97,12 +108,13 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
       for (const checker of checkers) checker.settled?.();
       const quietFrom = world.timeline.now + lastWordsMs;
       // Renewing a Lease for minutes would be most of the work of all runs; and what is refused for ever is tried for ever.
-      const looksOn = violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
+      const looksOn =
+        !endsAtRest && violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
       if (looksOn && (await goesOn(() => quietFrom))) {
         for (const checker of checkers) checker.quiet?.();
         const attemptsBefore = await world.attempts();
         for (let poked = 0; poked < pokes; poked++) {
-          world.timeline.after((poked * quietMs) / pokes, () => world.poke());
+          world.timeline.after((poked * quietMs) / pokes, () => world.pokeWhoWaits());
         }
         if (await goesOn(() => quietFrom + quietMs)) {
           const attempts = (await world.attempts()) - attemptsBefore;
@@ -117,7 +129,7 @@ export async function runScenario(scenario: Scenario, trace?: (line: string) => 
       digest: record.digest,
       struck: Object.fromEntries(world.faults.struck),
       excused,
-      calls: world.faults.calls('scheduler'),
+      places: world.faults.places,
       turns: world.timeline.count,
       lastedMs: world.timeline.now,
     };

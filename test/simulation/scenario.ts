@@ -10,6 +10,8 @@ export interface Scenario {
   readonly network: NetworkPlan;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
+  /** Faults on calls and watches strike until then, if that is later than the last step. */
+  readonly faultsUntil?: number;
 }
 
 export interface NodePlan {
@@ -170,8 +172,8 @@ export function nameOf(happening: Fault | Step): string {
 export const volumesFailForMs = 15_000;
 
 /** When the last step and outage are over; faults on calls and watches strike no later. */
-export function calmFrom({ steps, faults, scheduler }: Scenario): number {
-  let calm = scheduler.preBindMs > 0 ? volumesFailForMs : 0;
+export function calmFrom({ steps, faults, scheduler, faultsUntil = 0 }: Scenario): number {
+  let calm = Math.max(faultsUntil, scheduler.preBindMs > 0 ? volumesFailForMs : 0);
   for (const step of steps) {
     const lastsMs = 'forMs' in step ? step.forMs : 'downMs' in step ? step.downMs : 0;
     const comingMs =

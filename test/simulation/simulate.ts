@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { addCounts } from './batch.ts';
 import type { BatchOutcome, FailedSeed } from './batch.ts';
 import { drawScenario } from './draw-scenario.ts';
+import { parseCase } from './exhaustive.ts';
 import { exhaustively } from './exhaustively.ts';
 import { tryMutations } from './try-mutations.ts';
 import { runScenario } from './run-scenario.ts';
@@ -19,6 +20,7 @@ const usage = `usage: npm run simulate -- WHAT
   --seed N [--only s0,f1]    run one again, or only these steps and faults of it
            [--trace]         and say what happens
   --exhaustive               every fault at every call, where it is small
+  --case TEXT [--trace]      run one of those again
   --mutations [NAME]         is each deliberate defect caught, or that one?
            [--seeds N]       within so many seeds, where more are allowed
   --workers N                threads; default: as many as there are processors`;
@@ -111,18 +113,29 @@ async function explain(seed: number): Promise<void> {
   say(`  npm run simulate -- --seed ${seed} --only ${formatKept(smallest.kept)} --trace`);
 }
 
+async function replayCase(text: string, traces: boolean): Promise<boolean> {
+  const scenario = orRefuse('--case', () => parseCase(text));
+  const outcome = await runScenario(scenario, traces ? { trace: say } : {});
+  for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
+  say(`${text}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
+  return outcome.violations.length === 0;
+}
+
+/** What the flag says, or the end with the reason why it cannot be. */
+function orRefuse<T>(flag: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${flag}: ${(error as Error).message}\n`);
+    return process.exit(2);
+  }
+}
+
 async function replay(seed: number, only: string | undefined, traces: boolean): Promise<boolean> {
   let scenario = drawScenario(seed);
-  if (only !== undefined) {
-    try {
-      scenario = keep(scenario, parseKept(only, scenario));
-    } catch (error) {
-      process.stderr.write(`--only: ${(error as Error).message}\n`);
-      process.exit(2);
-    }
-  }
+  if (only !== undefined) scenario = orRefuse('--only', () => keep(scenario, parseKept(only, scenario)));
   if (traces) say(JSON.stringify(scenario, undefined, 2));
-  const outcome = await runScenario(scenario, traces ? say : undefined);
+  const outcome = await runScenario(scenario, traces ? { trace: say } : {});
   for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
   say(`seed ${seed}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
   if (outcome.violations.length > 0 && only === undefined) await explain(seed);
@@ -137,6 +150,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     trace: { type: 'boolean' },
     exhaustive: { type: 'boolean' },
+    case: { type: 'string' },
     mutations: { type: 'boolean' },
     workers: { type: 'string' },
   },
@@ -147,6 +161,7 @@ const seed = wholeNumber(values.seed, '--seed', 0);
 const seeds = wholeNumber(values.seeds, '--seeds', 1);
 let passed: boolean;
 if (seed !== undefined) passed = await replay(seed, values.only, values.trace === true);
+else if (values.case !== undefined) passed = await replayCase(values.case, values.trace === true);
 else if (values.exhaustive === true) passed = await exhaustively(workers, say);
 else if (values.mutations === true) passed = await tryMutations({ workers, name: positionals[0], most: seeds, say });
 else if (seeds !== undefined) passed = await runMany(wholeNumber(values.from, '--from', 0) ?? 1, seeds, workers);

@@ -1,7 +1,8 @@
 import type { Call } from '../world/call.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { podsIn } from './plain-group.ts';
+import { groupNamed, podsIn } from './plain-group.ts';
 import { isOpen } from './plain-objects.ts';
+import type { PlainPod } from './plain-objects.ts';
 
 /** Bindings of one pod within `windowMs`. A Binding whose fate is not known is sent up to 16 times with back-off, and so is the next plan's. */
 const mostBindings = 24;
@@ -39,13 +40,18 @@ export class BoundedWorkChecker implements Checker {
   }
 
   ended(attempts: number): void {
-    const waiting = podsIn(this.#evidence.record).filter((pod) => isOpen(pod)).length;
+    const { record, started } = this.#evidence;
+    const open = podsIn(record).filter((pod) => isOpen(pod));
+    // Members are tried together, or each on its own once the group has its quorum.
+    const isOneOfMany = ({ group }: PlainPod): boolean => {
+      const known = group === undefined ? undefined : groupNamed(record, group);
+      return known !== undefined && !started.has(known.uid);
+    };
+    const entities = new Set(open.map((pod) => (isOneOfMany(pod) ? pod.group : pod.key))).size;
     // Each may be flushed once.
-    if (attempts <= 1 + waiting) return;
-    this.#evidence.violated(
-      'I9',
-      `${attempts} attempts for ${waiting} pods, although nothing has happened that concerns them`,
-    );
+    if (attempts <= 1 + entities) return;
+    const what = `${attempts} attempts for ${entities} that wait`;
+    this.#evidence.violated('I9', `${what}, although nothing has happened that concerns them`);
   }
 
   #bound(path: string): void {

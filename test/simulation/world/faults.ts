@@ -8,6 +8,13 @@ export interface Struck<Kind> {
   readonly ms: number;
 }
 
+export interface FaultPlaces {
+  /** role/class, or role/any -> how many calls */
+  readonly calls: ReadonlyMap<string, number>;
+  /** role/resource/lines or role/resource/openings -> how many */
+  readonly watches: ReadonlyMap<string, number>;
+}
+
 /** Says which fault strikes a call or a line of a watch, and counts what has struck. */
 export class Faults {
   readonly #seed: number;
@@ -28,9 +35,9 @@ export class Faults {
     this.#faults = faults;
   }
 
-  /** Calls of that role so far that a fault of class `any` counts. */
-  calls(role: Role): number {
-    return this.#calls.get(`${role}/any`) ?? 0;
+  /** How many calls, lines of watches and openings of watches there were so far, on each of which a fault can be put. */
+  get places(): FaultPlaces {
+    return { calls: new Map(this.#calls), watches: new Map(this.#watches) };
   }
 
   ofCall(role: Role, of: CallClass, now: number): Struck<CallFault> | undefined {

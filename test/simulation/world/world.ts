@@ -1,4 +1,4 @@
-import { hasEnded, plainNode, plainPod } from '../checks/plain-objects.ts';
+import { hasEnded, isOpen, plainNode, plainPod } from '../checks/plain-objects.ts';
 import { PlainRoom } from '../checks/plain-fit.ts';
 import { calmFrom, nameOf } from '../scenario.ts';
 import type { Scenario, Step } from '../scenario.ts';
@@ -103,18 +103,21 @@ export class World {
     return attempts;
   }
 
-  /** Changes something that scheduling does not read of every node, waiting pod and group: heartbeats, and what others write. */
-  poke(): void {
+  /**
+   * While any pod waits: changes something that scheduling does not read of every node, of these pods and of all groups. That is
+   * what heartbeats are, and what others write.
+   */
+  pokeWhoWaits(): void {
     const { plane } = this;
+    const waiting = [...plane.record.all('pods')].filter((object) => isOpen(plainPod(object)));
+    if (waiting.length === 0) return;
     const beat = { metadata: { annotations: { 'simulation.example/beat': String(this.timeline.now) } } };
-    for (const [name, path] of [
-      ['nodes', nodesPath],
-      ['pods', podsPath],
-      ['podgroups', groupsPath],
-    ] as const) {
-      for (const object of plane.record.all(name))
-        plane.tell('PATCH', `${path}/${(object as any).metadata.name}`, beat);
-    }
+    const poke = (path: string, objects: Iterable<any>): void => {
+      for (const { metadata } of objects) plane.tell('PATCH', `${path}/${metadata.name}`, beat);
+    };
+    poke(nodesPath, plane.record.all('nodes'));
+    poke(podsPath, waiting);
+    poke(groupsPath, plane.record.all('podgroups'));
   }
 
   close(): void {
