@@ -44,7 +44,14 @@ export const mutations: readonly Mutation[] = [
     find: 'if (placements.length < needed) {\n        this.#undo(profile, placements, transaction);\n        if (narrowingOf',
     replace:
       'if (placements.length === 0) {\n        this.#undo(profile, placements, transaction);\n        if (narrowingOf',
-    and: [{ file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' }],
+    and: [
+      { file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' },
+      {
+        file: 'scheduler/still-holds.ts',
+        find: 'if (started || counted >= spec.minMember) return undefined;',
+        replace: 'return undefined;',
+      },
+    ],
     within: 200,
   },
   {
