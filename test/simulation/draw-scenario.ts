@@ -144,10 +144,17 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
   };
 }
 
-/** Some come in pairs: what is taken up is given back. */
+/** Some come with others: what is taken up is given back, and a group that is gone made again. */
 function drawSteps(dice: Dice, nodes: readonly NodePlan[], groups: readonly GroupPlan[], rush: Rush): Step[] {
   const step = drawStep(dice, nodes, groups, rush);
   const at = step.at + dice.int(500, 10_000);
+  if (step.kind === 'delete-group' && !step.withMembers && dice.chance(0.8)) {
+    const remakeAt = step.at + dice.int(100, 2_000);
+    const { group } = step;
+    const again: Step[] = [step, { at: remakeAt, kind: 'remake-group', group }];
+    if (dice.chance(0.3)) return again;
+    return [...again, { at: remakeAt + dice.int(100, 3_000), kind: 'delete-member', group, member: dice.int(0, 5) }];
+  }
   if (step.kind === 'resize-pod') return [step, { ...step, at, milliCpu: 250 }];
   if (step.kind === 'nominate' && dice.chance(0.7)) return [step, { ...step, at, node: dice.pick(nodes).name }];
   return [step];

@@ -68,6 +68,13 @@ export const mutations: readonly Mutation[] = [
     file: 'cluster/gang.ts',
     find: "if (pod.deleting && !isTerminal(pod)) return 'leaving';",
     replace: '',
+    and: [
+      {
+        file: 'scheduler/still-holds.ts',
+        find: 'if (known.deleting) return refused(`pod ${pod.key} is being deleted`);',
+        replace: '',
+      },
+    ],
     within: 4_000,
   },
   {

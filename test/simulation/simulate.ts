@@ -21,7 +21,7 @@ const usage = `usage: npm run simulate -- WHAT
            [--trace]         and say what happens
   --exhaustive               every fault at every call, where it is small
   --case TEXT [--trace]      run one of those again
-  --mutations [NAME]         is each deliberate defect caught, or that one?
+  --mutations [NAME...]      is each deliberate defect caught, or those?
            [--seeds N]       within so many seeds, where more are allowed
   --workers N                threads; default: as many as there are processors`;
 
@@ -163,7 +163,7 @@ let passed: boolean;
 if (seed !== undefined) passed = await replay(seed, values.only, values.trace === true);
 else if (values.case !== undefined) passed = await replayCase(values.case, values.trace === true);
 else if (values.exhaustive === true) passed = await exhaustively(workers, say);
-else if (values.mutations === true) passed = await tryMutations({ workers, name: positionals[0], most: seeds, say });
+else if (values.mutations === true) passed = await tryMutations({ workers, names: positionals, most: seeds, say });
 else if (seeds !== undefined) passed = await runMany(wholeNumber(values.from, '--from', 0) ?? 1, seeds, workers);
 else {
   process.stderr.write(`${usage}\n`);

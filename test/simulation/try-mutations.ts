@@ -34,20 +34,21 @@ export async function tryMutation(mutation: Mutation, workers: number, most = mu
 
 export interface TrialsOptions {
   readonly workers: number;
-  /** Only the defect of that name. */
-  readonly name: string | undefined;
+  /** Only the defects of these names; empty: all. */
+  readonly names: readonly string[];
   /** No more seeds than that, where more are allowed. */
   readonly most: number | undefined;
   readonly say: (line: string) => void;
 }
 
 /** All defects, or one; a line of a table each. False when one is not caught within its limit. */
-export async function tryMutations({ workers, name, most = Infinity, say }: TrialsOptions): Promise<boolean> {
-  const chosen = name === undefined ? mutations : mutations.filter((mutation) => mutation.name === name);
-  if (chosen.length === 0) {
-    say(`there is no defect "${name}"; there are: ${mutations.map((mutation) => mutation.name).join(', ')}`);
+export async function tryMutations({ workers, names, most = Infinity, say }: TrialsOptions): Promise<boolean> {
+  const unknown = names.find((name) => !mutations.some((mutation) => mutation.name === name));
+  if (unknown !== undefined) {
+    say(`there is no defect "${unknown}"; there are: ${mutations.map(({ name }) => name).join(', ')}`);
     return false;
   }
+  const chosen = names.length === 0 ? mutations : mutations.filter(({ name }) => names.includes(name));
   say('| defect | caught by | at seed | allowed | what was seen |');
   say('| --- | --- | --- | --- | --- |');
   let passed = 0;

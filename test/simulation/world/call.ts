@@ -12,8 +12,6 @@ export interface Call {
   readonly told: Readonly<Record<WatchedResource, number>>;
   /** The caller waits no longer, though it has got no answer: it timed out, lost the connection, or is gone. */
   isGivenUp: boolean;
-  /** The network answered in the server's place, which never saw it. */
-  isRefused: boolean;
   /** When it was carried out. */
   doneAt: number | undefined;
   status: number | undefined;

@@ -124,7 +124,6 @@ export class Network implements Transport {
       sentAt: timeline.now,
       told: { ...this.#told },
       isGivenUp: false,
-      isRefused: false,
       doneAt: undefined,
       status: undefined,
     };
@@ -175,7 +174,6 @@ export class Network implements Transport {
         case 'refuse-429':
         case 'refuse-500':
         case 'refuse-503':
-          call.isRefused = true;
           timeline.after(thereMs + backMs, () => answer(refusal(Number(fault.slice(-3)), ms)));
           return;
         case 'done-500':

@@ -71,10 +71,6 @@ export class World {
     return Math.max(this.calmFrom, this.faults.lastAt, this.#disturbedUntil);
   }
 
-  get processes(): readonly SimulatedProcess[] {
-    return this.#processes;
-  }
-
   async open(): Promise<void> {
     const { scenario, trace } = this.#options;
     if (trace !== undefined) {
