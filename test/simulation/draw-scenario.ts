@@ -78,13 +78,18 @@ export function drawScenario(seed: number): Scenario {
       ...(elects && !isCalm ? [drawTakeover(dice, rush)] : []),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
     ],
-    faults: isCalm ? [] : drawFaults(dice, calls),
+    faults: isCalm ? [] : [...drawFaults(dice, calls), ...(elects && dice.chance(0.4) ? [drawStaleStandby(dice)] : [])],
   };
 }
 
 /** While a group comes, or at any time. */
 function momentIn({ starts, lastsMs }: Rush, dice: Dice): number {
   return dice.chance(0.65) ? dice.pick(starts) + dice.int(0, lastsMs) : dice.int(100, longestMs);
+}
+
+/** Whoever leads next may have seen nothing for a while. */
+function drawStaleStandby(dice: Dice): Fault {
+  return { on: 'watch', role: 'scheduler', resource: 'pods', nth: dice.int(0, 24), kind: 'half-open', ms: 0 };
 }
 
 /** The leader goes, or stands still for longer than its Lease lasts. */

@@ -23,7 +23,8 @@ export class OverCommitChecker implements Checker {
     if (call.of !== 'bind' || call.status! >= 300) return;
     const { record } = this.#evidence;
     const { metadata, target } = JSON.parse(String(call.request.body));
-    this.#bindings.set(metadata.uid, call);
+    const bound = record.get('pods', `${metadata.namespace}/${metadata.name}`);
+    if (bound !== undefined) this.#bindings.set(plainPod(bound).uid, call);
     const node = record.get('nodes', `/${target.name}`);
     if (node === undefined) return;
     const there = podsIn(record).filter((pod) => isOnNode(pod) && pod.node === target.name);

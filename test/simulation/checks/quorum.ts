@@ -40,12 +40,14 @@ export class QuorumChecker implements Checker {
     const { record } = this.#evidence;
     const { told, process } = call;
     const { metadata, target } = JSON.parse(String(call.request.body));
-    const { uid, namespace, name } = metadata;
+    const { namespace, name } = metadata;
     const say = (what: string): void =>
       this.#evidence.violated('I1', `${process.name} sent a Binding of ${name} to ${target.name}: ${what}`);
     const object = record.get('pods', `${namespace}/${name}`, told.pods);
     const pod = object && plainPod(object);
-    if (pod === undefined || pod.uid !== uid) return say('it had been told that the pod is gone');
+    // One that names no uid is for whatever has the name; what that comes to is seen when it has been carried out.
+    const uid: string | undefined = metadata.uid ?? pod?.uid;
+    if (pod === undefined || uid === undefined || pod.uid !== uid) return say('it had been told that the pod is gone');
     if (pod.isLeaving) return say('it had been told that the pod is leaving');
     if (pod.node !== '' && pod.node !== target.name) return say(`it had been told that the pod is on ${pod.node}`);
     if (record.get('nodes', `/${target.name}`, told.nodes) === undefined)
