@@ -66,7 +66,7 @@ export function drawScenario(seed: number): Scenario {
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     network: {
       latencyMs: dice.pick([2, 10, 10, 60]),
-      watchLagMs: dice.pick([0, 5, 50, 400]),
+      watchLagMs: dice.pick([0, 5, 50, 400, 1_500]),
       bookmarks: dice.chance(0.9),
     },
     steps: [
@@ -76,6 +76,7 @@ export function drawScenario(seed: number): Scenario {
         return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
       }),
       ...(elects && !isCalm ? [drawTakeover(dice, rush)] : []),
+      ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
     ],
     faults: isCalm ? [] : [...drawFaults(dice, calls), ...(elects && dice.chance(0.4) ? [drawStaleStandby(dice)] : [])],
@@ -85,6 +86,13 @@ export function drawScenario(seed: number): Scenario {
 /** While a group comes, or at any time. */
 function momentIn({ starts, lastsMs }: Rush, dice: Dice): number {
   return dice.chance(0.65) ? dice.pick(starts) + dice.int(0, lastsMs) : dice.int(100, longestMs);
+}
+
+/** Members go and come again while they are being bound. */
+function drawSwap(dice: Dice, groups: readonly GroupPlan[], { starts, lastsMs }: Rush): Step[] {
+  const i = dice.int(0, groups.length - 1);
+  const at = starts[i]! + dice.int(20, lastsMs);
+  return groups[i]!.members.map((_, member): Step => ({ at, kind: 'delete-member', group: groups[i]!.name, member }));
 }
 
 /** Whoever leads next may have seen nothing for a while. */
@@ -248,7 +256,7 @@ function drawFaults(dice: Dice, calls: string): Fault[] {
       });
     }
   }
-  if (dice.chance(0.15)) faults.push(...drawDoubt(dice));
+  if (dice.chance(0.2)) faults.push(...drawDoubt(dice));
   if (dice.chance(0.12)) {
     const from = dice.int(0, 15_000);
     faults.push({

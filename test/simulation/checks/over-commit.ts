@@ -8,18 +8,22 @@ import { podsIn } from './plain-group.ts';
 /**
  * I3 when a Binding has been carried out: nothing on its node is asked for beyond what the node has. Excused: what the sender could not
  * know, because it happened in the store and had not reached it when it sent; and Bindings that were carried out after their sender had
- * given them up, which no client can take back.
+ * died, or had given them up and then read the pod as unbound: no client can take those back.
  */
 export class OverCommitChecker implements Checker {
   readonly #evidence: Evidence;
   /** uid -> the call that bound the pod */
   readonly #bindings = new Map<string, Call>();
+  /** process name and path of a pod -> when the process last read it */
+  readonly #reads = new Map<string, number>();
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
   }
 
   done(call: Call): void {
+    if (call.of === 'read' && call.status === 200)
+      this.#reads.set(`${call.process.name} ${call.request.path}`, call.doneAt!);
     if (call.of !== 'bind' || call.status! >= 300) return;
     const { record } = this.#evidence;
     const { metadata, target } = JSON.parse(String(call.request.body));
@@ -33,7 +37,7 @@ export class OverCommitChecker implements Checker {
       there.map((pod) => [pod, pod.node] as const),
     ).excess(target.name);
     if (excess === undefined) return;
-    if (call.isGivenUp)
+    if (this.#isOutOfReach(call))
       return this.#evidence.excused('over-committed by a Binding that was carried out after it was given up');
     if (plainNode(node).version > call.told.nodes)
       return this.#evidence.excused('over-committed: the node had changed, unknown to the sender');
@@ -48,11 +52,18 @@ export class OverCommitChecker implements Checker {
     );
   }
 
+  /** Nobody can take it back: whoever sent it is gone, or was told that the pod is unbound. */
+  #isOutOfReach({ process, request, isGivenUp, sentAt }: Call): boolean {
+    if (!isGivenUp || !process.isAlive) return isGivenUp;
+    const readAt = this.#reads.get(`${process.name} ${request.path.replace(/\/binding$/, '')}`);
+    return readAt !== undefined && readAt > sentAt;
+  }
+
   /** Why the sender could not know that the pod takes up that room; undefined: it could. */
   #unknownTo(call: Call, pod: PlainPod): string | undefined {
     const { record } = this.#evidence;
     const binding = this.#bindings.get(pod.uid);
-    if (binding?.isGivenUp === true && binding.doneAt! >= call.sentAt) {
+    if (binding !== undefined && binding.doneAt! >= call.sentAt && this.#isOutOfReach(binding)) {
       return 'over-committed by a Binding that was carried out after it was given up';
     }
     const object = record.get('pods', pod.key, call.told.pods);
