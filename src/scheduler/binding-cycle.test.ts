@@ -26,6 +26,7 @@ function fixture(
   options: {
     readonly plugins?: readonly Plugin[];
     readonly bind?: (binding: PodBinding) => Promise<void>;
+    readonly revision?: () => number;
     readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
   } = {},
 ): Fixture {
@@ -51,6 +52,7 @@ function fixture(
     report: (result) => results.push(result),
     atRest: (look) => Promise.resolve(look()),
     stillHolds: () => undefined,
+    revision: options.revision ?? (() => 0),
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     permitWaited: () => undefined,
     clock: picture.clock,

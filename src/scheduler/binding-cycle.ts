@@ -10,7 +10,9 @@ import type { Placement } from './placement/planner.ts';
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
-  /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
+  /** Changes whenever anything about any node does. */
+  readonly revision: () => number;
+  /** When anything may have changed since it was planned: does the placement still pass Filter, its own claim left aside? */
   readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
   /** What it answers when no attempt is being made. */
   readonly atRest: <T>(look: () => T) => Promise<T>;
@@ -34,6 +36,8 @@ export interface BindingCycleOptions {
 interface Sending {
   /** One of them has been sent. */
   hasBegun: boolean;
+  /** Of the nodes, when it was last known that it fits. */
+  readonly revision: number;
 }
 
 /**
@@ -87,7 +91,7 @@ export class BindingCycle {
       return;
     }
     const annotations = this.#annotations(plan);
-    const sending: Sending = { hasBegun: false };
+    const sending: Sending = { hasBegun: false, revision: this.#options.revision() };
     const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations, sending)));
     this.#binds.add(binds);
     const outcomes = await binds;
@@ -188,10 +192,14 @@ export class BindingCycle {
     sending: Sending,
   ): Promise<Status | undefined> {
     const { state, pod, nodeName } = placement;
-    const { bindOutside, stillHolds, cut } = this.#options;
+    const { bindOutside, stillHolds, stillFits, cut } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
-      const refused = (sending.hasBegun ? undefined : this.#stopped()) ?? stillHolds(plan, placement);
+      const isMoved = this.#options.revision() !== sending.revision;
+      const refused =
+        (sending.hasBegun ? undefined : this.#stopped()) ??
+        stillHolds(plan, placement) ??
+        (isMoved ? stillFits(plan, placement) : undefined);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
       sending.hasBegun = true;
     };

@@ -175,8 +175,10 @@ export class BindingOutcomes {
     if (pod !== undefined) queue.comeBack({ kind: 'pod', pod }, entity, failure);
   }
 
+  /** All members of a group that wait hear of it: those that are not needed for the quorum wait for it too. */
   #tell({ gang }: BindingPlan, failures: readonly BindingFailure[], status: Status): void {
-    const pods = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
+    const failed = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
+    const pods = failed.length > 0 && gang !== undefined && gang.missing > 0 ? [...gang.pending.values()] : failed;
     const subject = gang === undefined ? '' : `PodGroup ${gang.key}: `;
     const isError = status.code === 'Error';
     this.#options.verdicts.report(

@@ -275,7 +275,9 @@ export class SchedulerCore {
       report: (result) => standstill.run(() => outcomes.handle(result)),
       atRest: (look) => standstill.ask(look),
       stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
-      stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
+      revision: () => cluster.generation,
+      // While a plan is being made nobody can look at the nodes as they are.
+      stillFits: ({ profile }, placement) => (cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement)),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),
       clock,

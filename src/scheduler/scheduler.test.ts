@@ -47,7 +47,7 @@ it('that is stopped in the middle of a gang still sees that a member was deleted
       },
       verdicts: { write: () => Promise.resolve('written') },
       events: { record: () => undefined },
-      evictor: { evict: () => Promise.resolve() },
+      evictor: { evict: () => Promise.resolve(), release: () => Promise.resolve('going') },
     },
     clock: systemClock,
     random: Math.random,
