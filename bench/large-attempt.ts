@@ -39,7 +39,7 @@ const child = spawn(
     'scheduler',
     ...[`--kubeconfig=${kubeconfig}`, '--kube-api-qps=5000', '--kube-api-burst=10000', '--log-level=warn'],
     ...[`--secure-port=${port}`, '--bind-address=127.0.0.1'],
-    ...['--leader-elect-lease-duration=2s', '--leader-elect-renew-deadline=1500ms'],
+    ...['--leader-elect-lease-duration=15s', '--leader-elect-renew-deadline=10s'],
     `--leader-elect-retry-period=${renewEveryMs}ms`,
     '--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics',
   ],
@@ -126,13 +126,13 @@ try {
       () => false,
     );
     if (isReady) break;
+    if (child.exitCode !== null) throw new Error('the scheduler has ended');
     await sleep(200);
   }
   await gang('fits', '1');
   await gang('does-not-fit', '17');
 } finally {
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+  if (child.kill('SIGTERM')) await once(child, 'exit');
   await plane.close();
   await rm(folder, { recursive: true });
 }
