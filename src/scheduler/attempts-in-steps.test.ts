@@ -166,7 +166,6 @@ describe('while an attempt is paused', () => {
 });
 
 it('a plugin that stops the scheduler in the middle of a step leaves nothing behind', async () => {
-  let core!: Scheduling;
   let ended: Promise<void> | undefined;
   const reserved = new Set<string>();
   const stopping: Plugin = {
@@ -178,7 +177,7 @@ it('a plugin that stops the scheduler in the middle of a step leaves nothing beh
     reserve: (_state, { uid }) => void reserved.add(uid),
     unreserve: (_state, { uid }) => void reserved.delete(uid),
   };
-  core = open({ name: 'Stopping', factory: () => stopping });
+  const core = open({ name: 'Stopping', factory: () => stopping });
   addGang(core);
   for (let i = 0; i < 100 && ended === undefined; i++) core.picture.core.attempt(0);
   expect(ended).toBeDefined();

@@ -444,7 +444,7 @@ export class SchedulerCore {
   *#steps({ entity, profile, returned }: AttemptSubject, pace: Pace): Steps<CycleResult> {
     const answers = returned?.answers;
     if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
-    const continuation = answers && { answers, startedAt: returned!.startedAt, rounds: returned!.rounds };
+    const continuation = answers && { answers, startedAt: returned.startedAt, rounds: returned.rounds };
     return yield* this.cycle.steps(entity, profile, pace, continuation);
   }
 

@@ -29,7 +29,7 @@ export class Standstill {
         try {
           resolve(look());
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     });
