@@ -82,14 +82,11 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const refused =
-      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? (await this.#lookAgain(plan)) ?? this.#stopped();
-    if (refused !== undefined) {
-      const failures = plan.placements.map((placement) => ({ placement, status: refused }));
-      this.#options.report({ kind: 'failed', plan, failures });
-      this.#options.report({ kind: 'finished', plan, failures });
-      return;
-    }
+    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan));
+    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
+    const decide = (): boolean => this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
+    // Plugins that filter again would count in what an attempt has reserved half way through.
+    if (!(hasWaited ? await this.#options.atRest(decide) : decide())) return;
     const annotations = this.#annotations(plan);
     const sending: Sending = { hasBegun: false, revision: this.#options.revision() };
     const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations, sending)));
@@ -137,14 +134,18 @@ export class BindingCycle {
     return outcomes.find((status) => status !== undefined);
   }
 
-  /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
-  #lookAgain(plan: BindingPlan): Promise<Status | undefined> | Status | undefined {
-    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
-    // Plugins would count in what an attempt has reserved half way through.
-    return hasWaited ? this.#options.atRest(() => this.#look(plan, hasWaited)) : this.#look(plan, hasWaited);
+  /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */
+  #stands(plan: BindingPlan, refused: Status | undefined): boolean {
+    const status = refused ?? this.#stopped();
+    if (status === undefined) return true;
+    const failures = plan.placements.map((placement) => ({ placement, status }));
+    this.#options.report({ kind: 'failed', plan, failures });
+    this.#options.report({ kind: 'finished', plan, failures });
+    return false;
   }
 
-  #look(plan: BindingPlan, hasWaited: boolean): Status | undefined {
+  /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
+  #lookAgain(plan: BindingPlan, hasWaited: boolean): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
     for (const placement of plan.placements) {
       const status = stillHolds(plan, placement) ?? (hasWaited ? stillFits(plan, placement) : undefined);

@@ -122,6 +122,8 @@ export class SchedulerCore {
   readonly #attempts: AttemptOutcomes;
   readonly #standstill = new Standstill();
   #open: OpenAttempt | undefined;
+  /** How the last one ended, while not all that it made wait is done. */
+  #decided: CycleResult | undefined;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -344,41 +346,52 @@ export class SchedulerCore {
    * background. Undefined when nothing comes next, or the core does not run.
    *
    * With `work`, counted in looks at a node, it may be decided in several calls instead: each does as much and then ends what cannot
-   * be left half done, a pass over the nodes at most. Until it is decided they answer `paused`. Meanwhile the picture looks as it did
-   * before the attempt, and what would change it waits, in order, until the attempt has ended.
+   * be left half done, a pass over the nodes at most. Meanwhile the picture looks as it did before the attempt, and what would change
+   * it waits, in order. Until the attempt is decided and all of that is done they answer `paused`.
    */
   attempt(): CycleResult | undefined;
   attempt(work: number): CycleResult | Paused | undefined;
   attempt(work = Infinity): CycleResult | Paused | undefined {
     if (!this.isRunning) return undefined;
-    if (this.#open === undefined) {
-      if (!this.#catchUp(work)) return paused;
-      const subject = this.#next();
-      if (subject === undefined) return undefined;
-      if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
-        this.#outside!.inquiries.hold(subject.entity);
-        return { kind: 'asking', questions: [] };
+    if (this.#decided === undefined) {
+      if (this.#open === undefined) {
+        const subject = this.#next();
+        if (subject === undefined) return undefined;
+        if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
+          this.#outside!.inquiries.hold(subject.entity);
+          return { kind: 'asking', questions: [] };
+        }
+        this.#begin(subject);
       }
-      const { cluster } = this;
-      this.#open = new OpenAttempt({
-        subject,
-        cluster,
-        clock: this.#clock,
-        steps: (pace) => this.#steps(subject, pace),
-      });
-      this.#standstill.begin();
+      this.#decided = this.#advance(this.#open!, work);
+      if (this.#decided === undefined) return paused;
+      // First what it has set off, as if it had been decided before all that came meanwhile.
+      if (this.#standstill.isOn && work < Infinity) return paused;
     }
-    const open = this.#open;
-    let result: CycleResult | undefined;
+    if (!this.#catchUp(work)) return paused;
+    const result = this.#decided;
+    this.#decided = undefined;
+    return result;
+  }
+
+  #begin(subject: AttemptSubject): void {
+    const { cluster } = this;
+    const clock = this.#clock;
+    this.#open = new OpenAttempt({ subject, cluster, clock, steps: (pace) => this.#steps(subject, pace) });
+    this.#standstill.begin();
+  }
+
+  /** How it ended; undefined: there is more to do. */
+  #advance(open: OpenAttempt, work: number): CycleResult | undefined {
     try {
-      result = open.advance(work);
-      if (result === undefined) return paused;
-      this.#handle(open, result);
+      const result = open.advance(work);
+      if (result !== undefined) this.#handle(open, result);
+      return result;
     } finally {
       if (!open.isPaused) this.#ended();
+      // A plugin has stopped it in the middle of the step.
+      if (!this.isRunning) this.#giveUp();
     }
-    this.#catchUp(work);
-    return result;
   }
 
   #next(): AttemptSubject | undefined {
@@ -398,10 +411,12 @@ export class SchedulerCore {
     }
   }
 
-  #abandonOpenAttempt(): void {
-    if (this.#open?.isPaused !== true) return;
-    this.#open.abandon();
-    this.#ended();
+  /** Unless a step is being made right now. */
+  #giveUp(): void {
+    if (this.#open?.isPaused === true) {
+      this.#open.abandon();
+      this.#ended();
+    }
     this.#catchUp(Infinity);
   }
 
@@ -410,15 +425,15 @@ export class SchedulerCore {
     this.#standstill.end();
   }
 
-  /** Does some of what an attempt made wait. Whether all of it is done. */
-  #catchUp(work: number): boolean {
-    return this.#standstill.catchUp(Math.ceil(work / workPerChange));
-  }
-
   /** For who may not wait; not where it is part of the attempt, or of what the attempt made wait, itself. */
   #endOpenAttempt(): void {
-    if (this.#open?.isPaused === true) this.attempt();
+    if (this.#open?.isPaused === true) this.#decided = this.#advance(this.#open, Infinity);
     this.#catchUp(Infinity);
+  }
+
+  /** Does some of what an attempt made wait. Whether all of it is done. */
+  #catchUp(work: number): boolean {
+    return this.#standstill.catchUp(Math.max(1, Math.ceil(work / workPerChange)));
   }
 
   /** Why the pod is not scheduled, as this process last said. */
@@ -443,7 +458,7 @@ export class SchedulerCore {
   async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<boolean> {
     const reason = new Error('the scheduler is stopping');
     this.#stop.abort(reason);
-    this.#abandonOpenAttempt();
+    this.#giveUp();
     this.queue.stop();
     this.#notReady.stop();
     this.#attempts.stop();
@@ -470,7 +485,7 @@ export class SchedulerCore {
   *#steps({ entity, profile, returned }: AttemptSubject, pace: Pace): Steps<CycleResult> {
     const answers = returned?.answers;
     if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
-    const continuation = answers && { answers, startedAt: returned!.startedAt, rounds: returned!.rounds };
+    const continuation = answers && { answers, startedAt: returned.startedAt, rounds: returned.rounds };
     return yield* this.cycle.steps(entity, profile, pace, continuation);
   }
 

@@ -16,9 +16,9 @@ export class Standstill {
     return this.#isOn || this.#isCatchingUp || this.#next < this.#putOff.length;
   }
 
-  /** Does it now or later, in order. */
+  /** Does it now or later, in order; at once what follows from another change that is being made. */
   run(change: () => void): void {
-    if (this.isOn) this.#putOff.push(change);
+    if (this.isOn && !this.#isCatchingUp) this.#putOff.push(change);
     else change();
   }
 
@@ -29,7 +29,7 @@ export class Standstill {
         try {
           resolve(look());
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     });
