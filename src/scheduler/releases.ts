@@ -133,7 +133,8 @@ export class Releases {
   /** A sentence for the verdict of a group that keeps its nodes although it cannot be completed. */
   noteOf({ key, spec, counted }: GangView): string | undefined {
     const why = this.#stays.get(key);
-    return why && `${counted} of the ${spec?.minMember} members that it needs keep their nodes: ${why}.`;
+    const note = `${counted} of the ${spec?.minMember} members that it needs keep their nodes: ${why}.`;
+    return why === undefined ? undefined : note;
   }
 
   #stop(): void {
@@ -341,10 +342,12 @@ export class Releases {
     const { evictor, logger, signal } = this.#options;
     try {
       const outcome = await evictor.release(pod, signal);
-      return outcome === 'going' ? undefined : `a disruption budget protects ${pod.name}`;
+      const why = `a disruption budget protects ${pod.name}`;
+      return outcome === 'going' ? undefined : why;
     } catch (error) {
       if (!signal.aborted) logger.warn('could not release a member', { pod: pod.key, error });
-      return `${pod.name} could not be evicted`;
+      const why = `${pod.name} could not be evicted`;
+      return why;
     }
   }
 
