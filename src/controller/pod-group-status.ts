@@ -189,13 +189,13 @@ function incompleteCondition(counts: Counts, members: readonly MemberPod[], phas
   }
   if (scheduled >= minMember) return { type, status: 'False', reason: 'QuorumScheduled', message };
   if (bound === 0) return { type, status: 'False', reason: 'NotScheduled', message };
-  const cause = causeOf(members);
-  const reason = cause?.reason ?? (started ? 'MemberLost' : 'PartlyScheduled');
-  return { type, status: 'True', reason, message: cause === undefined ? message : `${message}: ${cause.message}` };
+  const cause = causeOf(members, started);
+  const { reason } = cause;
+  return { type, status: 'True', reason, message: cause.message === '' ? message : `${message}: ${cause.message}` };
 }
 
 /** What happened to the member with the lowest uid of those that are not on nodes any more; what tells more comes first. */
-function causeOf(members: readonly MemberPod[]): Pick<State, 'reason' | 'message'> | undefined {
+function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, 'reason' | 'message'> {
   const first = (is: (member: MemberPod) => boolean): MemberPod | undefined =>
     members.filter(is).reduce<MemberPod | undefined>((a, b) => (a === undefined || b.uid < a.uid ? b : a), undefined);
   const refused = first(({ failedBecause }) => isAdmissionRefusal(failedBecause));
@@ -210,7 +210,8 @@ function causeOf(members: readonly MemberPod[]): Pick<State, 'reason' | 'message
     return { reason: 'MemberDisrupted', message: `${name} has to leave node ${nodeName} (${disruptedBy})` };
   }
   const failed = first(({ phase }) => phase === 'Failed');
-  return failed && { reason: 'MemberFailed', message: `${failed.name} has failed` };
+  if (failed !== undefined) return { reason: 'MemberFailed', message: `${failed.name} has failed` };
+  return { reason: started ? 'MemberLost' : 'PartlyScheduled', message: '' };
 }
 
 function needed(what: string, count: number, minMember: number): string {

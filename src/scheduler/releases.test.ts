@@ -94,6 +94,23 @@ describe('a group on nodes in part that cannot be completed', () => {
     expect(core.picture.written.at(-1)!.verdict.message).toContain('no controller would make red-0 again');
   });
 
+  it('keeps those that another scheduler has bound', async () => {
+    const core = torn();
+    for (const name of ['red-0', 'red-1']) core.change(name, { schedulerName: 'another' });
+    await pass(core, 300 * second);
+    expect(core.picture.released).toEqual([]);
+    expect(core.picture.written.at(-1)!.verdict.message).toContain('another scheduler has bound them');
+  });
+
+  it('is told of once, however often it is looked at', async () => {
+    const core = torn({ repairPolicy: 'KeepTrying' });
+    for (let i = 0; i < 30; i++) {
+      await pass(core, 30 * second);
+      core.change('red-0', { resourceVersion: `x${i}`, labels: { step: `${i}` } });
+    }
+    expect(core.picture.events.filter((event) => event === 'NotReleased red')).toHaveLength(1);
+  });
+
   it('is not released once it can be completed', async () => {
     const core = torn();
     await pass(core, 50 * second);

@@ -23,7 +23,7 @@ export interface ReleasesOptions {
   readonly partial: Pick<PartialGroups, 'spells' | 'spellOf'>;
   readonly trials: Trials;
   readonly refusals: Pick<NodeRefusals, 'avoidedBy'>;
-  readonly profiles: Pick<Profiles, 'of' | 'compare'>;
+  readonly profiles: Pick<Profiles, 'of' | 'compare' | 'isOurs'>;
   readonly queue: Pick<SchedulingQueue, 'get'>;
   readonly router: Pick<EntityRouter, 'groupChanged'>;
   readonly evictor: Pick<PodEvictor, 'release'>;
@@ -49,12 +49,13 @@ interface Overdue {
 
 /**
  * What can be said of an overdue group:
- * - `wait`: it can be completed now, or what is under way may make it so;
+ * - `open`: how something ends that is under way has to be seen first;
+ * - `wait`: it can be completed now, or when those are gone that are on their way out;
  * - `stay`: it may not be released, for this reason;
  * - `release`: these members can go.
  */
 type Judgement =
-  | { readonly kind: 'wait' }
+  | { readonly kind: 'open' | 'wait' }
   | { readonly kind: 'stay'; readonly why: string }
   | { readonly kind: 'release'; readonly members: readonly Pod[] };
 
@@ -66,6 +67,7 @@ interface Asked {
 
 /** What this process has done to a group. */
 interface Past {
+  readonly groupUid: string;
   /** How often it was released. */
   readonly times: number;
   /** How often its members were asked to go, also in vain. */
@@ -97,7 +99,7 @@ export class Releases {
   readonly #options: ReleasesOptions;
   /** group key -> uids of members that are asked to go and not seen to be going yet */
   readonly #asked = new Map<string, Set<string>>();
-  /** uid of a group -> its releases by this process, while it has not started since */
+  /** group key -> its releases by this process, while it has not started since */
   readonly #past = new Map<string, Past>();
   /** group key -> why it stays although it is overdue, as was last said */
   readonly #stays = new Map<string, string>();
@@ -124,7 +126,7 @@ export class Releases {
     const { cluster, partial } = this.#options;
     const gang = cluster.gang(key);
     this.#settle(key, gang);
-    if (gang?.spec !== undefined && gang.started) this.#past.delete(gang.spec.uid);
+    if (gang?.spec === undefined || gang.started) this.#past.delete(key);
     if (partial.spellOf(key) === undefined) this.#stays.delete(key);
     else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
     if (gang !== undefined && this.isHeld(key)) this.#tellHeld(gang);
@@ -133,15 +135,21 @@ export class Releases {
   /** The group is being released, or was so lately that it is left alone. */
   isHeld(key: string): boolean {
     if (this.#asked.has(key)) return true;
-    const { cluster, clock } = this.#options;
-    const past = this.#past.get(cluster.gang(key)?.spec?.uid ?? '');
-    return past !== undefined && past.heldUntil > clock.monotonic();
+    const past = this.#pastOf(this.#options.cluster.gang(key));
+    return past !== undefined && past.heldUntil > this.#options.clock.monotonic();
+  }
+
+  /** Not that of another group of the same name. */
+  #pastOf(gang: GangView | undefined): Past | undefined {
+    const past = gang && this.#past.get(gang.key);
+    return past?.groupUid === gang?.spec?.uid ? past : undefined;
   }
 
   /** A sentence for the verdict of a group that keeps its nodes although it cannot be completed. */
   noteOf({ key, spec, counted }: GangView): string | undefined {
     const why = this.#stays.get(key);
-    return why && `${counted} of the ${spec?.minMember} members that it needs keep their nodes: ${why}.`;
+    const note = `${counted} of the ${spec?.minMember} members that it needs keep their nodes: ${why}.`;
+    return why === undefined ? undefined : note;
   }
 
   #stop(): void {
@@ -175,9 +183,7 @@ export class Releases {
     }
     const due = this.#overdue();
     const now = this.#options.clock.monotonic();
-    const next = due.find(
-      ({ gang }) => !this.#judged.has(gang.key) && (this.#past.get(gang.spec!.uid)?.notBefore ?? 0) <= now,
-    );
+    const next = due.find(({ gang }) => !this.#judged.has(gang.key) && (this.#pastOf(gang)?.notBefore ?? 0) <= now);
     if (next === undefined) {
       this.#judged.clear();
       if (due.length > 0) this.#setTimer(roundMs);
@@ -212,6 +218,8 @@ export class Releases {
     const { gang } = overdue;
     const judgement = this.#judge(overdue);
     switch (judgement.kind) {
+      case 'open':
+        return;
       case 'wait':
         this.#stays.delete(gang.key);
         return;
@@ -227,10 +235,9 @@ export class Releases {
 
   #judge({ gang, since, isInherited }: Overdue): Judgement {
     const { spec } = gang;
-    if (this.#asked.size > 0 || this.isHeld(gang.key)) return { kind: 'wait' };
-    // Somebody is on the way to a node: how that ends is to be seen first.
-    if (gang.count('planned') > 0) return { kind: 'wait' };
+    const { profiles } = this.#options;
     if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
+    if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
     if (isInherited && (!spec!.tellsOfStart || mayHaveStarted(gang))) {
       return {
         kind: 'stay',
@@ -238,14 +245,16 @@ export class Releases {
       };
     }
     const other = this.#underWay();
-    if (other !== undefined && other !== gang) return { kind: 'wait' };
+    if (other !== undefined && other !== gang) return { kind: 'open' };
     const prospect = this.#prospect(gang, since);
     if (prospect !== 'none') return { kind: 'wait' };
     const bound = [...gang.members.values()].filter(({ uid }) => isOnNode(gang.stateOf(uid)));
-    const members = bound.filter(({ isControlled }) => isControlled);
-    const kept = bound.find(({ isControlled }) => !isControlled);
-    if (members.length === 0) return { kind: 'stay', why: `no controller would make ${kept?.name} again` };
-    return { kind: 'release', members };
+    const ours = bound.filter(({ schedulerName }) => profiles.isOurs(schedulerName));
+    const members = ours.filter(({ isControlled }) => isControlled);
+    if (members.length > 0) return { kind: 'release', members };
+    const [kept] = ours;
+    if (kept === undefined) return { kind: 'stay', why: 'another scheduler has bound them' };
+    return { kind: 'stay', why: `no controller would make ${kept.name} again` };
   }
 
   /** A group that is being released, or given up by somebody else: its room is not free yet. */
@@ -307,12 +316,12 @@ export class Releases {
   #release(gang: Gang, members: readonly Pod[]): void {
     const { clock, logger, router } = this.#options;
     const { uid, minMember } = gang.spec!;
-    const { times = 0, tries: before = 0 } = this.#past.get(uid) ?? {};
+    const { times = 0, tries: before = 0 } = this.#pastOf(gang) ?? {};
     const tries = before + 1;
     const holdMs = backoffDelay(holdPolicy, tries);
     const end = clock.monotonic() + holdMs;
-    this.#past.set(uid, { times, tries, heldUntil: end, notBefore: end });
-    const key = gang.key;
+    const { key } = gang;
+    this.#past.set(key, { groupUid: uid, times, tries, heldUntil: end, notBefore: end });
     this.#asked.set(key, new Set(members.map((pod) => pod.uid)));
     const { counted } = gang;
     logger.warn('releasing a group that cannot be completed', { podGroup: key, counted, minMember, tries });
@@ -334,15 +343,14 @@ export class Releases {
     const { events, metrics, signal } = this.#options;
     if (signal.aborted) return;
     const going = asked.filter(({ stays }) => stays === undefined).map(({ pod }) => pod);
-    const past = this.#past.get(spec.uid);
+    const past = this.#past.get(spec.key);
     if (going.length > 0) {
       metrics.released();
-      const event = groupReleased(spec, going);
-      if (event !== undefined) events.record(event);
+      events.record(groupReleased(spec, going));
       for (const pod of going) events.record(released(pod, spec.key));
-      if (past !== undefined) this.#past.set(spec.uid, { ...past, times: past.times + 1 });
+      if (past !== undefined) this.#past.set(spec.key, { ...past, times: past.times + 1 });
     } else if (past !== undefined) {
-      this.#past.set(spec.uid, { ...past, heldUntil: 0 });
+      this.#past.set(spec.key, { ...past, heldUntil: 0 });
     }
     for (const { pod, stays } of asked) if (stays !== undefined) this.#notGoing(spec.key, pod, stays);
     this.look(spec.key);
@@ -353,10 +361,12 @@ export class Releases {
     const { evictor, logger, signal } = this.#options;
     try {
       const outcome = await evictor.release(pod, signal);
-      return outcome === 'going' ? undefined : `a disruption budget protects ${pod.name}`;
+      const why = `a disruption budget protects ${pod.name}`;
+      return outcome === 'going' ? undefined : why;
     } catch (error) {
       if (!signal.aborted) logger.warn('could not release a member', { pod: pod.key, error });
-      return `${pod.name} could not be evicted`;
+      const why = `${pod.name} could not be evicted`;
+      return why;
     }
   }
 
@@ -389,7 +399,7 @@ export class Releases {
   }
 
   #tellHeld(gang: Gang): void {
-    const past = this.#past.get(gang.spec?.uid ?? '');
+    const past = this.#pastOf(gang);
     if (past === undefined || past.times === 0 || gang.pending.size === 0) return;
     const seconds = backoffDelay(holdPolicy, past.tries) / 1000;
     const times = past.times === 1 ? 'once' : `${past.times} times`;
