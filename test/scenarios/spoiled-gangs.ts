@@ -96,7 +96,7 @@ export async function playSpoiledGangs(
     return undefined;
   });
   await becomesWhole.catch(() => undefined); // how many are whole is among the results
-  if (seconds < Infinity) await sleep(begunAt + seconds * 1000 - performance.now());
+  if (seconds < Infinity) await sleep(Math.max(0, begunAt + seconds * 1000 - performance.now()));
   await spoiler.settled();
   proxy.fault = undefined;
   const spells = partialSpells(record.pods.changes, { namespace, minMember: size, until: performance.now() });

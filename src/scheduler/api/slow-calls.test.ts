@@ -30,13 +30,13 @@ describe('from when on a call is slow', () => {
   it.each<[string, number[], number]>([
     ['a second, before enough have been answered', times(7, 10), 1_000],
     ['a quarter of a second where calls take milliseconds', times(8, 10), 250],
-    ['three times what three quarters took', [...times(30, 100), ...times(10, 5_000)], 300],
+    ['twice what three quarters took', [...times(30, 200), ...times(10, 5_000)], 400],
     [
       'longer than a call may take at all, when more than a quarter hang',
       [...times(29, 100), ...times(11, 5_000)],
-      15_000,
+      10_000,
     ],
-    ['what the latest say: the ones before count no more', [...times(200, 5_000), ...times(64, 100)], 300],
+    ['what the latest say: the ones before count no more', [...times(200, 5_000), ...times(64, 150)], 300],
   ])('%s', (_name, durations, expected) => {
     const { calls, take } = slowCalls();
     take(...durations);
@@ -47,7 +47,7 @@ describe('from when on a call is slow', () => {
     const { calls, take } = slowCalls();
     take(...times(64, 200));
     for (let count = 0; count < 64; count++) calls.ended(calls.sent(never), false);
-    expect(calls.thresholdMs).toBe(600);
+    expect(calls.thresholdMs).toBe(400);
   });
 });
 

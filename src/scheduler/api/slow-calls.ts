@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 const remembered = 64;
 const enough = 8;
 /** A call is slow when it takes so many times as long as three quarters of the latest ones did, and at least so long. */
-const factor = 3;
+const factor = 2;
 const leastMs = 250;
 /** While too few have been answered. */
 const startingMs = 1_000;
@@ -20,7 +20,7 @@ export interface CallUnderWay {
 
 /**
  * Tells which calls take far longer than the others of their kind. What is usual is taken from those that ended lately: the threshold is
- * three times what three quarters of them took. So up to a quarter of the calls may hang and are told; where more do, or a busy server
+ * twice what three quarters of them took. So up to a quarter of the calls may hang and are told; where more do, or a busy server
  * holds up all alike, that is the usual after a few, and nothing is told. It is at least 250 ms: what takes some milliseconds longer than
  * usual is not worth a second call.
  */
