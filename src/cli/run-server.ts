@@ -52,7 +52,6 @@ export async function runServer(
   start: (parts: ServerParts) => Promise<RunningProcess>,
 ): Promise<number> {
   const { clock, interruption } = context;
-  interruption.allow(stopsWithinMs);
   const logger = createLogger({ level: options.logLevel, format: options.logFormat, destination: context.stderr });
   const endpoint = await loadKubeconfig({
     clock,
@@ -74,6 +73,8 @@ export async function runServer(
     context: endpoint.contextName,
     ...(running.url !== undefined && { metrics: `${running.url}/metrics`, health: `${running.url}/healthz` }),
   });
+  // What is only being opened has begun nothing that would have to be finished.
+  interruption.allow(stopsWithinMs);
   const interrupted = Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
   try {
     return await Promise.race([

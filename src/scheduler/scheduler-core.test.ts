@@ -205,6 +205,9 @@ describe('stop', () => {
     const { asked } = core.picture;
     core.pod({ name: 'y', cpu: 1 });
     core.node({ name: 'b' });
+    core.pod({ name: 'blue-0', group: 'blue' });
+    core.group({ name: 'blue', minMember: 2 });
+    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
     core.picture.clock.advance(10 * 60_000);
     expect([await core.attempt(), core.picture.asked]).toEqual([undefined, asked]);
     expect(core.picture.core.isRunning).toBe(false);

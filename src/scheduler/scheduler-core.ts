@@ -180,7 +180,10 @@ export class SchedulerCore {
         ready: () => {
           if (this.isRunning) options.onReady();
         },
-        gated: (entity, status) => this.#notReady.gated(entity, status),
+        gated: (entity, status) => {
+          // The picture may still be told of changes while the last Bindings are sent.
+          if (!signal.aborted) this.#notReady.gated(entity, status);
+        },
         moved: (store, event) => this.#metrics.queue.entered(store, event),
       },
     });

@@ -97,12 +97,13 @@ class Chaos {
   readonly #judge: Judge;
   readonly #other: OtherScheduler;
   readonly #replicas: Replicas;
-  readonly #problems: string[] = [];
   readonly #changes: Record<Way, number> = { kill: 0, terminate: 0, freeze: 0 };
   #inMidGang = 0;
   #partialGroups = 0;
   #roomTaken = 0;
   #roomOfPartialTaken = 0;
+  /** Problems that have been told. */
+  #told = 0;
 
   private constructor(
     plane: RealPlane,
@@ -248,7 +249,7 @@ class Chaos {
     const audited = auditProblems(calls, lives);
     const judge = this.#judge;
     return {
-      problems: [...judge.problems, ...this.#problems, ...audited, ...this.#replicas.faults],
+      problems: [...judge.problems, ...audited, ...this.#replicas.faults],
       changes: this.#changes,
       inMidGang: this.#inMidGang,
       partialGroups: this.#partialGroups,
@@ -323,6 +324,8 @@ class Chaos {
   async #endedWell({ process, slot }: Replica, sinceMs: number): Promise<void> {
     const { exitCode } = await process.ended();
     const tookMs = performance.now() - sinceMs;
+    // A busy machine may have kept it from renewing the Lease just before.
+    if (process.stderr.includes('"lost the leader election"')) return;
     if (exitCode !== 0) this.#problem(`replica ${slot} ended with ${exitCode ?? 'no'} exit code after SIGTERM`);
     if (tookMs > endsWithinMs) this.#problem(`replica ${slot} took ${Math.round(tookMs)} ms to end`);
     if (!/released the Lease|left the Lease to expire/.test(process.stderr)) {
@@ -339,14 +342,16 @@ class Chaos {
   }
 
   #problem(what: string): void {
-    this.#problems.push(`${time()} ${what}`);
+    this.#judge.problems.push(`${time()} ${what}`);
   }
 
   #tell(what: string, partial: readonly string[]): void {
     const { waiting, started } = this.#judge.others;
     const groups = `${partial.length} groups in part, ${waiting} not begun, ${started} whole`;
-    const problems = this.#judge.problems.length + this.#problems.length;
-    this.#options.say(`${time()} ${what}; ${groups}${problems === 0 ? '' : `; ${problems} PROBLEMS`}`);
+    this.#options.say(`${time()} ${what}; ${groups}`);
+    const { problems } = this.#judge;
+    for (const problem of problems.slice(this.#told)) this.#options.say(`  PROBLEM ${problem}`);
+    this.#told = problems.length;
   }
 }
 
