@@ -1,33 +1,7 @@
-import { seededRandom } from '../../src/base/random.ts';
-import { mix } from './world/mix.ts';
+import { Dice } from './dice.ts';
+import { drawStory } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import type { CallClass, Fault, GroupPlan, MemberPlan, NodePlan, Recreation, Scenario, Step } from './scenario.ts';
-
-/** The draws of one scenario. */
-class Dice {
-  readonly #random: () => number;
-
-  constructor(seed: number) {
-    this.#random = seededRandom(mix(seed, 0));
-  }
-
-  /** Whole, both ends included. */
-  int(from: number, to: number): number {
-    return from + Math.floor(this.#random() * (to - from + 1));
-  }
-
-  chance(share: number): boolean {
-    return this.#random() < share;
-  }
-
-  pick<T>(from: readonly T[]): T {
-    return from[Math.floor(this.#random() * from.length)]!;
-  }
-
-  some<T>(least: number, most: number, make: (i: number) => T): T[] {
-    return Array.from({ length: this.int(least, most) }, (_, i) => make(i));
-  }
-}
 
 const longestMs = 15_000;
 const zones = ['a', 'b'];
@@ -46,11 +20,12 @@ export function drawScenario(seed: number): Scenario {
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
-  const elects = dice.chance(0.25);
+  const story = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
+  const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
   const scheduler = {
-    instances: elects && dice.chance(0.8) ? 2 : 1,
+    instances: story?.needsStandby === true || (elects && dice.chance(0.8)) ? 2 : 1,
     elects,
     qps: isTight ? 4 : 50,
     burst: isTight ? dice.int(1, 4) : 100,
@@ -60,13 +35,14 @@ export function drawScenario(seed: number): Scenario {
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
     seed,
-    nodes,
+    nodes: story === undefined ? nodes : [...nodes, story.node],
     scheduler,
     hasController: dice.chance(0.5),
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
+    ...(story?.forbiddenPods !== undefined && { forbiddenPods: story.forbiddenPods }),
     network: {
       latencyMs: dice.pick([2, 10, 10, 60]),
-      watchLagMs: dice.pick([0, 5, 50, 400, 1_500]),
+      watchLagMs: story?.watchLagMs ?? dice.pick([0, 5, 50, 400, 1_500]),
       bookmarks: dice.chance(0.9),
     },
     steps: [
@@ -75,11 +51,18 @@ export function drawScenario(seed: number): Scenario {
         const at = momentIn(rush, dice);
         return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
       }),
+      ...(story?.steps ?? []),
       ...(elects && !isCalm ? [drawTakeover(dice, rush)] : []),
       ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
     ],
-    faults: isCalm ? [] : [...drawFaults(dice, calls), ...(elects && dice.chance(0.4) ? [drawStaleStandby(dice)] : [])],
+    faults: isCalm
+      ? []
+      : [
+          ...(story?.faults ?? []),
+          ...drawFaults(dice, calls),
+          ...(elects && dice.chance(0.4) ? [drawStaleStandby(dice)] : []),
+        ],
   };
 }
 

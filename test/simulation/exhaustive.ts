@@ -26,9 +26,11 @@ export interface FailedCase {
   readonly violation: Violation;
 }
 
+export type Depth = 'singles' | 'pairs';
+
 export interface ExhaustiveOutcome {
-  readonly singles: number;
-  readonly pairs: number;
+  /** Faults, or pairs of them, that were tried. */
+  readonly tried: number;
   readonly failed: readonly FailedCase[];
 }
 
@@ -104,29 +106,35 @@ function* callFaultsFrom(calls: FaultPlaces['calls'], role: Role, from: number):
   }
 }
 
-/** Work is divided by single faults: of all of them, every `of`th from the `part`th. */
-export async function runPart(part: number, of: number): Promise<ExhaustiveOutcome> {
+/** Work is divided by single faults: of all of them, every `of`th from the `part`th, or all pairs of which one of these is the first. */
+export async function runPart(depth: Depth, part: number, of: number): Promise<ExhaustiveOutcome> {
   const failed: FailedCase[] = [];
-  let [singles, pairs, index] = [0, 0, 0];
+  let [tried, index] = [0, 0];
   const run = async (base: Base, faults: readonly Fault[]): Promise<FaultPlaces> => {
     const { violations, places } = await runScenario(baseScenario(base, faults), { endsAtRest: faults.length > 1 });
     if (violations[0] !== undefined) failed.push({ name: formatCase(base, faults), violation: violations[0] });
     return places;
   };
-  for (const base of bases) {
+  for (const base of depth === 'pairs' ? [pairsOf] : bases) {
     const places = await run(base, []);
-    for (const fault of singlesAt(places)) {
+    const singles = depth === 'pairs' ? callFaultsFrom(places.calls, 'scheduler', 0) : singlesAt(places);
+    for (const fault of singles) {
       if (index++ % of !== part) continue;
-      singles++;
       const after = await run(base, [fault]);
-      if (base !== pairsOf || fault.on !== 'call' || fault.role !== 'scheduler') continue;
-      for (const second of callFaultsFrom(after.calls, 'scheduler', fault.nth + 1)) {
-        pairs++;
-        await run(base, [fault, second]);
+      if (depth === 'singles') tried++;
+      else {
+        for (const second of callFaultsFrom(after.calls, 'scheduler', nthOf(fault) + 1)) {
+          tried++;
+          await run(base, [fault, second]);
+        }
       }
     }
   }
-  return { singles, pairs, failed };
+  return { tried, failed };
+}
+
+function nthOf(fault: Fault): number {
+  return fault.on === 'outage' ? 0 : fault.nth;
 }
 
 /** `2on3 scheduler:any4=lost-answer scheduler:pods7=cut` */

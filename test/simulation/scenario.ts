@@ -7,6 +7,8 @@ export interface Scenario {
   readonly hasController: boolean;
   /** A node to which every Binding is refused with 403, for ever, as by an admission webhook. */
   readonly forbiddenNode?: string;
+  /** Pods of which every Binding is refused so. */
+  readonly forbiddenPods?: readonly string[];
   readonly network: NetworkPlan;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
@@ -140,6 +142,8 @@ export type Fault =
       readonly on: 'call';
       readonly role: 'scheduler' | 'controller';
       readonly of: CallClass | 'any';
+      /** Only calls that have to do with the pod of that name count. */
+      readonly pod?: string;
       /** The nth such call of that role, from 0. */
       readonly nth: number;
       readonly kind: CallFault;
@@ -149,6 +153,8 @@ export type Fault =
       readonly on: 'watch';
       readonly role: 'scheduler' | 'controller';
       readonly resource: WatchedResource;
+      /** Only those of the instance of that name count. */
+      readonly process?: string;
       /** The nth line, or the nth opening, of that role and resource. */
       readonly nth: number;
       readonly kind: WatchFault;

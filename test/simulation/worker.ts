@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { addCounts } from './batch.ts';
 import type { Batch, BatchOutcome, FailedSeed } from './batch.ts';
+import type { Depth } from './exhaustive.ts';
 import type { Mutation } from './mutation.ts';
 import { spoil } from './spoil.ts';
 
@@ -10,7 +11,8 @@ export interface WorkerOrders {
 }
 
 export type Task =
-  (Batch & { readonly kind: 'seeds' }) | { readonly kind: 'exhaustive'; readonly part: number; readonly of: number };
+  | (Batch & { readonly kind: 'seeds' })
+  | { readonly kind: 'exhaustive'; readonly depth: Depth; readonly part: number; readonly of: number };
 
 const { mutation } = workerData as WorkerOrders;
 const spoiled = mutation && spoil(mutation);
@@ -40,7 +42,7 @@ parentPort!.on('message', (task: Task) => {
   const running =
     task.kind === 'seeds'
       ? runSeeds(task)
-      : import('./exhaustive.ts').then(({ runPart }) => runPart(task.part, task.of));
+      : import('./exhaustive.ts').then(({ runPart }) => runPart(task.depth, task.part, task.of));
   running.then(
     (outcome) => parentPort!.postMessage({ outcome }),
     (error: unknown) =>

@@ -30,6 +30,11 @@ export function classOf({ method, path, connection }: TransportRequest): CallCla
   return 'other';
 }
 
+/** The name of the pod that a call is about; undefined: it is about none. */
+export function podIn(path: string): string | undefined {
+  return /\/pods\/([^/?]+)/.exec(path)?.[1];
+}
+
 /** What a list or watch is of; undefined: nothing that a picture is made of. */
 export function watchedResource(path: string): WatchedResource | undefined {
   const end = path.indexOf('?');

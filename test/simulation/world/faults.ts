@@ -15,6 +15,12 @@ export interface FaultPlaces {
   readonly watches: ReadonlyMap<string, number>;
 }
 
+/** Whose watch it is. */
+interface Watcher {
+  readonly role: Role;
+  readonly name: string;
+}
+
 /** Says which fault strikes a call or a line of a watch, and counts what has struck. */
 export class Faults {
   readonly #seed: number;
@@ -40,8 +46,10 @@ export class Faults {
     return { calls: new Map(this.#calls), watches: new Map(this.#watches) };
   }
 
-  ofCall(role: Role, of: CallClass, now: number): Struck<CallFault> | undefined {
+  /** `pod`: the name of the one that the call has to do with. */
+  ofCall(role: Role, of: CallClass, pod: string | undefined, now: number): Struck<CallFault> | undefined {
     const nth = count(this.#calls, `${role}/${of}`);
+    const nthOfPod = pod === undefined ? -1 : count(this.#calls, `${role}/${of}/${pod}`);
     const isAny = of !== 'lease';
     const anyNth = isAny ? count(this.#calls, `${role}/any`) : -1;
     for (const fault of this.#faults) {
@@ -53,18 +61,20 @@ export class Faults {
         }
         continue;
       }
-      const isThis = fault.of === of ? fault.nth === nth : fault.of === 'any' && fault.nth === anyNth;
+      if (fault.pod !== undefined && fault.pod !== pod) continue;
+      const place = fault.of === 'any' ? anyNth : fault.pod === undefined ? nth : nthOfPod;
+      const isThis = (fault.of === of || fault.of === 'any') && fault.nth === place;
       if (isThis && now <= this.#calmFrom) return this.#strikes(fault, { kind: fault.kind, ms: fault.ms }, now);
     }
     return undefined;
   }
 
-  ofLine(role: Role, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
-    return this.#ofWatch(role, resource, 'lines', now, (kind) => !kind.startsWith('refuse-open'));
+  ofLine({ role, name }: Watcher, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
+    return this.#ofWatch(role, name, resource, 'lines', now, (kind) => !kind.startsWith('refuse-open'));
   }
 
-  ofOpening(role: Role, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
-    return this.#ofWatch(role, resource, 'openings', now, (kind) => kind.startsWith('refuse-open'));
+  ofOpening({ role, name }: Watcher, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
+    return this.#ofWatch(role, name, resource, 'openings', now, (kind) => kind.startsWith('refuse-open'));
   }
 
   note(name: string): void {
@@ -73,15 +83,19 @@ export class Faults {
 
   #ofWatch(
     role: Role,
+    process: string,
     resource: WatchedResource,
     what: 'lines' | 'openings',
     now: number,
     isMeant: (kind: WatchFault) => boolean,
   ): Struck<WatchFault> | undefined {
     const nth = count(this.#watches, `${role}/${resource}/${what}`);
+    const nthOfProcess = count(this.#watches, `${process}/${resource}/${what}`);
     for (const fault of this.#faults) {
       if (fault.on !== 'watch' || fault.role !== role || fault.resource !== resource) continue;
-      if (fault.nth !== nth || !isMeant(fault.kind) || now > this.#calmFrom) continue;
+      if (fault.process !== undefined && fault.process !== process) continue;
+      const place = fault.process === undefined ? nth : nthOfProcess;
+      if (fault.nth !== place || !isMeant(fault.kind) || now > this.#calmFrom) continue;
       return this.#strikes(fault, { kind: fault.kind, ms: fault.ms }, now);
     }
     return undefined;

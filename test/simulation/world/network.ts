@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
 import type { NetworkPlan, WatchedResource } from '../scenario.ts';
-import { classOf, watchedResource } from './call.ts';
+import { classOf, podIn, watchedResource } from './call.ts';
 import type { Call } from './call.ts';
 import type { Faults } from './faults.ts';
 import { share } from './mix.ts';
@@ -20,6 +20,8 @@ export interface NetworkOptions {
   readonly observer: CallObserver;
   /** Bindings to it are refused. */
   readonly forbiddenNode?: string | undefined;
+  /** Bindings of them are refused. */
+  readonly forbiddenPods?: readonly string[] | undefined;
 }
 
 /** Told of each call, in the step in which it happens. */
@@ -73,7 +75,7 @@ export class Network implements Transport {
     const isForbidden = of === 'bind' && this.#isForbidden(request);
     const struck = isForbidden
       ? ({ kind: 'refuse-403', ms: 0 } as const)
-      : faults.ofCall(process.role, of, timeline.now);
+      : faults.ofCall(process.role, of, podIn(request.path), timeline.now);
     if (isForbidden) faults.note('binding-forbidden');
     const write = (): Promise<TransportResponse> => this.#write(request, of, signal, struck?.kind, struck?.ms ?? 0);
     switch (struck?.kind) {
@@ -91,8 +93,10 @@ export class Network implements Transport {
   }
 
   #isForbidden({ body }: TransportRequest): boolean {
-    const { forbiddenNode } = this.#options;
-    return forbiddenNode !== undefined && (JSON.parse(String(body)) as any).target.name === forbiddenNode;
+    const { forbiddenNode, forbiddenPods } = this.#options;
+    if (forbiddenNode === undefined && forbiddenPods === undefined) return false;
+    const { metadata, target } = JSON.parse(String(body)) as any;
+    return target.name === forbiddenNode || forbiddenPods?.includes(metadata.name) === true;
   }
 
   /** Resolves after the time if the process is still there, or rejects when the signal aborts before. */
@@ -213,7 +217,7 @@ export class Network implements Transport {
     const process = this.#process;
     const resource = watchedResource(request.path);
     await this.#later(this.#latency(), signal);
-    const refused = resource && faults.ofOpening(process.role, resource, timeline.now);
+    const refused = resource && faults.ofOpening(process, resource, timeline.now);
     if (refused !== undefined) {
       await this.#later(this.#latency(), signal);
       return refusal(refused.kind === 'refuse-open-410' ? 410 : 500, 0);
@@ -237,7 +241,7 @@ export class Network implements Transport {
       source: response.body,
       lagMs: () => lag + this.#latency(),
       bookmarks: plan.bookmarks,
-      faultOf: () => (resource === undefined ? undefined : faults.ofLine(process.role, resource, timeline.now)),
+      faultOf: () => (resource === undefined ? undefined : faults.ofLine(process, resource, timeline.now)),
       delivered: (version) => {
         if (resource !== undefined) this.#told[resource] = Math.max(this.#told[resource], version);
       },

@@ -147,6 +147,7 @@ export class World {
       faults,
       observer: told,
       forbiddenNode: scenario.forbiddenNode,
+      forbiddenPods: scenario.forbiddenPods,
     });
     const logger = simulatedLogger(
       trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
@@ -223,7 +224,8 @@ export class World {
         return;
       case 'nominate':
         this.#onMember(step, (path, pod) => {
-          if (pod.node === '') plane.tell('PATCH', `${path}/status`, { status: { nominatedNodeName: step.node } });
+          const nominatedNodeName = step.node === '' ? null : step.node;
+          if (pod.node === '') plane.tell('PATCH', `${path}/status`, { status: { nominatedNodeName } });
         });
         return;
       case 'resize-pod':
