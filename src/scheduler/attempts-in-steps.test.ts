@@ -98,7 +98,7 @@ describe('while an attempt is paused', () => {
     addGang(core);
     await core.attempt();
     const gang = core.picture.cluster.gang('default/red')!;
-    const terms = { gang, groupSpec: gang.spec };
+    const terms = { gang, groupSpec: gang.spec, profile: core.picture.core.profiles.all[0]! };
     // One of them fails; the others are on their way while it is planned again.
     for (const { binding } of [...core.binds].slice(0, 2)) await core.refuse(binding.name, 'no');
     const left = core.binds.map(({ binding }) => binding);
@@ -166,7 +166,7 @@ describe('while an attempt is paused', () => {
 });
 
 it('a plugin that stops the scheduler in the middle of a step leaves nothing behind', async () => {
-  let ended: Promise<void> | undefined;
+  let ended: Promise<unknown> | undefined;
   const reserved = new Set<string>();
   const stopping: Plugin = {
     name: 'Stopping',
