@@ -7,6 +7,7 @@ import { keyOf } from '../../expect/watched.ts';
 import type { RealPlane } from '../../planes/real/real-plane.ts';
 import { ApiAudit } from '../../planes/real/api-audit.ts';
 import { kubeconfigOf } from '../../planes/real/service-accounts.ts';
+import { hangsMs } from '../../planes/patience.ts';
 import { poll } from '../../planes/poll.ts';
 import { priorities } from '../../scenarios/pod-manifest.ts';
 import { auditProblems, carriedOutBindings } from './audit-problems.ts';
@@ -181,7 +182,7 @@ class Chaos {
     this.#countPartial(partial);
     if (takesRoom) await this.#takeRoom(partial);
     if (way === 'kill') this.#replicas.again(leader.slot);
-    const successor = await next;
+    const successor = await within(next, 'another one schedules');
     const tookMs = performance.now() - begunAt;
     if (successor === leader) this.#problem(`replica ${leader.slot} led again without having ended`);
     if (!takesRoom) this.#counted.resume();
@@ -264,7 +265,7 @@ class Chaos {
   }
 
   async #whoeverLeads(): Promise<Replica> {
-    return this.#replicas.leader ?? (await this.#replicas.nextLeader());
+    return this.#replicas.leader ?? (await within(this.#replicas.nextLeader(), 'one schedules'));
   }
 
   /** What the API server had in hand is carried out by now: two lists show the same. Answers the groups that are in part on nodes. */
@@ -384,6 +385,19 @@ async function prepare(plane: RealPlane, replicas: number): Promise<string[]> {
     kubeconfigs.push(await kubeconfigOf(plane, namespace, name));
   }
   return kubeconfigs;
+}
+
+/** Rejects when it takes so long that it will never be. */
+async function within<T>(promise: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${2 * hangsMs} ms: ${what}`)), 2 * hangsMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function accountOf(slot: number): string {

@@ -41,10 +41,9 @@ export class Replicas {
     for (const slot of this.#options.kubeconfigs.keys()) this.#start(slot);
   }
 
-  /** The latest that said so, if it still runs; as far as is known here. */
+  /** The latest of those that still run to have said so. */
   get leader(): Replica | undefined {
-    const latest = this.#scheduling.at(-1);
-    return latest?.endedAt === undefined ? latest : undefined;
+    return this.#scheduling.findLast(({ endedAt }) => endedAt === undefined);
   }
 
   /** Resolves with the next one that begins to schedule. */
