@@ -17,7 +17,7 @@ export interface Story {
 const zone = 'story';
 
 function node(milliCpu: number): NodePlan {
-  return { name: 'story', milliCpu, mebibytes: 4_096, pods: 10, labels: { zone } };
+  return { name: 'story', milliCpu, mebibytes: 4_096, pods: 10, labels: { zone }, isReserved: true };
 }
 
 function group(
