@@ -22,6 +22,8 @@ export interface NodePlan {
   readonly mebibytes: number;
   readonly pods: number;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Takes only pods that name its zone. */
+  readonly isReserved?: boolean;
 }
 
 export interface SchedulerPlan {
@@ -157,6 +159,8 @@ export type Fault =
       readonly process?: string;
       /** The nth line, or the nth opening, of that role and resource. */
       readonly nth: number;
+      /** Whichever is the first from that time on, in its place. */
+      readonly notBefore?: number;
       readonly kind: WatchFault;
       readonly ms: number;
     }
