@@ -52,7 +52,7 @@ export function drawScenario(seed: number): Scenario {
         return { at, kind: 'create-pod', name: `lone-${i}`, pod: drawMember(dice), priority: priorityOf(dice) };
       }),
       ...(story?.steps ?? []),
-      ...(elects && !isCalm ? [drawTakeover(dice, rush)] : []),
+      ...(elects && !isCalm && story?.needsStandby !== true ? [drawTakeover(dice, rush)] : []),
       ...(isCalm || !dice.chance(0.1) ? [] : drawSwap(dice, groups, rush)),
       ...(isCalm ? [] : dice.some(0, 7, () => drawSteps(dice, nodes, groups, rush)).flat()),
     ],

@@ -111,28 +111,31 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       watchLagMs: 3_000,
     };
   },
-  /** The leader binds a pod and is gone; the one that follows has not been told. */
+  /** The leader binds a pod and is gone; the one that follows has not been told, and knows of another that goes first. */
   function standbyIsStale(dice, at) {
     const late = at + 3_000;
     return {
       node: node(1_000),
       steps: [
         waiter(late, 'first'),
-        { at: late + dice.int(200, 800), kind: 'crash', role: 'scheduler', downMs: 40_000 },
-        waiter(late + 1_000, 'second'),
+        { ...waiter(late + 600, 'second'), priority: 100 } as Step,
+        { at: late + dice.int(2_300, 3_000), kind: 'crash', role: 'scheduler', downMs: 40_000 },
       ],
       faults: [
+        onBinding('first', 'slow-request', 2_000),
         {
           on: 'watch',
           role: 'scheduler',
           process: 'scheduler-2',
           resource: 'pods',
-          nth: dice.int(0, 3),
+          nth: 0,
+          notBefore: late + 1_500,
           kind: 'half-open',
           ms: 0,
         },
       ],
       needsStandby: true,
+      watchLagMs: 20,
     };
   },
   /** A group is made again while its members run, and one of them is replaced. */

@@ -157,6 +157,8 @@ export type Fault =
       readonly process?: string;
       /** The nth line, or the nth opening, of that role and resource. */
       readonly nth: number;
+      /** Whichever is the first from that time on, in its place. */
+      readonly notBefore?: number;
       readonly kind: WatchFault;
       readonly ms: number;
     }

@@ -30,6 +30,8 @@ export class Faults {
   readonly #calls = new Map<string, number>();
   /** role/resource/lines or role/resource/openings -> how many so far */
   readonly #watches = new Map<string, number>();
+  /** Those that strike once, from a time on, and have. */
+  readonly #once = new Set<Fault>();
   /** name -> how often it has struck */
   readonly struck = new Map<string, number>();
   /** When the last one struck. */
@@ -95,10 +97,18 @@ export class Faults {
       if (fault.on !== 'watch' || fault.role !== role || fault.resource !== resource) continue;
       if (fault.process !== undefined && fault.process !== process) continue;
       const place = fault.process === undefined ? nth : nthOfProcess;
-      if (fault.nth !== place || !isMeant(fault.kind) || now > this.#calmFrom) continue;
+      if (!isMeant(fault.kind) || now > this.#calmFrom) continue;
+      if (fault.notBefore === undefined ? fault.nth !== place : !this.#isFirstFrom(fault, fault.notBefore, now))
+        continue;
       return this.#strikes(fault, { kind: fault.kind, ms: fault.ms }, now);
     }
     return undefined;
+  }
+
+  #isFirstFrom(fault: Fault, notBefore: number, now: number): boolean {
+    if (now < notBefore || this.#once.has(fault)) return false;
+    this.#once.add(fault);
+    return true;
   }
 
   #strikes<Kind>(fault: Fault, struck: Struck<Kind>, now: number): Struck<Kind> {
