@@ -39,7 +39,7 @@ export function drawScenario(seed: number): Scenario {
     seed,
     nodes: story === undefined ? nodes : [...nodes, story.node],
     scheduler,
-    hasController: dice.chance(0.5),
+    hasController: dice.chance(0.5) || story?.needsController === true,
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     ...(story?.forbiddenPods !== undefined && { forbiddenPods: story.forbiddenPods }),
     network: {

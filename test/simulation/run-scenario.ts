@@ -97,7 +97,11 @@ export async function runScenario(
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence),
     new PartialGroupChecker(evidence, scenario.forbiddenNode),
-    new WaitingChecker(evidence, { schedulerName, forbiddenNode: scenario.forbiddenNode }),
+    new WaitingChecker(evidence, {
+      schedulerName,
+      forbiddenNode: scenario.forbiddenNode,
+      forbiddenPods: scenario.forbiddenPods,
+    }),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
   ];
   try {

@@ -22,6 +22,8 @@ export interface NodePlan {
   readonly mebibytes: number;
   readonly pods: number;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Takes only pods that name its zone. */
+  readonly isReserved?: boolean;
 }
 
 export interface SchedulerPlan {

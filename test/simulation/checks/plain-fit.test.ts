@@ -3,7 +3,17 @@ import { PlainRoom } from './plain-fit.ts';
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
 const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): PlainNode => {
-  return { name, version: 1, milliCpu, mebibytes: 1_000, pods: 10, zone: undefined, isClosed: false, ...more };
+  return {
+    name,
+    version: 1,
+    milliCpu,
+    mebibytes: 1_000,
+    pods: 10,
+    zone: undefined,
+    isClosed: false,
+    isReserved: false,
+    ...more,
+  };
 };
 
 const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {

@@ -34,7 +34,8 @@ export class PlainRoom {
   takes(pod: PlainPod, name: string): boolean {
     const known = this.#nodes.get(name);
     if (known === undefined || known.node.isClosed) return false;
-    if (pod.zone !== undefined && pod.zone !== known.node.zone) return false;
+    const isElsewhere = pod.zone !== known.node.zone;
+    if (isElsewhere && (pod.zone !== undefined || known.node.isReserved)) return false;
     known.pods.push(pod);
     const fits = this.excess(name) === undefined;
     known.pods.pop();

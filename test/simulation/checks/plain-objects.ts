@@ -38,6 +38,8 @@ export interface PlainNode {
   readonly zone: string | undefined;
   /** Nothing new may come. */
   readonly isClosed: boolean;
+  /** Only pods that name its zone may come. */
+  readonly isReserved: boolean;
 }
 
 export interface PlainGroup {
@@ -104,7 +106,8 @@ export function plainNode(object: JsonObject): PlainNode {
     mebibytes: mebibytes(status.allocatable.memory),
     pods: Number(status.allocatable.pods),
     zone: metadata.labels?.zone,
-    isClosed: spec?.unschedulable === true || (spec?.taints ?? []).length > 0,
+    isClosed: spec?.unschedulable === true || (spec?.taints ?? []).some(({ key }: any) => key !== 'reserved'),
+    isReserved: (spec?.taints ?? []).some(({ key }: any) => key === 'reserved'),
   };
 }
 

@@ -17,14 +17,24 @@ export class WaitingChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #schedulerName: string;
   readonly #forbiddenNode: string | undefined;
+  readonly #forbiddenPods: readonly string[];
 
   constructor(
     evidence: Evidence,
-    { schedulerName, forbiddenNode }: { readonly schedulerName: string; readonly forbiddenNode: string | undefined },
+    {
+      schedulerName,
+      forbiddenNode,
+      forbiddenPods = [],
+    }: {
+      readonly schedulerName: string;
+      readonly forbiddenNode: string | undefined;
+      readonly forbiddenPods: readonly string[] | undefined;
+    },
   ) {
     this.#evidence = evidence;
     this.#schedulerName = schedulerName;
     this.#forbiddenNode = forbiddenNode;
+    this.#forbiddenPods = forbiddenPods;
   }
 
   settled(): number | undefined {
@@ -34,8 +44,9 @@ export class WaitingChecker implements Checker {
     const barred = barredNodes(record, past);
     let again: number | undefined;
     const pods = podsIn(record);
-    const open = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
-    for (const pod of open) this.#hasVerdict(pod);
+    const ours = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
+    for (const pod of ours) this.#hasVerdict(pod);
+    const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
     const others = (waiting: readonly PlainPod[]): PlainPod[] => pods.filter((pod) => !waiting.includes(pod));
     const room = (waiting: readonly PlainPod[], more: readonly (readonly [PlainPod, string])[] = []): PlainRoom =>
       new PlainRoom(usableNodes(record, this.#forbiddenNode), [...takenRoom(others(waiting)), ...more]);

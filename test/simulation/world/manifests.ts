@@ -14,12 +14,15 @@ export function priorityManifest(): JsonObject {
   return { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: highPriority }, value: 100 };
 }
 
-export function nodeManifest({ name, milliCpu, mebibytes, pods, labels }: NodePlan): JsonObject {
+export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserved }: NodePlan): JsonObject {
   const allocatable = { cpu: `${milliCpu}m`, memory: `${mebibytes}Mi`, pods: String(pods) };
   return {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, labels: { ...labels } },
+    ...(isReserved === true && {
+      spec: { taints: [{ key: 'reserved', value: labels?.zone ?? '', effect: 'NoSchedule' }] },
+    }),
     status: { capacity: allocatable, allocatable, conditions: [{ type: 'Ready', status: 'True' }] },
   };
 }
@@ -67,7 +70,10 @@ export function podManifest(
       ...(priority > 0 && { priorityClassName: highPriority }),
       terminationGracePeriodSeconds: 5,
       ...(gated === true && { schedulingGates: [{ name: 'simulation.example/gate' }] }),
-      ...(zone !== undefined && { nodeSelector: { zone } }),
+      ...(zone !== undefined && {
+        nodeSelector: { zone },
+        tolerations: [{ key: 'reserved', value: zone, effect: 'NoSchedule' }],
+      }),
       containers: [
         {
           name: 'main',
