@@ -2,6 +2,7 @@ import { Dice } from './dice.ts';
 import { drawStory } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import type { CallClass, Fault, GroupPlan, MemberPlan, NodePlan, Recreation, Scenario, Step } from './scenario.ts';
+import { mix } from './world/mix.ts';
 
 const longestMs = 15_000;
 const zones = ['a', 'b'];
@@ -16,7 +17,8 @@ interface Rush {
 export function drawScenario(seed: number): Scenario {
   const dice = new Dice(seed);
   const nodes = dice.some(2, 5, (i) => drawNode(dice, i));
-  const groups = dice.some(1, 4, (i) => drawGroup(dice, i, nodes));
+  const repairs = new Dice(mix(seed, 31));
+  const groups = dice.some(1, 4, (i) => ({ ...drawGroup(dice, i, nodes), ...drawRepair(repairs) }));
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
@@ -37,7 +39,7 @@ export function drawScenario(seed: number): Scenario {
     seed,
     nodes: story === undefined ? nodes : [...nodes, story.node],
     scheduler,
-    hasController: dice.chance(0.5),
+    hasController: dice.chance(0.5) || story?.needsController === true,
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     ...(story?.forbiddenPods !== undefined && { forbiddenPods: story.forbiddenPods }),
     network: {
@@ -137,6 +139,15 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
     spacingMs: dice.pick([0, 0, 5, 300]),
     groupAfterMs: dice.pick([-20, -20, 10, 1_500]),
     recreation: dice.pick<Recreation>(['never', 'same-name', 'same-name', 'new-name']),
+  };
+}
+
+function drawRepair(dice: Dice): Pick<GroupPlan, 'repairPolicy' | 'repairGraceSeconds'> {
+  const policy = dice.pick([undefined, undefined, 'Release', 'KeepTrying'] as const);
+  const seconds = dice.pick([undefined, undefined, 0, 3, 20, 90]);
+  return {
+    ...(policy !== undefined && { repairPolicy: policy }),
+    ...(seconds !== undefined && { repairGraceSeconds: seconds }),
   };
 }
 

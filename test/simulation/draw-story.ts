@@ -8,6 +8,7 @@ export interface Story {
   readonly faults: readonly Fault[];
   /** Two schedulers stand for election. */
   readonly needsStandby?: true;
+  readonly needsController?: true;
   /** The watches are slow, so that it matters what is assumed. */
   readonly watchLagMs?: number;
   /** Bindings of these pods are refused for ever. */
@@ -185,6 +186,42 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   /** A Binding is refused with a conflict although nobody has bound the pod. */
   function conflictIsFalse(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'refuse-409')] };
+  },
+  /** The first word on why a pod waits is refused. */
+  function verdictIsRefused(_dice, at) {
+    return {
+      node: node(1_000),
+      steps: [waiter(at, 'speechless', 5_000)],
+      faults: [{ on: 'call', role: 'scheduler', of: 'verdict', pod: 'speechless', nth: 0, kind: 'refuse-403', ms: 0 }],
+    };
+  },
+  /** A member ends, and its object stays. */
+  function memberEnds(dice, at) {
+    const name = 'ended';
+    return {
+      node: node(1_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 1, [whole]) },
+        waiter(at + 2_000),
+        { at: at + dice.int(3_500, 6_000), kind: 'finish-member', group: name, member: 0, phase: 'Succeeded' },
+      ],
+      faults: [],
+    };
+  },
+  /** The status of groups is refused with a conflict, again and again. */
+  function statusIsRefused(_dice, at) {
+    return {
+      node: node(1_000),
+      steps: [{ at, kind: 'create-group', group: group('unsaid', 1, [whole]) }],
+      faults: Array.from({ length: 12 }, (_, nth): Fault => {
+        return { on: 'call', role: 'controller', of: 'status', nth, kind: 'refuse-409', ms: 0 };
+      }),
+      needsController: true,
+    };
+  },
+  /** A pod that comes first cannot be bound, and another could have its room. */
+  function firstCannotBeBound(_dice, at) {
+    return { node: node(1_000), steps: [waiter(at, 'failing'), waiter(at)], faults: [], forbiddenPods: ['failing'] };
   },
 ];
 

@@ -67,6 +67,9 @@ export interface GroupPlan {
   /** The group object comes so long after the first member; negative: before it. */
   readonly groupAfterMs: number;
   readonly recreation: Recreation;
+  /** What its spec says of groups that cannot be completed, and for how long lost members are waited for; absent: nothing. */
+  readonly repairPolicy?: 'Release' | 'KeepTrying';
+  readonly repairGraceSeconds?: number;
 }
 
 /** What happens in the world besides scheduling. One that makes no sense any more (its pod is gone) does nothing. */

@@ -87,8 +87,9 @@ export class QuorumChecker implements Checker {
     );
   }
 
-  settled(): void {
+  settled(): undefined {
     for (const [id, plan] of this.#plans) this.#look(id, plan);
+    this.#plans.clear();
   }
 
   #begin(id: string, { process, sentAt, told }: Call, group: string, quorum: number): Plan {

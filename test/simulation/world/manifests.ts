@@ -27,8 +27,17 @@ export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserv
   };
 }
 
-export function groupManifest(name: string, minMember: number): JsonObject {
-  return { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', metadata: { name }, spec: { minMember } };
+export function groupManifest({ name, minMember, repairPolicy, repairGraceSeconds }: GroupPlan): JsonObject {
+  return {
+    apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+    kind: 'PodGroup',
+    metadata: { name },
+    spec: {
+      minMember,
+      ...(repairPolicy !== undefined && { repairPolicy }),
+      ...(repairGraceSeconds !== undefined && { repairGraceSeconds }),
+    },
+  };
 }
 
 export function podManifest(
