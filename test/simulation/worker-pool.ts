@@ -46,7 +46,7 @@ export class WorkerPool {
       };
       const onError = (error: unknown): void => {
         end();
-        reject(error as Error);
+        reject(error instanceof Error ? error : new Error(String(error)));
       };
       const onMessage = (message: { outcome?: Outcome; error?: string; ready?: boolean }): void => {
         if (message.ready === true) return;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/embedded/json.ts';
 import type { GroupPlan, MemberPlan, NodePlan } from '../scenario.ts';
 
-export const namespace = 'default';
+const namespace = 'default';
 export const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 export const groupsPath = `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${namespace}/podgroups`;
 export const nodesPath = '/api/v1/nodes';

@@ -159,19 +159,19 @@ export class WatchRelay implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
 
   #hand(): void {
     if (this.#waiting === undefined || this.#arrived.length === 0) return;
-    const { resolve, reject } = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = undefined;
     const piece = this.#arrived.shift()!;
     switch (piece.kind) {
       case 'bytes':
         this.#options.delivered(piece.version);
-        resolve({ done: false, value: piece.bytes });
+        waiting.resolve({ done: false, value: piece.bytes });
         return;
       case 'end':
-        resolve({ done: true, value: undefined });
+        waiting.resolve({ done: true, value: undefined });
         return;
       case 'lost':
-        reject(piece.error);
+        waiting.reject(piece.error);
     }
   }
 }
