@@ -19,7 +19,8 @@ interface Refusal {
 
 /**
  * Which nodes did not take which pods, so that others are taken instead.
- * - A Binding failed: the pod goes elsewhere once that has happened twice, and still there where no other node fits.
+ * - A Binding failed: the pod goes elsewhere once that has happened twice, and still there where no other node fits. Where all of them have
+ *   failed they take turns.
  * - A node did not admit a pod, so it has less than it says: for a while no pod of that shape goes there.
  */
 export class NodeRefusals {
@@ -53,7 +54,10 @@ export class NodeRefusals {
       counts = new Map();
       this.#counts.set(uid, counts);
     }
-    counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
+    const count = (counts.get(nodeName) ?? 0) + 1;
+    // It was asked although it is avoided, so all that it could go to are. What failed there may be over: they are tried before this one again.
+    if (count > patience) counts.clear();
+    counts.set(nodeName, count);
   }
 
   /** The node has not admitted the pod. */
