@@ -24,4 +24,11 @@ describe('nodes to which a pod could not be bound', () => {
     expect(failing('a', 'a', 'b', 'b', 'a', 'b', 'b').avoidedBy(pod)).toEqual(['a', 'b']);
     expect(failing('a', 'a', 'b', 'b', 'a', 'b', 'b', 'a').avoidedBy(pod)).toEqual(['a']);
   });
+
+  it('take turns for siblings as well, which go where none of them is refused', () => {
+    const refusals = failing('a', 'a');
+    for (const node of ['a', 'a', 'b', 'b']) refusals.failed('sibling', node);
+    refusals.failed(pod.uid, 'a', ['sibling', 'unknown']);
+    expect(refusals.avoidedBy({ ...pod, uid: 'sibling' })).toEqual(['a']);
+  });
 });

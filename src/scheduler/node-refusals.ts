@@ -47,17 +47,20 @@ export class NodeRefusals {
     return this.#counts.size === 0 && this.#barred.size === 0;
   }
 
-  /** A Binding of the pod to the node has failed. */
-  failed(uid: string, nodeName: string): void {
-    let counts = this.#counts.get(uid);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#counts.set(uid, counts);
-    }
+  /**
+   * A Binding of the pod to the node has failed. `siblings`: uids of the members that are planned with it, for whom nodes are chosen together.
+   */
+  failed(uid: string, nodeName: string, siblings: Iterable<string> = []): void {
+    const counts = this.#counts.get(uid) ?? new Map<string, number>();
+    this.#counts.set(uid, counts);
     const count = (counts.get(nodeName) ?? 0) + 1;
-    // It was asked although it is avoided, so all that it could go to are. What failed there may be over: they are tried before this one again.
-    if (count > patience) counts.clear();
     counts.set(nodeName, count);
+    if (count <= patience) return;
+    // It was asked although it is avoided, so all that they could go to are. What failed there may be over: it is tried before this one again.
+    for (const each of [uid, ...siblings]) {
+      const others = this.#counts.get(each);
+      for (const name of others?.keys() ?? []) if (name !== nodeName) others!.delete(name);
+    }
   }
 
   /** The node has not admitted the pod. */

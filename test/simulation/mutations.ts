@@ -331,6 +331,13 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/releases.ts',
     find: 'const end = since + gang.spec.repairGraceMs;',
     replace: 'const end = since;',
+    and: [
+      {
+        file: 'scheduler/releases.ts',
+        find: 'return spell.since + gang.spec.repairGraceMs - this',
+        replace: 'return spell.since - this',
+      },
+    ],
     within: 500,
   },
   {
