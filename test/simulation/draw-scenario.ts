@@ -1,5 +1,5 @@
 import { Dice } from './dice.ts';
-import { drawStory } from './draw-story.ts';
+import { drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import type { CallClass, Fault, GroupPlan, MemberPlan, NodePlan, Recreation, Scenario, Step } from './scenario.ts';
 import { mix } from './world/mix.ts';
@@ -22,7 +22,8 @@ export function drawScenario(seed: number): Scenario {
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
-  const story = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
+  const told = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
+  const story = told ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
   const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
@@ -33,6 +34,7 @@ export function drawScenario(seed: number): Scenario {
     burst: isTight ? dice.int(1, 4) : 100,
     permitMs: waits === 'permit' ? dice.int(500, 4_000) : 0,
     preBindMs: waits === 'preBind' ? dice.int(200, 3_000) : 0,
+    ...(repairs.chance(0.25) && { workAtATime: repairs.pick([1, 3, 10]) }),
   };
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
@@ -139,15 +141,6 @@ function drawGroup(dice: Dice, i: number, nodes: readonly NodePlan[]): GroupPlan
     spacingMs: dice.pick([0, 0, 5, 300]),
     groupAfterMs: dice.pick([-20, -20, 10, 1_500]),
     recreation: dice.pick<Recreation>(['never', 'same-name', 'same-name', 'new-name']),
-  };
-}
-
-function drawRepair(dice: Dice): Pick<GroupPlan, 'repairPolicy' | 'repairGraceSeconds'> {
-  const policy = dice.pick([undefined, undefined, 'Release', 'KeepTrying'] as const);
-  const seconds = dice.pick([undefined, undefined, 0, 3, 20, 90]);
-  return {
-    ...(policy !== undefined && { repairPolicy: policy }),
-    ...(seconds !== undefined && { repairGraceSeconds: seconds }),
   };
 }
 

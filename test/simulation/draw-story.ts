@@ -225,6 +225,55 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   },
 ];
 
+/** Groups that are bound in part, and whose other room another scheduler takes. */
+const tearings: readonly ((dice: Dice, at: number) => Story)[] = [
+  function groupIsTorn(dice, at) {
+    const recreation = dice.pick(['never', 'same-name', 'new-name'] as const);
+    const torn = group('torn', 2, [whole, whole], { recreation, ...drawRepair(dice), repairGraceSeconds: 3 });
+    return {
+      node: node(2_000),
+      steps: [{ at, kind: 'create-group', group: torn }, taken(dice, at + 500)],
+      faults: refusals('torn-1'),
+    };
+  },
+  function twoAreTorn(dice, at) {
+    const groups = ['torn', 'rent'].map((name) =>
+      group(name, 2, [whole, whole], { recreation: 'same-name', repairGraceSeconds: 3, priority: dice.pick([0, 100]) }),
+    );
+    return {
+      node: node(4_000),
+      steps: [
+        ...groups.map((each): Step => ({ at, kind: 'create-group', group: each })),
+        taken(dice, at + 500),
+        taken(dice, at + 550),
+      ],
+      faults: ['torn-1', 'rent-1'].flatMap(refusals),
+    };
+  },
+];
+
+function taken(dice: Dice, at: number): Step {
+  const until = dice.chance(0.7) ? { forMs: 0, stays: true as const } : { forMs: dice.int(5_000, 20_000) };
+  return { at, kind: 'foreign-pod', node: 'story', milliCpu: 1_000, ...until };
+}
+
+function refusals(pod: string): Fault[] {
+  return [0, 1, 2].map((nth) => onBinding(pod, 'refuse-403', 0, nth));
+}
+
+export function drawRepair(dice: Dice): Pick<GroupPlan, 'repairPolicy' | 'repairGraceSeconds'> {
+  const policy = dice.pick([undefined, undefined, 'Release', 'KeepTrying'] as const);
+  const seconds = dice.pick([undefined, undefined, 0, 3, 20, 90]);
+  return {
+    ...(policy !== undefined && { repairPolicy: policy }),
+    ...(seconds !== undefined && { repairGraceSeconds: seconds }),
+  };
+}
+
+export function drawTearing(dice: Dice): Story {
+  return dice.pick(tearings)(dice, dice.int(100, 4_000));
+}
+
 export function drawStory(dice: Dice): Story {
   return dice.pick(stories)(dice, dice.int(100, 4_000));
 }

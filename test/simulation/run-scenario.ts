@@ -9,6 +9,7 @@ import { plainPod } from './checks/plain-objects.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-releases.ts';
+import { ReleaseChecker } from './checks/releases.ts';
 import { baseMs, settlingMs } from './settling.ts';
 import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
@@ -96,6 +97,7 @@ export async function runScenario(
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence),
+    new ReleaseChecker(evidence),
     new PartialGroupChecker(evidence, scenario.forbiddenNode),
     new WaitingChecker(evidence, {
       schedulerName,
