@@ -21,7 +21,8 @@ interface Refusal {
  * Which nodes did not take which pods, so that others are taken instead.
  * - A Binding failed: the pod goes elsewhere once that has happened twice, and still there where no other node fits. Where all of them have
  *   failed they take turns.
- * - A node did not admit a pod, so it has less than it says: for a while no pod of that shape goes there.
+ * - A node did not admit a pod, so it has less than it says: no pod of that shape goes there for a while, or until
+ *   another pod has left it.
  */
 export class NodeRefusals {
   readonly #clock: Pick<Clock, 'setTimer'>;
@@ -105,6 +106,11 @@ export class NodeRefusals {
       this.#open(template, nodeName);
     }
     this.#refusals.delete(nodeName);
+  }
+
+  /** A pod has left the node: what it did not admit then it may now. How often it has not still counts. */
+  roomFreed(nodeName: string): void {
+    for (const template of this.#refusals.get(nodeName)?.keys() ?? []) this.#open(template, nodeName);
   }
 
   stop(): void {
