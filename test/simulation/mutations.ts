@@ -357,14 +357,6 @@ export const mutations: readonly Mutation[] = [
     within: 1_000,
   },
   {
-    name: 'refusing-node-is-trusted',
-    why: 'A pod goes to the node again that has just not admitted one like it.',
-    file: 'scheduler/node-refusals.ts',
-    find: 'this.#barred.set(template, (this.#barred.get(template) ?? new Set()).add(nodeName));',
-    replace: '',
-    within: 2_000,
-  },
-  {
     name: 'room-given-away-at-the-first-refusal',
     why: 'A bind has failed as soon as one of its Bindings is refused, though others are under way.',
     file: 'scheduler/api/api-pod-binder.ts',

@@ -68,7 +68,7 @@ export class OverCommitChecker implements Checker {
     }
     const object = record.get('pods', pod.key, call.views.at(-1)!.pods);
     const known = object && plainPod(object);
-    const isKnownThere = known !== undefined && known.uid === pod.uid && known.node === pod.node;
+    const isKnownThere = known?.uid === pod.uid && known.node === pod.node;
     if (isKnownThere) {
       const isGrown = pod.milliCpu > known.milliCpu || pod.mebibytes > known.mebibytes;
       return isGrown ? 'over-committed: a pod had been resized, unknown to the sender' : undefined;

@@ -94,7 +94,7 @@ export class Network implements Transport {
   #isForbidden({ body }: TransportRequest): boolean {
     const { forbiddenNode, forbiddenPods } = this.#options;
     if (forbiddenNode === undefined && forbiddenPods === undefined) return false;
-    const { metadata, target } = JSON.parse(String(body)) as any;
+    const { metadata, target } = JSON.parse(String(body));
     return target.name === forbiddenNode || forbiddenPods?.includes(metadata.name) === true;
   }
 
