@@ -357,42 +357,6 @@ export const mutations: readonly Mutation[] = [
     within: 1_000,
   },
   {
-    name: 'refusing-node-is-trusted',
-    why: 'A pod goes to the node again that has just not admitted one like it.',
-    file: 'scheduler/node-refusals.ts',
-    find: 'this.#barred.set(template, (this.#barred.get(template) ?? new Set()).add(nodeName));',
-    replace: '',
-    within: 2_000,
-  },
-  {
-    name: 'room-given-away-at-the-first-refusal',
-    why: 'A bind has failed as soon as one of its Bindings is refused, though others are under way.',
-    file: 'scheduler/api/api-pod-binder.ts',
-    find: 'if (running === 0 || saysThatItCannotBe(error)) reject(error);',
-    replace: 'reject(error);',
-    and: [
-      {
-        file: 'scheduler/api/api-pod-binder.ts',
-        find: 'const isLost = lostUntil > clock.monotonic();',
-        replace: 'const isLost = false;',
-      },
-      {
-        file: 'scheduler/api/api-pod-binder.ts',
-        find: 'if (isBound !== false || leftMs <= 0) return isBound;',
-        replace: 'return isBound;',
-      },
-    ],
-    within: 8_000,
-  },
-  {
-    name: 'picture-changes-under-an-attempt',
-    why: 'What the watches say is applied while an attempt is open.',
-    file: 'scheduler/standstill.ts',
-    find: 'if (this.isOn && !this.#isCatchingUp) this.#putOff.push(change);\n    else change();',
-    replace: 'change();',
-    within: 1_000,
-  },
-  {
     name: 'verdict-dropped',
     why: 'A verdict that could not be written is forgotten.',
     file: 'scheduler/verdicts.ts',

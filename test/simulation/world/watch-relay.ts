@@ -42,7 +42,12 @@ const expiredLine = `${JSON.stringify({
 export class WatchRelay implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
   readonly #options: WatchRelayOptions;
   readonly #arrived: Piece[] = [];
-  #waiting: { resolve(result: IteratorResult<Uint8Array, undefined>): void; reject(error: Error): void } | undefined;
+  #waiting:
+    | {
+        readonly resolve: (result: IteratorResult<Uint8Array, undefined>) => void;
+        readonly reject: (error: Error) => void;
+      }
+    | undefined;
   #lastDue = 0;
   /** Nothing that is read from now on reaches the process. */
   #isDead = false;
