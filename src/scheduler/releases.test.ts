@@ -167,6 +167,22 @@ describe('a group on nodes in part that cannot be completed', () => {
     expect(core.picture.released).toEqual([]);
   });
 
+  it('nor when it is in part anew, after the one that was there at the start has succeeded', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
+    core.node({ name: 'a', cpu: 3 });
+    core.group({ name: 'red', minMember: 3, status: {} });
+    core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeName: 'a', owner: 'job' });
+    for (const name of ['red-1', 'red-2']) core.pod({ name, group: 'red', cpu: 1, owner: 'job' });
+    core.start();
+    await core.attempt();
+    core.change('red-0', { phase: 'Succeeded' });
+    await core.accept('red-1');
+    core.change('red-1', { nodeName: 'a' });
+    await core.refuse('red-2', 'no');
+    await pass(core, 300 * second);
+    expect(core.picture.released).toEqual([]);
+  });
+
   it('is not released by a process that took over while nobody says whether it has started', async () => {
     const core = torn({ status: {} });
     await pass(core, 300 * second);

@@ -103,6 +103,11 @@ export class Releases {
   readonly #past = new Map<string, Past>();
   /** group key -> why it stays although it is overdue, as was last said */
   readonly #stays = new Map<string, string>();
+  /**
+   * Keys of groups of which this process has found somebody on a node or having succeeded, while any of it is left: what it was before, this
+   * process has not seen.
+   */
+  readonly #found = new Set<string>();
   /** Keys of groups that had their turn in this round. */
   readonly #judged = new Set<string>();
   #timer: Timer | undefined;
@@ -118,6 +123,7 @@ export class Releases {
 
   /** The picture is complete, and what is on nodes in part is known. */
   begin(): void {
+    for (const gang of this.#options.cluster.gangs()) if (hasAnybodyLeft(gang)) this.#found.add(gang.key);
     this.#setTimer(0);
   }
 
@@ -126,6 +132,7 @@ export class Releases {
     const { cluster, partial } = this.#options;
     const gang = cluster.gang(key);
     this.#settle(key, gang);
+    if (gang === undefined || !hasAnybodyLeft(gang)) this.#found.delete(key);
     if (gang?.spec === undefined || gang.started) this.#past.delete(key);
     if (partial.spellOf(key) === undefined) this.#stays.delete(key);
     else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
@@ -238,7 +245,8 @@ export class Releases {
     const { profiles } = this.#options;
     if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
     if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
-    if (isInherited && (!spec!.tellsOfStart || mayHaveStarted(gang))) {
+    const isUntold = this.#found.has(gang.key) && !spec!.tellsOfStart;
+    if (isUntold || (isInherited && mayHaveStarted(gang))) {
       return {
         kind: 'stay',
         why: 'it may have started before this scheduler did, and nobody keeps its condition Started',
@@ -418,6 +426,12 @@ export class Releases {
       gang,
     );
   }
+}
+
+/** Where nobody is, a group begins anew. */
+function hasAnybodyLeft(gang: GangView): boolean {
+  const states = ['bound', 'stranded', 'leaving', 'succeeded'] as const;
+  return states.some((state) => gang.count(state) > 0);
 }
 
 function isOnNode(state: ReturnType<GangView['stateOf']>): boolean {
