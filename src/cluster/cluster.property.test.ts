@@ -5,23 +5,13 @@ import { isTerminal, isUnbound, planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';
 import type { AssumptionOutcome } from './cluster.ts';
+import { memberStates } from './gang.ts';
 import type { Gang, GangSpec } from './gang.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Savepoint, Transaction } from './transaction.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
 const groupNames = ['red', 'blue'];
-const memberStates = [
-  'pending',
-  'gated',
-  'planned',
-  'bound',
-  'stranded',
-  'succeeded',
-  'failed',
-  'leaving',
-  'former',
-] as const;
 const uids = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
 
 /** What the API may say, and what a cycle may leave behind when it commits. */

@@ -30,8 +30,19 @@ export interface GangSpec {
  * confirmed; `bound` runs or will run on its node; `stranded` is on a node that has gone or does not run pods; `succeeded`, `failed` have ended; `leaving` is being deleted; `former` was
  * planned, is bound or has succeeded for another group object than the present one, and says nothing of this one.
  */
-export type MemberState =
-  'pending' | 'gated' | 'planned' | 'bound' | 'stranded' | 'succeeded' | 'failed' | 'leaving' | 'former';
+export type MemberState = (typeof memberStates)[number];
+
+export const memberStates = [
+  'pending',
+  'gated',
+  'planned',
+  'bound',
+  'stranded',
+  'succeeded',
+  'failed',
+  'leaving',
+  'former',
+] as const;
 
 /** What is known of a member that is assumed on a node. */
 export interface MemberPlan {

@@ -1,21 +1,10 @@
-import type { Gang, MemberState } from '../../cluster/gang.ts';
+import { memberStates } from '../../cluster/gang.ts';
+import type { Gang } from '../../cluster/gang.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Answer, Route } from '../route.ts';
 import { isWish, pageAnswer, pageWish, readPage } from './page.ts';
 import type { PageWish } from './page.ts';
 import { shortened } from './shortened.ts';
-
-const states: readonly MemberState[] = [
-  'pending',
-  'gated',
-  'planned',
-  'bound',
-  'stranded',
-  'succeeded',
-  'failed',
-  'leaving',
-  'former',
-];
 
 /**
  * /debug/groups: the pod groups as the scheduler sees them: how many of how many members are where, and why not. With `?namespace=` and `?name=`
@@ -63,7 +52,7 @@ async function membersAnswer(gang: Gang, wish: PageWish, scheduler: Pick<Schedul
 
 function describe(gang: Gang, picture: Scheduler['picture']): object {
   const slash = gang.key.indexOf('/');
-  const counts = states.map((state) => [state, gang.count(state)] as const).filter(([, count]) => count > 0);
+  const counts = memberStates.map((state) => [state, gang.count(state)] as const).filter(([, count]) => count > 0);
   const [waiting] = gang.pending.values();
   const verdict = waiting === undefined ? undefined : picture.verdictOf(waiting.uid);
   return {
