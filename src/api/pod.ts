@@ -6,6 +6,8 @@ import { toResourceList } from './resource-list.ts';
 import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
 import type { ResourceNames } from './resource-names.ts';
+import type { LabelSelector } from './label-selector.ts';
+import { LabelInterner } from './label-interner.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
 import { sameLabels } from './same-labels.ts';
 
@@ -39,6 +41,41 @@ export interface NodeAffinityRules {
   }[];
 }
 
+/** One wish to be, or not to be, where other pods are; as the API has it. */
+export interface PodAffinityTerm {
+  readonly labelSelector?: LabelSelector | null;
+  readonly namespaces?: readonly string[] | null;
+  readonly namespaceSelector?: LabelSelector | null;
+  readonly topologyKey: string;
+}
+
+export interface PodAffinityTerms {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] | null;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?:
+    readonly { readonly weight: number; readonly podAffinityTerm: PodAffinityTerm }[] | null;
+}
+
+/** What a pod says of other pods: beside which it is to be, and beside which not. */
+export interface PodAffinityRules {
+  readonly podAffinity?: PodAffinityTerms | null;
+  readonly podAntiAffinity?: PodAffinityTerms | null;
+}
+
+/** How pods that a selector matches are to be spread; as the API has it. */
+export interface TopologySpreadConstraint {
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  readonly whenUnsatisfiable: string;
+  readonly labelSelector?: LabelSelector | null;
+  readonly minDomains?: number | null;
+  readonly nodeAffinityPolicy?: string | null;
+  readonly nodeTaintsPolicy?: string | null;
+  readonly matchLabelKeys?: readonly string[] | null;
+}
+
+/** The kinds of controllers whose selector tells which pods belong together. */
+export type SelectingController = 'ReplicationController' | 'ReplicaSet' | 'StatefulSet';
+
 export interface HostPort {
   readonly protocol: string;
   readonly hostIP: string;
@@ -59,6 +96,11 @@ export interface PodTemplate {
   readonly nodeAffinity: NodeAffinityRules | undefined;
   readonly tolerations: readonly Toleration[];
   readonly hostPorts: readonly HostPort[];
+  /** Undefined when it says nothing of other pods. */
+  readonly podAffinity: PodAffinityRules | undefined;
+  readonly topologySpread: readonly TopologySpreadConstraint[];
+  /** Its controller, in its own namespace, where that is of one of these kinds. */
+  readonly controller: { readonly kind: SelectingController; readonly name: string } | undefined;
 }
 
 export interface PodScheduledCondition {
@@ -79,6 +121,7 @@ export interface Pod {
   readonly resourceVersion: string;
   /** Milliseconds since the epoch. */
   readonly creationTimestamp: number;
+  /** Pods with equal labels share one object. */
   readonly labels: Readonly<Record<string, string>>;
   /** namespace/name of the PodGroup it names, whether or not that exists. */
   readonly podGroupKey: string | undefined;
@@ -162,6 +205,12 @@ export interface RawPod {
     readonly deletionTimestamp?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly name: string;
+      readonly controller?: boolean;
+    }[];
   };
   readonly spec: Omit<RawRequestSpec, 'containers' | 'initContainers'> & {
     readonly containers?: readonly RawContainer[];
@@ -171,7 +220,8 @@ export interface RawPod {
     readonly nodeName?: string;
     readonly schedulingGates?: readonly { readonly name: string }[];
     readonly nodeSelector?: Readonly<Record<string, string>>;
-    readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules };
+    readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules } & PodAffinityRules;
+    readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | null;
     readonly tolerations?: readonly Toleration[];
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
@@ -202,6 +252,7 @@ export class PodProjector {
   readonly #names: ResourceNames;
   /** canonical text of a template -> the template */
   readonly #templates = new WeakInterner<PodTemplate>();
+  readonly #labels = new LabelInterner();
 
   constructor(names: ResourceNames) {
     this.#names = names;
@@ -223,7 +274,7 @@ export class PodProjector {
       key: `${metadata.namespace}/${metadata.name}`,
       resourceVersion: metadata.resourceVersion,
       creationTimestamp: metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp),
-      labels: metadata.labels ?? noLabels,
+      labels: metadata.labels === undefined ? noLabels : this.#labels.intern(metadata.labels),
       podGroupKey: group === undefined ? undefined : `${metadata.namespace}/${group.name}`,
       membershipDisagreement: group?.disagreement,
       schedulerName: spec.schedulerName ?? 'default-scheduler',
@@ -244,7 +295,7 @@ export class PodProjector {
     };
   }
 
-  #template({ spec, status }: RawPod): PodTemplate {
+  #template({ metadata, spec, status }: RawPod): PodTemplate {
     const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names, status);
     sum.set(podsId, 1);
     const template: PodTemplate = {
@@ -255,9 +306,40 @@ export class PodProjector {
       nodeAffinity: spec.affinity?.nodeAffinity,
       tolerations: spec.tolerations ?? nothing,
       hostPorts: hostPortsOf(spec),
+      podAffinity: podAffinityOf(spec.affinity),
+      topologySpread: spec.topologySpreadConstraints ?? nothing,
+      controller: controllerOf(metadata.ownerReferences),
     };
     return this.#templates.intern(JSON.stringify(template), template);
   }
+}
+
+function podAffinityOf(affinity: RawPod['spec']['affinity']): PodAffinityRules | undefined {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  if (!hasTerms(podAffinity) && !hasTerms(podAntiAffinity)) return undefined;
+  return {
+    ...(hasTerms(podAffinity) && { podAffinity }),
+    ...(hasTerms(podAntiAffinity) && { podAntiAffinity }),
+  };
+}
+
+function hasTerms(terms: PodAffinityTerms | null | undefined): terms is PodAffinityTerms {
+  const required = terms?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0;
+  return required + (terms?.preferredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
+}
+
+/** apiVersion and kind -> the kind, of those whose selectors are read */
+const selectingControllers: Readonly<Record<string, SelectingController>> = {
+  'v1 ReplicationController': 'ReplicationController',
+  'apps/v1 ReplicaSet': 'ReplicaSet',
+  'apps/v1 StatefulSet': 'StatefulSet',
+};
+
+function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplate['controller'] {
+  const owner = owners?.find(({ controller }) => controller === true);
+  if (owner === undefined) return undefined;
+  const key = `${owner.apiVersion} ${owner.kind}`;
+  return Object.hasOwn(selectingControllers, key) ? { kind: selectingControllers[key]!, name: owner.name } : undefined;
 }
 
 /** The host ports of the containers that run as long as the pod: init containers only when they are sidecars. */

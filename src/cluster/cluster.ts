@@ -6,8 +6,13 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
+import { KnownTerms } from './known-terms.ts';
+import { ListedObjects } from './listed-objects.ts';
 import { NodeInfo } from './node-info.ts';
+import { PlacedPods } from './placed-pods.ts';
 import { Room } from './room.ts';
+import { Topologies } from './topologies.ts';
+import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
 
@@ -37,6 +42,13 @@ export class Cluster {
   readonly resources: ResourceNames;
   /** What is free, in sum. */
   readonly room = new Room();
+  /** What plugins read besides nodes, pods and groups. */
+  readonly listed = new ListedObjects();
+  /** What pods say of other pods. */
+  readonly knownTerms = new KnownTerms();
+  /** The pods on nodes by what tells them apart. */
+  readonly placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
+  readonly #topologies = new Topologies();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
@@ -77,6 +89,11 @@ export class Cluster {
   /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
   get nodesRevision(): number {
     return this.#nodesRevision;
+  }
+
+  /** Which nodes have the same value of the label. Good for as long as `nodesRevision` stands. */
+  topology(key: string): Topology {
+    return this.#topologies.of(key, this.#nodes, this.#nodesRevision);
   }
 
   setNode(node: Node): void {
@@ -156,11 +173,12 @@ export class Cluster {
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
     const wasThere = known !== undefined && !isTerminal(known);
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
+    this.knownTerms.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
     else this.#pods.set(pod.uid, pod);
-    if (unmoved) this.nodeOf(pod)?.pods.set(pod.uid, pod);
+    if (unmoved) this.nodeOf(pod)?.changePod(pod);
     else this.#putOnNode(pod);
     this.#followNomination(pod);
     if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
@@ -172,6 +190,7 @@ export class Cluster {
     const known = this.#pods.get(uid);
     if (known === undefined) return 'none';
     const assumed = this.#assumed.has(uid);
+    this.knownTerms.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
@@ -328,7 +347,7 @@ export class Cluster {
   #nodeNamed(name: string): NodeInfo {
     let info = this.#nodesByName.get(name);
     if (info === undefined) {
-      info = new NodeInfo(name, unknownNode);
+      info = new NodeInfo(name, unknownNode, this.placed);
       this.#nodesByName.set(name, info);
     }
     return info;

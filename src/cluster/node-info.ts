@@ -35,11 +35,19 @@ export interface NodeView extends NodeContents {
   free(id: ResourceId): number;
 }
 
-/** What a node holds, as its owner may change it. */
+/** What a node held, as its owner may change it. */
 export interface OwnContents extends NodeContents {
   readonly requested: number[];
   readonly pods: Map<string, Pod>;
   readonly hostPorts: HostPort[];
+  /** Those of the pods that were taken off. */
+  readonly gone: readonly Pod[];
+}
+
+/** Told of every pod that comes to a node or leaves it, when it has. */
+export interface PlacementLog {
+  came(node: NodeInfo, pods: readonly Pod[]): void;
+  left(node: NodeInfo, pods: readonly Pod[]): void;
 }
 
 /** A node of the picture. */
@@ -57,9 +65,11 @@ export class NodeInfo implements NodeView {
   pods = new Map<string, Pod>();
   readonly claims = new Map<string, Claim>();
   hostPorts: HostPort[] = [];
+  readonly #log: PlacementLog | undefined;
 
-  constructor(name: string, node: Node) {
+  constructor(name: string, node: Node, log?: PlacementLog) {
     this.name = name;
+    this.#log = log;
     this.nameHash = hashText(name);
     this.node = node;
   }
@@ -78,12 +88,21 @@ export class NodeInfo implements NodeView {
   }
 
   addPod(pod: Pod): void {
+    this.#put(pod);
+    this.#log?.came(this, [pod]);
+  }
+
+  /** A pod that is here has changed, but for its template. */
+  changePod(pod: Pod): void {
+    const before = this.pods.get(pod.uid)!;
     this.pods.set(pod.uid, pod);
-    this.#account(pod, 1);
-    for (const port of pod.template.hostPorts) this.hostPorts.push(port);
+    if (before.labels === pod.labels && before.deleting === pod.deleting) return;
+    this.#log?.left(this, [before]);
+    this.#log?.came(this, [pod]);
   }
 
   removePod(pod: Pod): void {
+    this.#log?.left(this, [this.pods.get(pod.uid) ?? pod]);
     this.pods.delete(pod.uid);
     this.#account(pod, -1);
     for (const port of pod.template.hostPorts) {
@@ -105,9 +124,10 @@ export class NodeInfo implements NodeView {
     this.hostPorts = [];
     if (gone.length < pods.size) {
       const uids = new Set(gone.map(({ uid }) => uid));
-      for (const pod of pods.values()) if (!uids.has(pod.uid)) this.addPod(pod);
+      for (const pod of pods.values()) if (!uids.has(pod.uid)) this.#put(pod);
     }
-    return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
+    this.#log?.left(this, gone);
+    return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts, gone };
   }
 
   /** Makes the node hold what it held when `takeOff` answered this. */
@@ -117,6 +137,13 @@ export class NodeInfo implements NodeView {
     this.nonZeroMemory = contents.nonZeroMemory;
     this.pods = contents.pods;
     this.hostPorts = contents.hostPorts;
+    this.#log?.came(this, contents.gone);
+  }
+
+  #put(pod: Pod): void {
+    this.pods.set(pod.uid, pod);
+    this.#account(pod, 1);
+    for (const port of pod.template.hostPorts) this.hostPorts.push(port);
   }
 
   #account({ template }: Pod, sign: 1 | -1): void {

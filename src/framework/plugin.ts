@@ -1,3 +1,4 @@
+import type { ListedKind } from '../api/listed-object.ts';
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
@@ -54,6 +55,9 @@ export interface Plugin {
    */
   readonly readsOtherNodes?: boolean;
 
+  /** Kinds that it reads by `handle.cluster.listed`. They are watched only where an enabled plugin reads them. Default: none. */
+  readonly reads?: readonly ListedKind[];
+
   /**
    * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read: equal
    * texts, equal answers. The answers are kept, so nothing else may be in it, the time for one. Asked about each pod in each
@@ -69,7 +73,8 @@ export interface Plugin {
 
   /**
    * Once an attempt for pods that this plugin signs alike, else once a pod and attempt. `Skip` switches this plugin's Filter off
-   * for the attempt; any rejection ends it.
+   * for the attempt; any rejection ends it. A plugin that reads other nodes is asked again after each placement if it skipped a
+   * pod, unless it did so with `Status.skipThroughout`.
    */
   preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;
   /**

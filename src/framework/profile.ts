@@ -253,7 +253,7 @@ export class Profile {
       const isSkipped = answer instanceof Status && answer.code === 'Skip';
       if (!isSkipped) this.#preFilterCalls.get(plugin)!.calls++;
       if (answer === undefined) continue;
-      mayChange ||= plugin.readsOtherNodes === true;
+      mayChange ||= plugin.readsOtherNodes === true && answer !== Status.skipThroughout;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));

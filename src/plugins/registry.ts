@@ -5,6 +5,8 @@ import type { ObjectSchema } from './argument-schema.ts';
 import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
+import { createInterPodAffinity } from './interpodaffinity/inter-pod-affinity.ts';
+import { interPodAffinityArguments } from './interpodaffinity/inter-pod-affinity-args.ts';
 import { nodeAffinityArguments } from './nodeaffinity/added-affinity.ts';
 import { createNodeAffinity } from './nodeaffinity/node-affinity.ts';
 import { createNodeName } from './nodename/node-name.ts';
@@ -13,6 +15,8 @@ import { fitArguments } from './noderesources/fit-arguments.ts';
 import { createNodeResourcesFit } from './noderesources/node-resources-fit.ts';
 import { createNodeUnschedulable } from './nodeunschedulable/node-unschedulable.ts';
 import { noArguments } from './plugin-arguments.ts';
+import { createPodTopologySpread } from './podtopologyspread/pod-topology-spread.ts';
+import { spreadArguments } from './podtopologyspread/spread-args.ts';
 import { createPrioritySort } from './prioritysort/priority-sort.ts';
 import { createSchedulingGates } from './schedulinggates/scheduling-gates.ts';
 import { createTaintToleration } from './tainttoleration/taint-toleration.ts';
@@ -80,6 +84,20 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     points: ['filter', 'score'],
     arguments: fitArguments,
     weight: 1,
+  },
+  {
+    name: 'PodTopologySpread',
+    factory: createPodTopologySpread,
+    points: ['preFilter', 'filter', 'preScore', 'score'],
+    arguments: spreadArguments,
+    weight: 2,
+  },
+  {
+    name: 'InterPodAffinity',
+    factory: createInterPodAffinity,
+    points: ['preFilter', 'filter', 'preScore', 'score'],
+    arguments: interPodAffinityArguments,
+    weight: 2,
   },
   {
     name: 'DefaultBinder',

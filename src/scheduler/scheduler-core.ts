@@ -82,7 +82,7 @@ export class SchedulerCore {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   /** What the informers tell: the only way in. */
-  readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups'>;
+  readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups' | 'listed'>;
   readonly waitingPods: WaitingPods;
   readonly cycle: SchedulingCycle;
   readonly binding: BindingCycle;
@@ -258,6 +258,7 @@ export class SchedulerCore {
       nodes: timedHandler(handlers.nodes, clock, this.#metrics.queue.handlingOf('Node')),
       pods: timedHandler(handlers.pods, clock, this.#metrics.queue.handlingOf('Pod')),
       podGroups: timedHandler(handlers.podGroups, clock, this.#metrics.queue.handlingOf('PodGroup')),
+      listed: handlers.listed,
     };
   }
 

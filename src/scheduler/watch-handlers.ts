@@ -1,3 +1,4 @@
+import type { ListedObject } from '../api/listed-object.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound, podsScheduleAlike } from '../api/pod.ts';
@@ -85,6 +86,22 @@ export class WatchHandlers {
       if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));
       this.#options.podSeen(pod.uid, undefined);
       if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
+    },
+  };
+
+  /** Of every kind that some plugin reads besides. */
+  readonly listed: InformerHandler<ListedObject> = {
+    onAdd: (object) => {
+      this.#cluster.listed.set(object);
+      this.#tell({ resource: object.kind, action: 'Add', object, old: undefined });
+    },
+    onUpdate: (old, object) => {
+      this.#cluster.listed.set(object);
+      this.#tell({ resource: object.kind, action: 'Update', object, old });
+    },
+    onDelete: (object) => {
+      this.#cluster.listed.remove(object);
+      this.#tell({ resource: object.kind, action: 'Delete', object, old: undefined });
     },
   };
 

@@ -8,8 +8,8 @@ import type { NodeNames, Plugin, PluginFactory } from '../../framework/plugin.ts
 import { skip, Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
 import { readAddedAffinity } from './added-affinity.ts';
-import { anyMatches, compileNodeAffinity } from './compile-node-affinity.ts';
-import type { CompiledNodeAffinity, PreferredTerm } from './compile-node-affinity.ts';
+import { anyMatches, compileNodeAffinity } from '../compile-node-affinity.ts';
+import type { CompiledNodeAffinity, PreferredTerm } from '../compile-node-affinity.ts';
 
 const name = 'NodeAffinity';
 const podMismatch = new Status(

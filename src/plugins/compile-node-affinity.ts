@@ -1,6 +1,6 @@
-import { compileNodeSelectorTerm, SelectorError } from '../../api/label-selector.ts';
-import type { NodePredicate } from '../../api/label-selector.ts';
-import type { NodeAffinityRules, NodeSelectorTerm } from '../../api/pod.ts';
+import { compileNodeSelectorTerm, SelectorError } from '../api/label-selector.ts';
+import type { NodePredicate } from '../api/label-selector.ts';
+import type { NodeAffinityRules, NodeSelectorTerm } from '../api/pod.ts';
 
 export interface PreferredTerm {
   readonly weight: number;
