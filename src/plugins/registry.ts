@@ -51,7 +51,7 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
   {
     name: 'NodeName',
     factory: createNodeName,
-    points: ['filter'],
+    points: ['preFilter', 'filter'],
     arguments: noArguments('NodeName'),
   },
   {
