@@ -350,7 +350,7 @@ function hostPortsOf(spec: RawPod['spec']): readonly HostPort[] {
     .filter((port) => (port.hostPort ?? 0) > 0);
   if (ports.length === 0) return nothing;
   return ports.map((port) => ({
-    protocol: port.protocol ?? 'TCP',
+    protocol: port.protocol === undefined || port.protocol === '' ? 'TCP' : port.protocol,
     hostIP: port.hostIP === undefined || port.hostIP === '' ? '0.0.0.0' : port.hostIP,
     port: port.hostPort!,
   }));

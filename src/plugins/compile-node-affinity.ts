@@ -16,24 +16,53 @@ export interface CompiledNodeAffinity {
   readonly preferred: readonly PreferredTerm[];
 }
 
-/** Throws SelectorError for rules that cannot be understood; its path begins with `path`. */
-export function compileNodeAffinity(rules: NodeAffinityRules, path: string): CompiledNodeAffinity {
+/**
+ * Throws SelectorError for rules that cannot be understood; its path begins with `path`. With `onMalformed` it is told of terms
+ * that cannot be understood instead, and they match no node.
+ */
+export function compileNodeAffinity(
+  rules: NodeAffinityRules,
+  path: string,
+  onMalformed: Partial<Record<'required' | 'preferred', (error: SelectorError) => void>> = {},
+): CompiledNodeAffinity {
   const requiredPath = `${path}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
   const preferredPath = `${path}.preferredDuringSchedulingIgnoredDuringExecution`;
   const required = rules.requiredDuringSchedulingIgnoredDuringExecution;
   const terms = required ? listOf(required.nodeSelectorTerms, requiredPath) : undefined;
   const preferred = listOf(rules.preferredDuringSchedulingIgnoredDuringExecution, preferredPath);
   return {
-    required: terms?.map((term, index) => compileTerm(term, `${requiredPath}[${index}]`)),
+    required: terms?.map((term, index) =>
+      lenient(() => compileTerm(term, `${requiredPath}[${index}]`), matchesNothing, onMalformed.required),
+    ),
     nodeNames: terms && namedNodes(terms),
-    preferred: preferred.map((entry, index) => {
-      const { weight, preference } = objectOf(entry, `${preferredPath}[${index}]`);
-      if (!Number.isInteger(weight) || weight < 1 || weight > 100) {
-        throw new SelectorError(`${preferredPath}[${index}].weight`, 'must be a whole number from 1 to 100');
-      }
-      return { weight, matches: compileTerm(preference, `${preferredPath}[${index}].preference`) };
-    }),
+    preferred: preferred.map((entry, index) =>
+      lenient(() => compilePreferred(entry, `${preferredPath}[${index}]`), worthless, onMalformed.preferred),
+    ),
   };
+}
+
+const matchesNothing: NodePredicate = () => false;
+const worthless: PreferredTerm = { weight: 0, matches: matchesNothing };
+
+function lenient<T>(compile: () => T, instead: T, onMalformed: ((error: SelectorError) => void) | undefined): T {
+  try {
+    return compile();
+  } catch (error) {
+    if (onMalformed === undefined || !(error instanceof SelectorError)) throw error;
+    onMalformed(error);
+    return instead;
+  }
+}
+
+function compilePreferred(
+  entry: NonNullable<NodeAffinityRules['preferredDuringSchedulingIgnoredDuringExecution']>[number],
+  path: string,
+): PreferredTerm {
+  const { weight, preference } = objectOf(entry, path);
+  if (!Number.isInteger(weight) || weight < 1 || weight > 100) {
+    throw new SelectorError(`${path}.weight`, 'must be a whole number from 1 to 100');
+  }
+  return { weight, matches: compileTerm(preference, `${path}.preference`) };
 }
 
 export function anyMatches(terms: readonly NodePredicate[], node: Parameters<NodePredicate>[0]): boolean {
@@ -64,14 +93,20 @@ function compileTerm(term: NodeSelectorTerm, path: string): NodePredicate {
   }
 }
 
-/** For terms that compile: union of the names that each allows; undefined when some term does not name nodes. */
+/**
+ * Union of the names that each term allows; undefined when some term does not name nodes. Also of terms that cannot be understood
+ * otherwise, as in kube-scheduler.
+ */
 function namedNodes(terms: readonly NodeSelectorTerm[]): ReadonlySet<string> | undefined {
   const names = new Set<string>();
   for (const term of terms) {
-    const named = (term.matchFields ?? []).filter((field) => field.key === 'metadata.name' && field.operator === 'In');
-    if (named.length === 0) return undefined;
-    const [first] = named[0]!.values!;
-    if (named.every((field) => field.values![0] === first)) names.add(first!);
+    const fields: unknown = (term as NodeSelectorTerm | null)?.matchFields;
+    const named = (Array.isArray(fields) ? (fields as NonNullable<NodeSelectorTerm['matchFields']>) : [])
+      .filter((field) => field.key === 'metadata.name' && field.operator === 'In')
+      .map(({ values }) => new Set(values));
+    const [first, ...others] = named;
+    if (first === undefined) return undefined;
+    for (const name of first) if (others.every((allowed) => allowed.has(name))) names.add(name);
   }
   return terms.length === 0 ? undefined : names;
 }

@@ -55,7 +55,7 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
   {
     name: 'NodeName',
     factory: createNodeName,
-    points: ['filter'],
+    points: ['preFilter', 'filter'],
     arguments: noArguments('NodeName'),
   },
   {

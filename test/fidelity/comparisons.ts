@@ -1,0 +1,19 @@
+import { nodeAffinity } from './comparisons/node-affinity.ts';
+import { nodeName } from './comparisons/node-name.ts';
+import { nodePorts } from './comparisons/node-ports.ts';
+import { nodeUnschedulable } from './comparisons/node-unschedulable.ts';
+import { prioritySort } from './comparisons/priority-sort.ts';
+import { schedulingGates } from './comparisons/scheduling-gates.ts';
+import { taintToleration } from './comparisons/taint-toleration.ts';
+import type { PluginComparison } from './plugin-comparison.ts';
+
+/** Every plugin that is held to kube-scheduler's. */
+export const comparisons: readonly PluginComparison[] = [
+  schedulingGates,
+  prioritySort,
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  nodePorts,
+];
