@@ -1,7 +1,9 @@
+import { interPodAffinity } from './comparisons/inter-pod-affinity.ts';
 import { nodeAffinity } from './comparisons/node-affinity.ts';
 import { nodeName } from './comparisons/node-name.ts';
 import { nodePorts } from './comparisons/node-ports.ts';
 import { nodeUnschedulable } from './comparisons/node-unschedulable.ts';
+import { podTopologySpread } from './comparisons/pod-topology-spread.ts';
 import { prioritySort } from './comparisons/priority-sort.ts';
 import { schedulingGates } from './comparisons/scheduling-gates.ts';
 import { taintToleration } from './comparisons/taint-toleration.ts';
@@ -16,4 +18,6 @@ export const comparisons: readonly PluginComparison[] = [
   taintToleration,
   nodeAffinity,
   nodePorts,
+  podTopologySpread,
+  interPodAffinity,
 ];

@@ -1,3 +1,4 @@
+import { listedKinds, projectListed } from '../../src/api/listed-object.ts';
 import { projectNode } from '../../src/api/node.ts';
 import { PodProjector } from '../../src/api/pod.ts';
 import type { Pod } from '../../src/api/pod.ts';
@@ -31,6 +32,10 @@ function answerTo(question: Question): Answer {
   const cluster = new Cluster(resources);
   for (const node of question.nodes) cluster.setNode(projectNode(node, resources));
   for (const pod of question.pods) cluster.setPod(pods.project(pod));
+  for (const object of question.objects ?? []) {
+    const kind = listedKinds.find((known) => known === object.kind);
+    if (kind !== undefined) cluster.listed.set(projectListed(kind, object));
+  }
   const profile = profileOf(question, cluster);
   const plugin = profile.plugins.find(({ name }) => name === question.plugin)!;
   const pod = pods.project(question.pod);
