@@ -62,6 +62,7 @@ export class Cluster {
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
   #generation = 0;
+  #generations = new Float64Array(64);
   #nodesRevision = 0;
   #openTransaction = false;
 
@@ -79,6 +80,11 @@ export class Cluster {
   node(name: string): NodeInfo | undefined {
     const info = this.#nodesByName.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
+  }
+
+  /** node index -> `NodeInfo.generation`, for whoever goes through all of them. Another object when there are more nodes. */
+  get generations(): Float64Array {
+    return this.#generations;
   }
 
   /** Changes whenever anything about any node changes, also back to what it was. */
@@ -112,6 +118,7 @@ export class Cluster {
     if (last !== info) {
       this.#nodes[info.index] = last;
       last.index = info.index;
+      this.#setGeneration(last, last.generation);
     }
     info.index = -1;
     info.setNode(unknownNode);
@@ -277,7 +284,7 @@ export class Cluster {
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
       touch: (info) => this.#touch(info),
       restore: (info, generation) => {
-        info.generation = generation;
+        this.#setGeneration(info, generation);
         this.#generation++;
         this.room.update(info);
       },
@@ -358,8 +365,20 @@ export class Cluster {
   }
 
   #touch(info: NodeInfo): void {
-    info.generation = ++this.#generation;
+    this.#setGeneration(info, ++this.#generation);
     this.room.update(info);
+  }
+
+  #setGeneration(info: NodeInfo, generation: number): void {
+    info.generation = generation;
+    const { index } = info;
+    if (index < 0) return;
+    if (index >= this.#generations.length) {
+      const larger = new Float64Array(2 * index);
+      larger.set(this.#generations);
+      this.#generations = larger;
+    }
+    this.#generations[index] = generation;
   }
 
   #gangNamed(key: string): Gang {

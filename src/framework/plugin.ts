@@ -96,6 +96,13 @@ export interface Plugin {
   /** May the pod run on this node? Must not allocate on success; return constants on failure. */
   filter?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
 
+  /**
+   * `filter` of many nodes at once, for a plugin that reads other nodes and is therefore asked about all of them after each placement:
+   * of the first `size` nodes of `indexes` (`NodeView.index`) keeps those that it would let the pod go to, in their order, at the
+   * beginning. Answers how many. Must let go exactly where `filter` does.
+   */
+  filterAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number): number;
+
   /** Once, after the entity failed. The first plugin that returns a result ends the point. */
   postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
 
@@ -108,10 +115,13 @@ export interface Plugin {
   /** Any finite number; 0 to 100 where the plugin has no NormalizeScore. Higher is better. */
   score?(state: CycleState, pod: Pod, node: NodeView): number;
 
+  /** `score` of many nodes at once, as `filterAll` is `filter`: into `scores`, by `NodeView.index`. */
+  scoreAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void;
+
   /**
    * Turns the raw scores of all feasible nodes into 0 to 100, in place. Each result may depend only on its own raw score
    * and on the least and the greatest of them (as with all of kube-scheduler's), because a gang's next member reuses the
-   * normalised scores while those two stand.
+   * normalised scores while those two stand. That is not asked of a plugin that reads other nodes: it is given all of them each time.
    */
   normalizeScore?(state: CycleState, pod: Pod, scores: Float64Array): void;
 

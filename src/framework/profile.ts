@@ -8,6 +8,7 @@ import { keepsUp } from './keeps-up.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
 import {
+  readCount,
   readPermitAnswer,
   readPostFilterAnswer,
   readPreFilterAnswer,
@@ -319,6 +320,30 @@ export class Profile {
     return undefined;
   }
 
+  /**
+   * As `filterAll` of each of these nodes, of filters that all have a way to be asked about many at once: leaves those that pass at the
+   * beginning and answers how many. A failure is answered as such.
+   */
+  keepPassing(
+    filters: readonly FilterPlugin[],
+    state: CycleState,
+    pod: Pod,
+    indexes: Int32Array,
+    size: number,
+  ): number | Status {
+    let left = size;
+    for (const filter of filters) {
+      const { plugin } = filter;
+      filter.calls += left;
+      try {
+        left = readCount(plugin.filterAll!(state, pod, indexes, left), left);
+      } catch (error) {
+        return failureOf(plugin, 'Filter', error);
+      }
+    }
+    return left;
+  }
+
   #timedFilter(plugin: Plugin, state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const begun = this.begin();
     const status = plugin.filter!(state, pod, node);
@@ -335,6 +360,19 @@ export class Profile {
     const score = plugin.score!(state, pod, node);
     this.#calls.called(plugin, 'Score', 'Success', begun);
     return score;
+  }
+
+  /** `score` of many nodes at once, for a plugin that has a way to be asked so. Throws what the plugin throws. */
+  scoreAll(
+    scorer: ScorePlugin,
+    state: CycleState,
+    pod: Pod,
+    indexes: Int32Array,
+    size: number,
+    scores: Float64Array,
+  ): void {
+    scorer.calls += size;
+    scorer.plugin.scoreAll!(state, pod, indexes, size, scores);
   }
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {

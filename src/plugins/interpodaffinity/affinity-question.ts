@@ -111,14 +111,24 @@ export class AffinityQuestion {
   }
 
   /** Allocates nothing. */
-  verdict({ index }: NodeView): AffinityVerdict {
+  verdict(index: number): AffinityVerdict {
     if (!this.#hasWanted(index)) return 'affinity';
     if (isCounted(this.#unwantedList, index)) return 'antiAffinity';
     return isCounted(this.#unwantingList, index) ? 'existingAntiAffinity' : 'fits';
   }
 
+  /** Leaves those of the nodes that fit, in their order, at the beginning; answers how many. */
+  keepFitting(indexes: Int32Array, size: number): number {
+    let left = 0;
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      if (this.verdict(index) === 'fits') indexes[left++] = index;
+    }
+    return left;
+  }
+
   /** Of all that prefer it to be here, or not here, and of all that it prefers. */
-  score({ index }: NodeView): number {
+  score(index: number): number {
     let sum = 0;
     for (let i = 0; i < this.#scoreList.length; i++) {
       const { topology, counts } = this.#scoreList[i]!;

@@ -114,7 +114,11 @@ class InterPodAffinity implements Plugin {
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-    return refusals[questionOf(state).verdict(node)];
+    return refusals[questionOf(state).verdict(node.index)];
+  }
+
+  filterAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number): number {
+    return questionOf(state).keepFitting(indexes, size);
   }
 
   preScore(state: CycleState, pod: Pod): Status | undefined {
@@ -132,8 +136,13 @@ class InterPodAffinity implements Plugin {
     return undefined;
   }
 
-  score(state: CycleState, _pod: Pod, node: NodeView): number {
-    return questionOf(state).score(node);
+  score(state: CycleState, _pod: Pod, { index }: NodeView): number {
+    return questionOf(state).score(index);
+  }
+
+  scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    const question = questionOf(state);
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = question.score(indexes[i]!);
   }
 
   /** kube-scheduler's: the least becomes 0 and the greatest 100, in whole numbers; 0 where all are equal. */

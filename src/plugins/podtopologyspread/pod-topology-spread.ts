@@ -99,7 +99,11 @@ class PodTopologySpread implements Plugin {
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-    return refusals[state.read<SpreadQuestion>(questionKey)!.verdict(node)];
+    return refusals[state.read<SpreadQuestion>(questionKey)!.verdict(node.index)];
+  }
+
+  filterAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number): number {
+    return state.read<SpreadQuestion>(questionKey)!.keepFitting(indexes, size);
   }
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
@@ -110,9 +114,14 @@ class PodTopologySpread implements Plugin {
     return undefined;
   }
 
-  score(state: CycleState, _pod: Pod, node: NodeView): number {
+  score(state: CycleState, _pod: Pod, { index }: NodeView): number {
     const { question, weights } = state.read<Scoring>(scoringKey)!;
-    return question.score(node, weights);
+    return question.score(index, weights);
+  }
+
+  scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    const { question, weights } = state.read<Scoring>(scoringKey)!;
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = question.score(indexes[i]!, weights);
   }
 
   /** kube-scheduler's: the less the better, in whole numbers; a node that is left aside gets 0. */

@@ -93,7 +93,7 @@ export class SpreadQuestion {
   }
 
   /** By the hard constraints. Allocates nothing. */
-  verdict({ index }: NodeView): SpreadVerdict {
+  verdict(index: number): SpreadVerdict {
     for (let i = 0; i < this.#hard.length; i++) {
       const { constraint, topology, counts, least } = this.#hard[i]!;
       const domain = topology.domains[index]!;
@@ -102,6 +102,16 @@ export class SpreadQuestion {
       if (skew > constraint.maxSkew) return 'skewed';
     }
     return 'fits';
+  }
+
+  /** Leaves those of the nodes that fit, in their order, at the beginning; answers how many. */
+  keepFitting(indexes: Int32Array, size: number): number {
+    let left = 0;
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      if (this.verdict(index) === 'fits') indexes[left++] = index;
+    }
+    return left;
   }
 
   /** The more domains a topology has among these nodes, the more a pod in one of them weighs (kube-scheduler's formula). */
@@ -119,7 +129,7 @@ export class SpreadQuestion {
   }
 
   /** By the soft constraints: the less the better; `leftAside` for a node that is left aside. */
-  score({ index }: NodeView, weights: SpreadWeights): number {
+  score(index: number, weights: SpreadWeights): number {
     if (this.#scored !== undefined && this.#scored[index] === 0) return leftAside;
     let score = 0;
     for (let i = 0; i < this.#soft.length; i++) {

@@ -146,6 +146,8 @@ export class Placing {
       {
         profile,
         nodes: cluster.nodes,
+        generations: () => cluster.generations,
+        hasClaims: () => cluster.hasClaims,
         answering,
         within: this.#indexes,
         narrowing: narrowingOf?.(asked.pod),
