@@ -103,6 +103,13 @@ export interface Plugin {
    */
   filterAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number): number;
 
+  /**
+   * Asked when a plan has found no way for these pods, which are to be placed together: sets of nodes (`NodeView.index`) of which one
+   * has to hold those that this plugin ties to each other, because it does not let them apart. The plan is tried within each, the
+   * roomiest first. Undefined: it ties nobody.
+   */
+  domainsFor?(members: readonly Pod[]): readonly (readonly number[])[] | undefined;
+
   /** Once, after the entity failed. The first plugin that returns a result ends the point. */
   postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
 

@@ -16,7 +16,7 @@ import {
   readRefusalOrSkip,
 } from './plugin-answers.ts';
 import { guarded, PluginCalls } from './plugin-calls.ts';
-import { failureOf } from './plugin-failure.ts';
+import { failureOf, PluginFailure } from './plugin-failure.ts';
 import { outcomeOf } from './plugin-meter.ts';
 import type { CallCount, CountedPoint, MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
@@ -407,6 +407,18 @@ export class Profile {
     }
     this.ran('PreScore', 'Success', begun);
     return undefined;
+  }
+
+  /** Sets of nodes of which one has to hold those of the members that some Filter ties to each other. Throws PluginFailure. */
+  domainsFor(members: readonly Pod[]): readonly (readonly number[])[] {
+    return this.otherFilters.flatMap(({ plugin }) => {
+      if (plugin.domainsFor === undefined) return [];
+      try {
+        return plugin.domainsFor(members) ?? [];
+      } catch (error) {
+        throw new PluginFailure(failureOf(plugin, 'DomainsFor', error));
+      }
+    });
   }
 
   /** Some plugin may find a way to make room. */

@@ -11,7 +11,7 @@ import { KeptByText } from '../kept-by-text.ts';
 import { maxNodeScore } from '../node-score.ts';
 import { AffinityQuestion, concernOf } from './affinity-question.ts';
 import type { AffinityContext, AffinityVerdict } from './affinity-question.ts';
-import { compileAffinityRules, noRules } from './affinity-rules.ts';
+import { compileAffinityRules, noRules, reaches } from './affinity-rules.ts';
 import type { AffinityRules } from './affinity-rules.ts';
 import { affinityEvents } from './affinity-events.ts';
 import { interPodAffinityArguments } from './inter-pod-affinity-args.ts';
@@ -121,6 +121,26 @@ class InterPodAffinity implements Plugin {
     return questionOf(state).keepFitting(indexes, size);
   }
 
+  /** The domains of each topology in which some of them want to be beside others of them. */
+  domainsFor(members: readonly Pod[]): readonly (readonly number[])[] | undefined {
+    const { labelsOf } = this.#context;
+    const keys = new Set<string>();
+    for (const pod of oneOfEachSort(members)) {
+      for (const term of this.#rulesOf(pod).affinity) {
+        const isAbout = ({ namespace, labels }: Pod): boolean =>
+          reaches(term, pod.namespace, namespace, labelsOf) && term.matches(labels);
+        if (!keys.has(term.topologyKey) && members.some(isAbout)) keys.add(term.topologyKey);
+      }
+    }
+    if (keys.size === 0) return undefined;
+    return [...keys].flatMap((key) => {
+      const { domains, size } = this.#cluster.topology(key);
+      const nodes: number[][] = Array.from({ length: size }, () => []);
+      for (let index = 0; index < domains.length; index++) nodes[domains[index]!]?.push(index);
+      return nodes;
+    });
+  }
+
   preScore(state: CycleState, pod: Pod): Status | undefined {
     const { podAffinity } = pod.template;
     if (podAffinity === undefined && this.#cluster.knownTerms.isEmpty) return skip;
@@ -219,6 +239,11 @@ class InterPodAffinity implements Plugin {
     }
     return isConcerned ? text : '';
   }
+}
+
+/** Of pods that say the same of others. */
+function oneOfEachSort(members: readonly Pod[]): Iterable<Pod> {
+  return new Map(members.map((pod) => [pod.template.podAffinity, pod])).values();
 }
 
 function questionOf(state: CycleState): AffinityQuestion {

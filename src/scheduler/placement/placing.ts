@@ -17,6 +17,7 @@ import { complete } from './plan.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
 import { Ranking, sameNames } from './ranking.ts';
 import type { RankingRoom } from './ranking-room.ts';
+import { roomiestDomains } from './roomiest-domains.ts';
 
 /** What placing a member costs besides, in looks at a node. */
 const stepsPerMember = 40;
@@ -61,7 +62,7 @@ export class Placing {
   readonly #request: PlanRequest;
   readonly #transaction: Transaction;
   /** Indexes of the only nodes to look at, in order; undefined: all. */
-  readonly #indexes: readonly number[] | undefined;
+  #indexes: readonly number[] | undefined;
   #placements: readonly Placement[] = [];
   #spent = 0;
   #pauseAt = Infinity;
@@ -103,13 +104,43 @@ export class Placing {
     const first = yield* this.#place(hardestFirst);
     const { blocked, placed, never } = first;
     const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
+    if (isFinal || placed === 0) return first;
+    let refusedBy = first.refusedBy;
     // The hardest may have taken room in which easier ones would have been enough.
-    if (isFinal || placed === 0 || members.length <= needed || groups.length < 2) return first;
+    if (members.length > needed && groups.length >= 2) {
+      this.#startOver(before);
+      const again = yield* this.#place(hardestFirst.toReversed().map(({ group }) => this.#batchOf(group)));
+      if (again.blocked === undefined) return again;
+      refusedBy = new Set([...refusedBy, ...again.refusedBy]);
+    }
+    const within = yield* this.#placeWithinDomains(before);
+    return within ?? { ...first, placements: this.#placements, refusedBy };
+  }
+
+  /** The first may have taken a node beside which there is no room for those that have to be near it. */
+  *#placeWithinDomains(before: Savepoint): Steps<Plan | undefined> {
+    const { members, needed, profile } = this.#request;
+    const domains = profile.domainsFor(members);
+    if (domains.length === 0) return undefined;
+    const allowed = this.#indexes;
+    const isAllowed = allowed && new Set(allowed);
+    const open = isAllowed ? domains.map((indexes) => indexes.filter((index) => isAllowed.has(index))) : domains;
+    try {
+      for (const indexes of roomiestDomains(this.#context.cluster, open, members, needed)) {
+        this.#startOver(before);
+        this.#indexes = indexes;
+        const plan = yield* this.#place(yield* this.#inOrder(this.#groups()));
+        if (plan.blocked === undefined || failureIn(plan.blocked) !== undefined) return plan;
+      }
+    } finally {
+      this.#indexes = allowed;
+    }
+    return undefined;
+  }
+
+  #startOver(before: Savepoint): void {
     this.unreserve();
     this.#transaction.rollbackTo(before);
-    const again = yield* this.#place(hardestFirst.toReversed().map(({ group }) => this.#batchOf(group)));
-    if (again.blocked === undefined) return again;
-    return { ...first, placements: again.placements, refusedBy: new Set([...first.refusedBy, ...again.refusedBy]) };
   }
 
   #groups(): Group[] {

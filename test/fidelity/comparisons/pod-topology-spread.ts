@@ -166,7 +166,7 @@ const exactAfterChanges: DeliberateDifference = {
       const { uid, deletionTimestamp } = metadata as { readonly uid: string; readonly deletionTimestamp?: string };
       return removed.includes(uid) && deletionTimestamp !== undefined;
     });
-    return added.length + removed.length > 1 || (added.length > 0 && countsNobody) || wasLeaving;
+    return added.length + removed.length > 1 || countsNobody || wasLeaving;
   },
 };
 
