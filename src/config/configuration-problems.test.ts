@@ -3,7 +3,7 @@ import { header, remarksOf } from './testing/remarks-of.ts';
 
 const names =
   'SchedulingGates, PrioritySort, NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, ' +
-  'DefaultBinder, Coscheduling';
+  'PodTopologySpread, InterPodAffinity, DefaultBinder, Coscheduling';
 
 /** After the two lines that say what it is; so the first line of `text` is line 3. */
 function problemsOf(text: string): readonly string[] {
@@ -231,8 +231,8 @@ describe("kube-scheduler's rules", () => {
       `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", and no plugin is called that; the plugins are ${names}`,
     ],
     [
-      'plugins: {multiPoint: {enabled: [{name: PodTopologySpread}]}}',
-      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is PodTopologySpread, a plugin of kube-scheduler that Tutti ' +
+      'plugins: {multiPoint: {enabled: [{name: VolumeZone}]}}',
+      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is VolumeZone, a plugin of kube-scheduler that Tutti ' +
         `does not have yet: remove it, or take one of ${names}`,
     ],
     [
@@ -242,7 +242,7 @@ describe("kube-scheduler's rules", () => {
     ],
     [
       'plugins: {score: {enabled: [{name: NodeName}]}}',
-      '4:32: profiles[0].plugins.score.enabled[0].name is NodeName, which has nothing to do at score; its points are filter',
+      '4:32: profiles[0].plugins.score.enabled[0].name is NodeName, which has nothing to do at score; its points are preFilter, filter',
     ],
     [
       'plugins: {PreFilter: {}}',

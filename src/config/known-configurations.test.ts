@@ -37,7 +37,7 @@ describe("kube-scheduler's documentation", () => {
           weight: 1
 `;
     expect(linesOf(text, own('MyCustomPluginA', 'MyCustomPluginB'))).toContain(
-      '  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1), MyCustomPluginA(2), MyCustomPluginB(1)',
+      '  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1), InterPodAffinity(2), MyCustomPluginA(2), MyCustomPluginB(1)',
     );
   });
 
@@ -55,7 +55,9 @@ describe("kube-scheduler's documentation", () => {
 `;
     const lines = linesOf(text);
     const second = lines.slice(lines.indexOf('profile no-scoring-scheduler'));
-    expect(lines).toContain('  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1)');
+    expect(lines).toContain(
+      '  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1), PodTopologySpread(2), InterPodAffinity(2)',
+    );
     expect(second).toContain('  bind: DefaultBinder');
     expect(second.join()).not.toMatch(/score:/i);
   });
@@ -70,7 +72,7 @@ describe("kube-scheduler's documentation", () => {
       own('MyPlugin'),
     );
     expect(everywhere).toEqual(linesOf(profile + byPoints.join(''), own('MyPlugin')));
-    expect(everywhere).toContain('  preScore: NodeAffinity, MyPlugin');
+    expect(everywhere).toContain('  preScore: NodeAffinity, PodTopologySpread, InterPodAffinity, MyPlugin');
   });
 
   it('a score of a default alone, which then runs first', () => {
@@ -82,7 +84,9 @@ describe("kube-scheduler's documentation", () => {
         - name: 'NodeResourcesFit'
           weight: 5
 `;
-    expect(linesOf(text)).toContain('  score: NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2)');
+    expect(linesOf(text)).toContain(
+      '  score: NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2), PodTopologySpread(2), InterPodAffinity(2)',
+    );
   });
 
   it('the example of precedence', () => {
@@ -112,8 +116,8 @@ describe("kube-scheduler's documentation", () => {
     expect(linesOf(text, custom)).toEqual(
       expect.arrayContaining([
         '  queueSort: CustomQueueSort',
-        '  filter: NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, CustomPlugin1, CustomPlugin2',
-        '  score: NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2), CustomPlugin1(3), CustomPlugin2(1)',
+        '  filter: NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, CustomPlugin1, CustomPlugin2',
+        '  score: NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2), PodTopologySpread(2), InterPodAffinity(2), CustomPlugin1(3), CustomPlugin2(1)',
       ]),
     );
   });

@@ -13,10 +13,11 @@ const own: readonly KnownPlugin[] = [
 const defaults = {
   preEnqueue: 'SchedulingGates, Coscheduling',
   queueSort: 'PrioritySort',
-  preFilter: 'NodeAffinity, NodePorts, Coscheduling',
-  filter: 'NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit',
-  preScore: 'NodeAffinity',
-  score: 'TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1)',
+  preFilter: 'NodeName, NodeAffinity, NodePorts, PodTopologySpread, InterPodAffinity, Coscheduling',
+  filter:
+    'NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity',
+  preScore: 'NodeAffinity, PodTopologySpread, InterPodAffinity',
+  score: 'TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1), PodTopologySpread(2), InterPodAffinity(2)',
   reserve: 'Coscheduling',
   permit: 'Coscheduling',
   bind: 'DefaultBinder',
@@ -74,38 +75,40 @@ describe('the plugins of a profile', () => {
         preFilter: `${defaults.preFilter}, Mine`,
         filter: `${defaults.filter}, Mine`,
         preScore: `${defaults.preScore}, Mine`,
-        score: 'TaintToleration(3), NodeAffinity(1), NodeResourcesFit(1), Mine(1)',
+        score:
+          'TaintToleration(3), NodeAffinity(1), NodeResourcesFit(1), PodTopologySpread(2), InterPodAffinity(2), Mine(1)',
       },
     ],
     [
       '{multiPoint: {enabled: [{name: Mine}], disabled: [{name: NodeAffinity}]}}',
       'lack a default that is disabled everywhere',
       {
-        preFilter: 'NodePorts, Coscheduling, Mine',
-        filter: 'NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, Mine',
-        preScore: 'Mine',
-        score: 'TaintToleration(3), NodeResourcesFit(1), Mine(1)',
+        preFilter: 'NodeName, NodePorts, PodTopologySpread, InterPodAffinity, Coscheduling, Mine',
+        filter:
+          'NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, Mine',
+        preScore: 'PodTopologySpread, InterPodAffinity, Mine',
+        score: 'TaintToleration(3), NodeResourcesFit(1), PodTopologySpread(2), InterPodAffinity(2), Mine(1)',
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}',
       'run first at a point that names them, with its weight',
       {
-        score: 'NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2)',
+        score: 'NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2), PodTopologySpread(2), InterPodAffinity(2)',
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit}]}}',
       'weigh 1 where no weight is given',
       {
-        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2)',
+        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2), PodTopologySpread(2), InterPodAffinity(2)',
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit, weight: 0}]}}',
       'weigh 1 where 0 is given',
       {
-        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2)',
+        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2), PodTopologySpread(2), InterPodAffinity(2)',
       },
     ],
     [
@@ -119,7 +122,7 @@ describe('the plugins of a profile', () => {
       '{filter: {enabled: [{name: NodeName}], disabled: [{name: NodeName}]}}',
       'are enabled where they are disabled too',
       {
-        filter: 'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeName',
+        filter: 'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodeName',
       },
     ],
     [
@@ -127,7 +130,7 @@ describe('the plugins of a profile', () => {
       'are those alone that are named where all are disabled',
       {
         preEnqueue: undefined,
-        preFilter: undefined,
+        preFilter: 'NodeName',
         filter: 'NodeName',
         preScore: undefined,
         score: undefined,
@@ -212,7 +215,7 @@ describe('an older version', () => {
   });
 
   it('v1beta2 has the weights of its time, and no multiPoint', () => {
-    const score = 'TaintToleration(1), NodeAffinity(1), NodeResourcesFit(1)';
+    const score = 'TaintToleration(1), NodeAffinity(1), NodeResourcesFit(1), PodTopologySpread(2), InterPodAffinity(1)';
     expect(pointsOf(old('v1beta2'))).toEqual({ ...defaults, score });
     expect(remarksOf(old('v1beta2')).warnings).toEqual([
       '1:1: apiVersion is deprecated: write kubescheduler.config.k8s.io/v1, ' +
@@ -225,7 +228,7 @@ describe('an older version', () => {
 
   it('v1beta2 puts what a point enables behind its defaults, or in the place of one', () => {
     const text = `${old('v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}, {name: Mine, weight: 2}], disabled: [{name: NodeAffinity}]}}`;
-    expect(pointsOf(text).score).toBe('TaintToleration(1), NodeResourcesFit(7), Mine(2)');
+    expect(pointsOf(text).score).toBe('TaintToleration(1), NodeResourcesFit(7), PodTopologySpread(2), InterPodAffinity(1), Mine(2)');
   });
 
   it('v1beta2 may say that it serves nothing on the insecure port', () => {

@@ -45,6 +45,8 @@ describe('the default plugins', () => {
       ['TaintToleration', 3],
       ['NodeAffinity', 2],
       ['NodeResourcesFit', 1],
+      ['PodTopologySpread', 2],
+      ['InterPodAffinity', 2],
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { isQualifiedName } from '../../api/qualified-name.ts';
+import { qualifiedName } from '../../api/qualified-name.ts';
 import type { TopologySpreadConstraint } from '../../api/pod.ts';
 import type { ReportProblem } from '../argument-schema.ts';
 import { PluginArguments } from '../plugin-arguments.ts';
@@ -22,19 +22,15 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
           maxSkew: { type: 'integer', minimum: 1 },
           topologyKey: {
             type: 'string',
-            mustBe: 'a label key such as "topology.kubernetes.io/zone"',
-            check: (key: string, report: ReportProblem) => {
-              if (!isQualifiedName(key)) {
-                report([], `must be a label key such as "topology.kubernetes.io/zone", not ${JSON.stringify(key)}`);
-              }
-            },
+            pattern: `^${qualifiedName}$`,
+            mustBe: 'a label such as "topology.kubernetes.io/zone"',
           },
           whenUnsatisfiable: { enum: ['DoNotSchedule', 'ScheduleAnyway'] },
           minDomains: { type: 'integer', minimum: 1 },
           nodeAffinityPolicy: { enum: ['Honor', 'Ignore'] },
           nodeTaintsPolicy: { enum: ['Honor', 'Ignore'] },
           matchLabelKeys: { type: 'array', items: { type: 'string' } },
-          labelSelector: { refused: 'belongs to the constraints of pods: here it is told from what selects the pod' },
+          labelSelector: { refused: 'must be absent: it is made from the services and owners of each pod' },
         },
       },
     },
@@ -50,7 +46,10 @@ export const spreadArguments = new PluginArguments('PodTopologySpread', {
     report: ReportProblem,
   ) => {
     if (defaultingType === 'System' && defaultConstraints.length > 0) {
-      report(['defaultingType'], 'must be List where there are defaultConstraints, not "System"');
+      report(
+        ['defaultConstraints'],
+        'must be empty where defaultingType is System; write defaultingType: List to use them',
+      );
     }
   },
 });
