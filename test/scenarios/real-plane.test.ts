@@ -12,6 +12,7 @@ import { controller } from './controller.ts';
 import { demo } from './demo.ts';
 import { extra } from './extra.ts';
 import { gangs } from './gangs.ts';
+import { places } from './places.ts';
 import { playOn } from './play.ts';
 
 const programs = await provideForSuite('the scenarios', ['etcd', 'kube-apiserver']);
@@ -32,7 +33,7 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     await plane?.stop();
   });
 
-  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings]) {
+  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, places]) {
     playOn('real', () => rights.plane, scenarios);
   }
 
