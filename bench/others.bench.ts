@@ -140,6 +140,8 @@ for (const [title, { size, pod, existing, hasService, times }] of Object.entries
     while (core.attempt() !== undefined);
     await new Promise(setImmediate);
   }
-  console.log(`${title.padEnd(60)}${shown(mean(durations))}${shown(median(durations))}${''.padEnd(11)}${shown(mean(works))}`);
+  console.log(
+    `${title.padEnd(60)}${shown(mean(durations))}${shown(median(durations))}${''.padEnd(11)}${shown(mean(works))}`,
+  );
 }
 process.exit(0);
