@@ -122,7 +122,8 @@ describe('the plugins of a profile', () => {
       '{filter: {enabled: [{name: NodeName}], disabled: [{name: NodeName}]}}',
       'are enabled where they are disabled too',
       {
-        filter: 'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodeName',
+        filter:
+          'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, PodTopologySpread, InterPodAffinity, NodeName',
       },
     ],
     [
@@ -228,7 +229,9 @@ describe('an older version', () => {
 
   it('v1beta2 puts what a point enables behind its defaults, or in the place of one', () => {
     const text = `${old('v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}, {name: Mine, weight: 2}], disabled: [{name: NodeAffinity}]}}`;
-    expect(pointsOf(text).score).toBe('TaintToleration(1), NodeResourcesFit(7), PodTopologySpread(2), InterPodAffinity(1), Mine(2)');
+    expect(pointsOf(text).score).toBe(
+      'TaintToleration(1), NodeResourcesFit(7), PodTopologySpread(2), InterPodAffinity(1), Mine(2)',
+    );
   });
 
   it('v1beta2 may say that it serves nothing on the insecure port', () => {

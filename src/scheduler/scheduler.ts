@@ -31,6 +31,7 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
 }
 
 interface ListedReflector {
+  readonly kind: ListedKind;
   readonly reflector: Reflector<ListedObject>;
   /** Resolves when the API server does not have the kind. */
   readonly absent: Deferred<void>;
@@ -105,7 +106,8 @@ export class Scheduler {
     };
     this.#listed = [...this.#core.profiles.reads].map((kind) => this.#listedReflector(kind));
     const { nodes, pods, podGroups } = this.#reflectors;
-    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups });
+    const listed = this.#listed.map(({ kind, reflector }) => [`${kind.toLowerCase()}s`, reflector] as const);
+    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
   }
 
   /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
@@ -208,7 +210,7 @@ export class Scheduler {
       },
       listedAlike,
     );
-    return { reflector, absent };
+    return { kind, reflector, absent };
   }
 
   #reflector<T>(

@@ -1,5 +1,6 @@
 import type { Node } from '../../api/node.ts';
 import type { Pod } from '../../api/pod.ts';
+import { sameLabels } from '../../api/same-labels.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import { reaches, reachesIncoming } from './affinity-rules.ts';
 import type { AffinityRules, AffinityTerm, NamespaceLabels } from './affinity-rules.ts';
@@ -7,6 +8,8 @@ import type { AffinityRules, AffinityTerm, NamespaceLabels } from './affinity-ru
 interface AffinityReaders {
   readonly rulesOf: (pod: Pod) => AffinityRules;
   readonly labelsOf: NamespaceLabels;
+  /** Somebody, wherever it is, does not want the pod beside it. */
+  readonly mayBeBarred: (pod: Pod) => boolean;
 }
 
 /**
@@ -14,7 +17,7 @@ interface AffinityReaders {
  * with although it could be the first of them itself, that a node comes or moves where others do not want the pod, and that a namespace
  * is labelled otherwise.
  */
-export function affinityEvents({ rulesOf, labelsOf }: AffinityReaders): readonly EventRegistration[] {
+export function affinityEvents({ rulesOf, labelsOf, mayBeBarred }: AffinityReaders): readonly EventRegistration[] {
   const isAbout = (term: AffinityTerm, owner: Pod, other: Pod): boolean =>
     reaches(term, owner.namespace, other.namespace, labelsOf) && term.matches(other.labels);
   const isWanted = (pod: Pod, other: Pod): boolean => {
@@ -48,17 +51,21 @@ export function affinityEvents({ rulesOf, labelsOf }: AffinityReaders): readonly
   };
 
   const afterNode = (pod: Pod, event: ClusterEvent): boolean => {
-    if (event.resource !== 'Node' || event.action === 'Delete') return true;
+    if (event.resource !== 'Node') return true;
     const { affinity, antiAffinity } = rulesOf(pod);
     const { old } = event;
+    if (event.action === 'Delete') {
+      // What is on it is nowhere any more.
+      return mayBeBarred(pod) || mayBeFirst(pod) || antiAffinity.some((term) => hasKey(event.old, term));
+    }
     if (old === undefined) {
       // Who wants nobody was turned away because of those that are on other nodes.
       return affinity.length === 0 || antiAffinity.length > 0 || affinity.some((term) => hasKey(event.new, term));
     }
-    if (affinity.length === 0 && antiAffinity.length === 0) return true;
+    if (mayBeBarred(pod)) return !sameLabels(old.labels, event.new.labels);
     const moves = (term: AffinityTerm): boolean => old.labels[term.topologyKey] !== event.new.labels[term.topologyKey];
     return (
-      affinity.some((term) => hasKey(event.new, term) && moves(term)) ||
+      affinity.some((term) => moves(term) && (hasKey(event.new, term) || mayBeFirst(pod))) ||
       antiAffinity.some((term) => hasKey(old, term) && moves(term))
     );
   };
@@ -69,7 +76,7 @@ export function affinityEvents({ rulesOf, labelsOf }: AffinityReaders): readonly
 
   return [
     { resource: 'AssignedPod', actions: ['Add', 'Update', 'Delete'], hint: afterPod },
-    { resource: 'Node', actions: ['Add', 'Update'], hint: afterNode },
+    { resource: 'Node', actions: ['Add', 'Update', 'Delete'], hint: afterNode },
     { resource: 'Namespace', actions: ['Add', 'Update', 'Delete'], hint: afterNamespace },
   ];
 }

@@ -6,7 +6,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
+import { gained, mayHelp, sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
 import type { Sayings } from '../testing/topology-world.ts';
 import { createInterPodAffinity } from './inter-pod-affinity.ts';
 
@@ -172,7 +172,7 @@ describe('InterPodAffinity says of every pod and node', () => {
           for (let changes = world.upTo(3); changes >= 0; changes--) world.change(options);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -202,7 +202,7 @@ describe('InterPodAffinity says of every pod and node', () => {
         }
         expect(sayingsOf(world, pod!, state)).toEqual(before);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -225,7 +225,25 @@ describe('InterPodAffinity says of every pod and node', () => {
           known.set(text, sayings);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
+    );
+  });
+
+  it('nothing else after an event that is said to help nobody', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const world = new TopologyWorld(seed, createInterPodAffinity, undefined);
+        world.fill(() => optionsIn(world));
+        const pods = Array.from({ length: 6 }, () => world.build.projectedPod(optionsIn(world)));
+        for (let change = 0; change < 6; change++) {
+          const before = pods.map((pod) => sayingsOf(world, pod));
+          const event = world.change(() => optionsIn(world));
+          for (const [i, pod] of pods.entries()) {
+            if (!mayHelp(world, pod, event)) expect(gained(before[i]!, sayingsOf(world, pod))).toEqual([]);
+          }
+        }
+      }),
+      { numRuns: 200 },
     );
   });
 });

@@ -182,7 +182,11 @@ class InterPodAffinity implements Plugin {
   }
 
   eventsToRegister(): readonly EventRegistration[] {
-    return affinityEvents({ rulesOf: (pod) => this.#rulesOf(pod), labelsOf: this.#context.labelsOf });
+    return affinityEvents({
+      rulesOf: (pod) => this.#rulesOf(pod),
+      labelsOf: this.#context.labelsOf,
+      mayBeBarred: (pod) => concernOf(pod, this.#context).barred,
+    });
   }
 
   #question(pod: Pod, rules: AffinityRules, text: string): AffinityQuestion {

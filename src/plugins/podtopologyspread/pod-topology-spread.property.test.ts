@@ -8,7 +8,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
-import { sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
+import { gained, mayHelp, sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
 import type { Sayings } from '../testing/topology-world.ts';
 import { isTolerated } from '../tolerations.ts';
 import { createPodTopologySpread } from './pod-topology-spread.ts';
@@ -239,7 +239,7 @@ describe('PodTopologySpread says of every pod and node', () => {
           if (world.chance(0.5)) setSelecting(world);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -266,7 +266,7 @@ describe('PodTopologySpread says of every pod and node', () => {
         }
         expect(sayingsOf(world, pod!, state)).toEqual(before);
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
   });
 
@@ -286,7 +286,25 @@ describe('PodTopologySpread says of every pod and node', () => {
           known.set(text, sayings);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
+    );
+  });
+
+  it('nothing else after an event that is said to help nobody', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const world = new TopologyWorld(seed, createPodTopologySpread, undefined);
+        world.fill(() => optionsIn(world));
+        const pods = Array.from({ length: 6 }, () => podIn(world));
+        for (let change = 0; change < 6; change++) {
+          const before = pods.map((pod) => sayingsOf(world, pod));
+          const event = world.change(() => optionsIn(world));
+          for (const [i, pod] of pods.entries()) {
+            if (!mayHelp(world, pod, event)) expect(gained(before[i]!, sayingsOf(world, pod))).toEqual([]);
+          }
+        }
+      }),
+      { numRuns: 200 },
     );
   });
 });

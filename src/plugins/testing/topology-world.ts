@@ -4,6 +4,7 @@ import type { Pod } from '../../api/pod.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Builders } from '../../testkit/builders/builders.ts';
@@ -49,63 +50,70 @@ export class TopologyWorld {
     for (let i = this.upTo(10); i > 0; i--) this.place(podOptions());
   }
 
-  setNamespace(name: string): void {
+  setNamespace(name: string): ClusterEvent {
+    const old = this.cluster.listed.get('Namespace', '', name);
     const labels: Labels = { team: this.pick(['red', 'blue']), ...(this.chance(0.5) && { env: 'x' }) };
-    this.cluster.listed.set(projectListed('Namespace', { metadata: { name, labels } }));
+    const object = projectListed('Namespace', { metadata: { name, labels } });
+    this.cluster.listed.set(object);
+    return { resource: 'Namespace', action: old === undefined ? 'Add' : 'Update', object, old };
   }
 
-  setNode(name: string): void {
-    this.cluster.setNode(
-      this.build.projectedNode({
-        name,
-        labels: {
-          ...(this.chance(0.9) && { 'kubernetes.io/hostname': name }),
-          ...(this.chance(0.8) && { zone: this.pick(['z1', 'z2', 'z3']) }),
-          ...(this.chance(0.6) && { rack: this.pick(['r1', 'r2']) }),
-          ...(this.chance(0.5) && { disk: 'ssd' }),
-        },
-        taints: this.chance(0.25) ? [this.pick(['t:NoSchedule', 't:PreferNoSchedule', 'u:NoExecute'])] : [],
-      }),
-    );
+  setNode(name: string): ClusterEvent {
+    const old = this.cluster.node(name)?.node;
+    const node = this.build.projectedNode({
+      name,
+      labels: {
+        ...(this.chance(0.9) && { 'kubernetes.io/hostname': name }),
+        ...(this.chance(0.8) && { zone: this.pick(['z1', 'z2', 'z3']) }),
+        ...(this.chance(0.6) && { rack: this.pick(['r1', 'r2']) }),
+        ...(this.chance(0.5) && { disk: 'ssd' }),
+      },
+      taints: this.chance(0.25) ? [this.pick(['t:NoSchedule', 't:PreferNoSchedule', 'u:NoExecute'])] : [],
+    });
+    this.cluster.setNode(node);
+    return { resource: 'Node', action: old === undefined ? 'Add' : 'Update', old, new: node };
   }
 
   /** On some node, or on one that nobody has shown. */
-  place(options: PodOptions): void {
+  place(options: PodOptions): ClusterEvent {
     const nodeName = this.chance(0.05) ? 'nowhere' : this.pick(this.cluster.nodes).name;
     const name = `placed-${this.#serial++}`;
     const pod = this.build.projectedPod({ ...options, name, nodeName, deleting: this.chance(0.1) });
     this.cluster.setPod(pod);
     this.placed.set(name, pod);
+    return { resource: 'AssignedPod', action: 'Add', pod };
   }
 
-  /** Something of what the watches may show. */
-  change(podOptions: () => PodOptions): void {
+  /** Something of what the watches may show; answers what it is. */
+  change(podOptions: () => PodOptions): ClusterEvent {
     const name = this.placed.size === 0 ? undefined : this.pick([...this.placed.keys()]);
+    const old = name === undefined ? undefined : this.placed.get(name)!;
     switch (this.upTo(7)) {
       case 0:
         return this.setNode(`n${this.upTo(7)}`);
       case 1:
         return this.setNamespace(this.pick(['default', 'one', 'two']));
-      case 2:
-        if (this.cluster.nodes.length > 1) this.cluster.removeNode(this.pick(this.cluster.nodes).name);
-        return undefined;
+      case 2: {
+        if (this.cluster.nodes.length === 1) break;
+        const { node } = this.pick(this.cluster.nodes);
+        this.cluster.removeNode(node.name);
+        return { resource: 'Node', action: 'Delete', old: node };
+      }
       case 3:
       case 4:
-        if (name === undefined) return undefined;
-        this.cluster.removePod(this.placed.get(name)!.uid);
-        this.placed.delete(name);
-        return undefined;
+        if (old === undefined) break;
+        this.cluster.removePod(old.uid);
+        this.placed.delete(old.name);
+        return { resource: 'AssignedPod', action: 'Delete', pod: old };
       case 5: {
-        if (name === undefined) return undefined;
-        const old = this.placed.get(name)!;
-        const changed = { ...old, labels: this.labels(), deleting: old.deleting || this.chance(0.3) };
-        this.cluster.setPod(changed);
-        this.placed.set(name, changed);
-        return undefined;
+        if (old === undefined) break;
+        const pod = { ...old, labels: this.labels(), deleting: old.deleting || this.chance(0.3) };
+        this.cluster.setPod(pod);
+        this.placed.set(pod.name, pod);
+        return { resource: 'AssignedPod', action: 'Update', pod, old };
       }
-      default:
-        return this.place(podOptions());
     }
+    return this.place(podOptions());
   }
 
   labels(): Record<string, string> {
@@ -168,4 +176,19 @@ export function sayingsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: 
       return [node.name, [status && `${status.code}: ${status.message}`, scores[feasible.indexOf(node)]]];
     }),
   );
+}
+
+/** Could the event help the pod, as far as the plugin's registrations say? */
+export function mayHelp({ plugin }: TopologyWorld, pod: Pod, event: ClusterEvent): boolean {
+  return plugin.eventsToRegister!().some(
+    ({ resource, actions, hint }) =>
+      resource === event.resource && actions.includes(event.action) && hint?.(pod, event) !== false,
+  );
+}
+
+/** The nodes that take the pod in the second of these, and did not in the first. */
+export function gained(before: Sayings, now: Sayings): readonly string[] {
+  return Object.entries(now)
+    .filter(([name, [reason]]) => reason === undefined && before[name]?.[0] !== undefined)
+    .map(([name]) => name);
 }
