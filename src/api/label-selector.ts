@@ -1,4 +1,4 @@
-import type { NodeSelectorRequirement, NodeSelectorTerm } from './pod.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
 import { isLabelValue, isQualifiedName } from './qualified-name.ts';
 
 /** Label key -> value. */

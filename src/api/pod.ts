@@ -7,9 +7,12 @@ import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
 import type { ResourceNames } from './resource-names.ts';
 import type { LabelSelector } from './label-selector.ts';
+import type { NodeSelectorTerm } from './node-selector.ts';
 import { LabelInterner } from './label-interner.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
 import { sameLabels } from './same-labels.ts';
+
+export type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -18,17 +21,6 @@ export interface Toleration {
   readonly operator?: string;
   readonly value?: string;
   readonly effect?: string;
-}
-
-export interface NodeSelectorRequirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values?: readonly string[];
-}
-
-export interface NodeSelectorTerm {
-  readonly matchExpressions?: readonly NodeSelectorRequirement[];
-  readonly matchFields?: readonly NodeSelectorRequirement[];
 }
 
 export interface NodeAffinityRules {

@@ -34,7 +34,7 @@ export class KnownTerms implements KnownTermsView {
 
   #change(rules: PodAffinityRules, namespace: string, change: number): void {
     let counts = this.#counts.get(rules);
-    if (counts === undefined) this.#counts.set(rules, (counts = new Map()));
+    if (counts === undefined) this.#counts.set(rules, (counts = new Map<string, number>()));
     const before = counts.get(namespace) ?? 0;
     const count = before + change;
     if (count > 0) counts.set(namespace, count);

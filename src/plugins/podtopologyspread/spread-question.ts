@@ -197,7 +197,7 @@ export class SpreadQuestion {
     const asksAffinity = honorsAffinity && choosesNodes;
     if (!asksAffinity && !honorsTaints) return labelled;
     return Uint8Array.from(this.#cluster.nodes, ({ index, node }) => {
-      if (labelled !== undefined && labelled[index] === 0) return 0;
+      if (labelled?.[index] === 0) return 0;
       return (!asksAffinity || isChosen(node)) && (!honorsTaints || isTolerated(node)) ? 1 : 0;
     });
   }
@@ -228,7 +228,7 @@ function isSelected({ constraint, known }: Selected, kind: PodClass): boolean {
 /** Whether the node counts. */
 function addTo({ topology, counting, counts }: SoftTally, index: number, change: number): boolean {
   const domain = topology.domains[index]!;
-  if (domain < 0 || (counting !== undefined && counting[index] === 0)) return false;
+  if (domain < 0 || counting?.[index] === 0) return false;
   counts[domain]! += change;
   return true;
 }
@@ -264,7 +264,7 @@ function domainsAmong(nodes: readonly NodeView[], { domains, size }: Topology, s
   let count = 0;
   for (let i = 0; i < nodes.length && count <= size; i++) {
     const { index } = nodes[i]!;
-    if (scored !== undefined && scored[index] === 0) continue;
+    if (scored?.[index] === 0) continue;
     const place = domains[index]! + 1;
     if (seen[place] === 0) {
       seen[place] = 1;
