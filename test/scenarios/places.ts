@@ -78,7 +78,7 @@ export const places = {
     await stage.addNodes(inZone('three', 'a', 8));
     await expectBound(stage.record, pods);
     const nodes = new Set(pods.map((key) => nodeOf(stage.record, key)));
-    if (nodes.size !== 3 || !nodes.has(first!)) throw new Error(`they are on ${[...nodes].join(', ')}`);
+    if (nodes.size !== 3 || !nodes.has(first)) throw new Error(`they are on ${[...nodes].join(', ')}`);
   }),
 
   L4: scenario('workers that want to be beside their leader are planned with it', async (stage) => {
