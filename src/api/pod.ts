@@ -1,3 +1,4 @@
+import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
 import { podRequests } from './pod-requests.ts';
@@ -59,6 +60,10 @@ export interface PodTemplate {
   readonly nodeAffinity: NodeAffinityRules | undefined;
   readonly tolerations: readonly Toleration[];
   readonly hostPorts: readonly HostPort[];
+  /** Of init containers, containers and volumes, one entry for each, as nodes name them. Empty unless somebody reads them. */
+  readonly images: readonly string[];
+  /** Names of the resource claims that it has to be given. */
+  readonly resourceClaims: readonly string[];
 }
 
 export interface PodScheduledCondition {
@@ -148,6 +153,7 @@ export function podsScheduleAlike(a: Pod, b: Pod): boolean {
 }
 
 type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {
+  readonly image?: string;
   readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
 };
 
@@ -173,6 +179,8 @@ export interface RawPod {
     readonly nodeSelector?: Readonly<Record<string, string>>;
     readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules };
     readonly tolerations?: readonly Toleration[];
+    readonly resourceClaims?: readonly { readonly name: string }[] | null;
+    readonly volumes?: readonly { readonly image?: { readonly reference?: string } }[] | null;
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
@@ -200,11 +208,14 @@ const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 
 /** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
 export class PodProjector {
   readonly #names: ResourceNames;
+  readonly #readsImages: boolean;
   /** canonical text of a template -> the template */
   readonly #templates = new WeakInterner<PodTemplate>();
 
-  constructor(names: ResourceNames) {
+  /** `images`: whether somebody reads them; by default they are not kept. */
+  constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
     this.#names = names;
+    this.#readsImages = images;
   }
 
   /** Throws (TypeError, QuantityError) for what is not a pod; the message names the field. */
@@ -245,19 +256,26 @@ export class PodProjector {
   }
 
   #template({ spec, status }: RawPod): PodTemplate {
-    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names, status);
+    const { sum, ...scoring } = podRequests(spec, this.#names, status);
     sum.set(podsId, 1);
     const template: PodTemplate = {
       requests: toResourceList(sum),
-      nonZeroMilliCpu,
-      nonZeroMemory,
+      ...scoring,
       nodeSelector: spec.nodeSelector,
       nodeAffinity: spec.affinity?.nodeAffinity,
       tolerations: spec.tolerations ?? nothing,
       hostPorts: hostPortsOf(spec),
+      images: this.#readsImages ? imagesOf(spec) : nothing,
+      resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
     };
     return this.#templates.intern(JSON.stringify(template), template);
   }
+}
+
+function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): readonly string[] {
+  const ofContainers = [...(initContainers ?? nothing), ...(containers ?? nothing)].map(({ image }) => image ?? '');
+  const ofVolumes = (volumes ?? nothing).flatMap(({ image }) => (image === undefined ? [] : [image.reference ?? '']));
+  return [...ofContainers, ...ofVolumes].map(normalizedImageName);
 }
 
 /** The host ports of the containers that run as long as the pod: init containers only when they are sidecars. */

@@ -1,3 +1,4 @@
+import { noImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
@@ -6,6 +7,7 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
+import { ImageCensus } from './image-census.ts';
 import { NodeInfo } from './node-info.ts';
 import { Room } from './room.ts';
 import { Transaction } from './transaction.ts';
@@ -27,6 +29,7 @@ const unknownNode: Node = {
   taints: [],
   unschedulable: true,
   allocatable: { ids: [], amounts: [] },
+  images: noImages,
 };
 
 /**
@@ -37,6 +40,8 @@ export class Cluster {
   readonly resources: ResourceNames;
   /** What is free, in sum. */
   readonly room = new Room();
+  /** Which images the nodes have. */
+  readonly images = new ImageCensus();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
@@ -84,6 +89,7 @@ export class Cluster {
     if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
+    info.images = this.images.replace(info.images, node.images);
     this.#touch(info);
   }
 
@@ -98,6 +104,7 @@ export class Cluster {
     }
     info.index = -1;
     info.setNode(unknownNode);
+    info.images = this.images.replace(info.images, unknownNode.images);
     this.#touch(info);
     this.#dropIfUnused(info);
   }

@@ -3,6 +3,7 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { GangView } from '../cluster/gang.ts';
+import type { ImagesView } from '../cluster/image-census.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { RoomView } from '../cluster/room.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -35,6 +36,8 @@ export interface ClusterLister {
   readonly generation: number;
   /** What is free, in sum. */
   readonly room: RoomView;
+  /** Which images nodes have, if some enabled plugin `readsImages`. */
+  readonly images: ImagesView;
   node(name: string): NodeView | undefined;
   /** The node that the pod is bound to or assumed on. */
   nodeOf(pod: Pod): NodeView | undefined;

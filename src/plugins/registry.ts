@@ -5,10 +5,15 @@ import type { ObjectSchema } from './argument-schema.ts';
 import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
+import { dynamicResourcesArguments } from './dynamicresources/dynamic-resources-args.ts';
+import { createDynamicResources } from './dynamicresources/dynamic-resources.ts';
+import { createImageLocality } from './imagelocality/image-locality.ts';
 import { nodeAffinityArguments } from './nodeaffinity/added-affinity.ts';
 import { createNodeAffinity } from './nodeaffinity/node-affinity.ts';
 import { createNodeName } from './nodename/node-name.ts';
 import { createNodePorts } from './nodeports/node-ports.ts';
+import { createBalancedAllocation } from './noderesources/balanced-allocation.ts';
+import { balancedAllocationArguments } from './noderesources/balanced-arguments.ts';
 import { fitArguments } from './noderesources/fit-arguments.ts';
 import { createNodeResourcesFit } from './noderesources/node-resources-fit.ts';
 import { createNodeUnschedulable } from './nodeunschedulable/node-unschedulable.ts';
@@ -79,6 +84,26 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     factory: createNodeResourcesFit,
     points: ['filter', 'score'],
     arguments: fitArguments,
+    weight: 1,
+  },
+  {
+    name: 'DynamicResources',
+    factory: createDynamicResources,
+    points: ['preFilter'],
+    arguments: dynamicResourcesArguments,
+  },
+  {
+    name: 'NodeResourcesBalancedAllocation',
+    factory: createBalancedAllocation,
+    points: ['preScore', 'score'],
+    arguments: balancedAllocationArguments,
+    weight: 1,
+  },
+  {
+    name: 'ImageLocality',
+    factory: createImageLocality,
+    points: ['preScore', 'score'],
+    arguments: noArguments('ImageLocality'),
     weight: 1,
   },
   {

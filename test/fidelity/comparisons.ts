@@ -1,6 +1,9 @@
+import { balancedAllocation } from './comparisons/balanced-allocation.ts';
+import { imageLocality } from './comparisons/image-locality.ts';
 import { nodeAffinity } from './comparisons/node-affinity.ts';
 import { nodeName } from './comparisons/node-name.ts';
 import { nodePorts } from './comparisons/node-ports.ts';
+import { nodeResourcesFit } from './comparisons/node-resources-fit.ts';
 import { nodeUnschedulable } from './comparisons/node-unschedulable.ts';
 import { prioritySort } from './comparisons/priority-sort.ts';
 import { schedulingGates } from './comparisons/scheduling-gates.ts';
@@ -16,4 +19,7 @@ export const comparisons: readonly PluginComparison[] = [
   taintToleration,
   nodeAffinity,
   nodePorts,
+  nodeResourcesFit,
+  balancedAllocation,
+  imageLocality,
 ];

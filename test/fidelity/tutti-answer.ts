@@ -1,3 +1,4 @@
+import { NodeImages } from '../../src/api/node-images.ts';
 import { projectNode } from '../../src/api/node.ts';
 import { PodProjector } from '../../src/api/pod.ts';
 import type { Pod } from '../../src/api/pod.ts';
@@ -27,9 +28,10 @@ export function tuttiAnswer(question: Question): Answer {
 
 function answerTo(question: Question): Answer {
   const resources = new ResourceNames();
-  const pods = new PodProjector(resources);
+  const pods = new PodProjector(resources, { images: true });
+  const images = new NodeImages();
   const cluster = new Cluster(resources);
-  for (const node of question.nodes) cluster.setNode(projectNode(node, resources));
+  for (const node of question.nodes) cluster.setNode(projectNode(node, resources, images));
   for (const pod of question.pods) cluster.setPod(pods.project(pod));
   const profile = profileOf(question, cluster);
   const plugin = profile.plugins.find(({ name }) => name === question.plugin)!;
