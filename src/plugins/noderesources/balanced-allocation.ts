@@ -41,39 +41,43 @@ class BalancedAllocation implements Plugin {
   score(_state: CycleState, pod: Pod, node: NodeView): number {
     const amounts = this.#amounts;
     amounts.read(pod.template, node);
-    const half = maxNodeScore / 2;
-    return half + Math.floor((half + this.#evenness(true) - this.#evenness(false)) / 2);
+    const { capacity, taken, asked } = amounts;
+    let count = 0;
+    let [firstWith, firstWithout, secondWith, secondWithout] = [0, 0, 0, 0];
+    for (let i = 0; i < capacity.length; i++) {
+      if (capacity[i] === 0) continue;
+      const shareWith = shareOf(taken[i]!, capacity[i]!);
+      const shareWithout = shareOf(taken[i]! - asked[i]!, capacity[i]!);
+      if (count === 0) [firstWith, firstWithout] = [shareWith, shareWithout];
+      else [secondWith, secondWithout] = [shareWith, shareWithout];
+      count++;
+    }
+    if (count < 2) return scoreOf(maxNodeScore, maxNodeScore);
+    if (count > 2) return scoreOf(this.#evenness(count, true), this.#evenness(count, false));
+    return scoreOf(
+      evennessOf(Math.abs((firstWith - secondWith) / 2)),
+      evennessOf(Math.abs((firstWithout - secondWithout) / 2)),
+    );
   }
 
   /** 50 to 100: how even the shares are that are taken, with the pod or without. */
-  #evenness(withPod: boolean): number {
+  #evenness(count: number, withPod: boolean): number {
     const { capacity, taken, asked } = this.#amounts;
-    let count = 0;
-    let sum = 0;
-    let [first, second] = [0, 0];
-    for (let i = 0; i < capacity.length; i++) {
-      if (capacity[i] === 0) continue;
-      const share = shareOf(withPod ? taken[i]! : taken[i]! - asked[i]!, capacity[i]!);
-      sum += share;
-      if (count === 0) first = share;
-      else second = share;
-      count++;
-    }
-    if (count < 2) return maxNodeScore;
-    if (count === 2) return evennessOf(Math.abs((first - second) / 2));
-    const mean = sum / count;
-    let squares = 0;
-    for (let i = 0; i < capacity.length; i++) {
-      if (capacity[i] === 0) continue;
-      const distance = shareOf(withPod ? taken[i]! : taken[i]! - asked[i]!, capacity[i]!) - mean;
-      squares += distance * distance;
-    }
-    return evennessOf(Math.sqrt(squares / count));
+    const shares = capacity.flatMap((whole, i) =>
+      whole === 0 ? [] : [shareOf(withPod ? taken[i]! : taken[i]! - asked[i]!, whole)],
+    );
+    const mean = shares.reduce((sum, share) => sum + share, 0) / count;
+    return evennessOf(Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) * (share - mean), 0) / count));
   }
 }
 
+function scoreOf(evennessWith: number, evennessWithout: number): number {
+  const half = maxNodeScore / 2;
+  return half + Math.floor((half + evennessWith - evennessWithout) / 2);
+}
+
 function shareOf(amount: number, capacity: number): number {
-  return Math.min(1, amount / capacity);
+  return amount >= capacity ? 1 : amount / capacity;
 }
 
 function evennessOf(deviation: number): number {

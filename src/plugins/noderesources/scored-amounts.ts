@@ -16,7 +16,7 @@ export class ScoredAmounts {
   readonly asked: number[];
   /** What the node can allocate of each. */
   readonly capacity: number[];
-  /** What is taken of each with the pod on the node; may be more than the capacity. */
+  /** What is taken of each with the pod on the node, unless the capacity is 0; may be more than that. */
   readonly taken: number[];
   #template: PodTemplate | undefined;
 
@@ -44,16 +44,21 @@ export class ScoredAmounts {
   /** Fills everything. */
   read(template: PodTemplate, node: NodeView): void {
     if (this.#template !== template) this.readPod(template);
+    const ids = this.#ids;
+    const { asked, capacity, taken } = this;
     const { allocatable, requested } = node;
-    for (let i = 0; i < this.#ids.length; i++) {
-      const id = this.#ids[i]!;
-      const asked = this.asked[i]!;
-      const counts = id < podsId || (id > podsId && asked > 0);
-      this.capacity[i] = counts && id < allocatable.length ? allocatable[id]! : 0;
-      let used = id < requested.length ? requested[id]! : 0;
-      if (this.#withDefaults && id === cpuId) used = node.nonZeroMilliCpu;
-      else if (this.#withDefaults && id === memoryId) used = node.nonZeroMemory;
-      this.taken[i] = used + asked;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      if (id >= podsId && (id === podsId || asked[i] === 0)) {
+        capacity[i] = 0;
+        continue;
+      }
+      capacity[i] = id < allocatable.length ? allocatable[id]! : 0;
+      if (this.#withDefaults && id <= memoryId) {
+        taken[i] = (id === cpuId ? node.nonZeroMilliCpu : node.nonZeroMemory) + asked[i]!;
+      } else {
+        taken[i] = (id < requested.length ? requested[id]! : 0) + asked[i]!;
+      }
     }
   }
 }
