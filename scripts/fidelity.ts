@@ -52,9 +52,11 @@ const tallies: Tally[] = [];
     );
     console.log(`${comparison.plugin}: ${kept} answers recorded`);
   }
+  console.log(`${'plugin'.padEnd(32)}comparisons    refusals    rankings  deliberate  mismatches`);
   for (const comparison of chosen) {
     const tally = await comparePlugin(comparison, { ask, comparisons: each, seed });
     tallies.push(tally);
+    printRow(tally);
     if (tally.mismatches === 0) continue;
     const smallest = await shrunk(comparison, { ask, seed, runs: 5000 });
     for (const { question, disagreements } of smallest === undefined ? tally.examples : [smallest]) {
@@ -64,15 +66,17 @@ const tallies: Tally[] = [];
   }
 }
 
-console.log(`\nseed ${seed}, ${((performance.now() - started) / 1000).toFixed(0)} s`);
-const count = (amount: number): string => String(amount).padStart(11);
-console.log(`${'plugin'.padEnd(32)}comparisons    refusals    rankings  deliberate  mismatches`);
-for (const { plugin, comparisons: asked, refusals, rankings, differences, mismatches } of tallies) {
-  const deliberate = [...differences.values()].reduce((sum, times) => sum + times, 0);
-  console.log(plugin.padEnd(32) + [asked, refusals, rankings, deliberate, mismatches].map(count).join(' '));
-  for (const [name, times] of differences) console.log(`    ${name}: ${times}`);
-}
 const sumOf = (of: (tally: Tally) => number): number => tallies.reduce((sum, tally) => sum + of(tally), 0);
 const mismatches = sumOf((tally) => tally.mismatches);
-console.log(`${sumOf((tally) => tally.comparisons)} comparisons, ${mismatches} undocumented mismatches`);
+const seconds = ((performance.now() - started) / 1000).toFixed(0);
+console.log(
+  `seed ${seed}: ${sumOf((tally) => tally.comparisons)} comparisons in ${seconds} s, ${mismatches} undocumented mismatches`,
+);
 if (mismatches > 0) process.exitCode = 1;
+
+function printRow({ plugin, comparisons: asked, refusals, rankings, differences, mismatches: found }: Tally): void {
+  const deliberate = [...differences.values()].reduce((sum, times) => sum + times, 0);
+  const numbers = [asked, refusals, rankings, deliberate, found].map((amount) => String(amount).padStart(11));
+  console.log(plugin.padEnd(32) + numbers.join(' '));
+  for (const [name, times] of differences) console.log(`    ${name}: ${times}`);
+}

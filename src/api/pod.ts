@@ -1,3 +1,4 @@
+import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
 import { podRequests } from './pod-requests.ts';
@@ -93,6 +94,10 @@ export interface PodTemplate {
   readonly topologySpread: readonly TopologySpreadConstraint[];
   /** Its controller, in its own namespace, where that is of one of these kinds. */
   readonly controller: { readonly kind: SelectingController; readonly name: string } | undefined;
+  /** Of init containers, containers and volumes, one entry for each, as nodes name them. Empty unless somebody reads them. */
+  readonly images: readonly string[];
+  /** Names of the resource claims that it has to be given. */
+  readonly resourceClaims: readonly string[];
 }
 
 export interface PodScheduledCondition {
@@ -183,6 +188,7 @@ export function podsScheduleAlike(a: Pod, b: Pod): boolean {
 }
 
 type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {
+  readonly image?: string;
   readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
 };
 
@@ -215,6 +221,8 @@ export interface RawPod {
     readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules } & PodAffinityRules;
     readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | null;
     readonly tolerations?: readonly Toleration[];
+    readonly resourceClaims?: readonly { readonly name: string }[] | null;
+    readonly volumes?: readonly { readonly image?: { readonly reference?: string } }[] | null;
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
@@ -242,12 +250,15 @@ const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 
 /** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
 export class PodProjector {
   readonly #names: ResourceNames;
+  readonly #readsImages: boolean;
   /** canonical text of a template -> the template */
   readonly #templates = new WeakInterner<PodTemplate>();
   readonly #labels = new LabelInterner();
 
-  constructor(names: ResourceNames) {
+  /** `images`: whether somebody reads them; by default they are not kept. */
+  constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
     this.#names = names;
+    this.#readsImages = images;
   }
 
   /** Throws (TypeError, QuantityError) for what is not a pod; the message names the field. */
@@ -288,12 +299,11 @@ export class PodProjector {
   }
 
   #template({ metadata, spec, status }: RawPod): PodTemplate {
-    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names, status);
+    const { sum, ...scoring } = podRequests(spec, this.#names, status);
     sum.set(podsId, 1);
     const template: PodTemplate = {
       requests: toResourceList(sum),
-      nonZeroMilliCpu,
-      nonZeroMemory,
+      ...scoring,
       nodeSelector: spec.nodeSelector,
       nodeAffinity: spec.affinity?.nodeAffinity,
       tolerations: spec.tolerations ?? nothing,
@@ -301,6 +311,8 @@ export class PodProjector {
       podAffinity: podAffinityOf(spec.affinity),
       topologySpread: spec.topologySpreadConstraints ?? nothing,
       controller: controllerOf(metadata.ownerReferences),
+      images: this.#readsImages ? imagesOf(spec) : nothing,
+      resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
     };
     return this.#templates.intern(JSON.stringify(template), template);
   }
@@ -332,6 +344,12 @@ function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplat
   if (owner === undefined) return undefined;
   const key = `${owner.apiVersion} ${owner.kind}`;
   return Object.hasOwn(selectingControllers, key) ? { kind: selectingControllers[key]!, name: owner.name } : undefined;
+}
+
+function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): readonly string[] {
+  const ofContainers = [...(initContainers ?? nothing), ...(containers ?? nothing)].map(({ image }) => image ?? '');
+  const ofVolumes = (volumes ?? nothing).flatMap(({ image }) => (image === undefined ? [] : [image.reference ?? '']));
+  return [...ofContainers, ...ofVolumes].map(normalizedImageName);
 }
 
 /** The host ports of the containers that run as long as the pod: init containers only when they are sidecars. */

@@ -1,3 +1,4 @@
+import { noImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
@@ -6,6 +7,7 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
+import { ImageCensus } from './image-census.ts';
 import { KnownTerms } from './known-terms.ts';
 import { ListedObjects } from './listed-objects.ts';
 import { NodeInfo } from './node-info.ts';
@@ -32,6 +34,7 @@ const unknownNode: Node = {
   taints: [],
   unschedulable: true,
   allocatable: { ids: [], amounts: [] },
+  images: noImages,
 };
 
 /**
@@ -49,6 +52,8 @@ export class Cluster {
   /** The pods on nodes by what tells them apart. */
   readonly placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
   readonly #topologies = new Topologies();
+  /** Which images the nodes have. */
+  readonly images = new ImageCensus();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
@@ -107,6 +112,7 @@ export class Cluster {
     if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
+    info.images = this.images.replace(info.images, node.images);
     this.#touch(info);
   }
 
@@ -122,6 +128,7 @@ export class Cluster {
     }
     info.index = -1;
     info.setNode(unknownNode);
+    info.images = this.images.replace(info.images, unknownNode.images);
     this.#touch(info);
     this.#dropIfUnused(info);
   }

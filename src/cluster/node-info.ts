@@ -3,6 +3,7 @@ import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
 import type { Claim } from './claim.ts';
+import type { ImageView } from './image-census.ts';
 
 /** What is on a node: its pods and their sums. */
 export interface NodeContents {
@@ -29,6 +30,8 @@ export interface NodeView extends NodeContents {
   /** Changes with everything that a node-local verdict may read; never the same for two different states. */
   readonly generation: number;
   readonly allocatable: readonly number[];
+  /** What it has of images, each name once. */
+  readonly images: readonly ImageView[];
   /** owner uid -> room kept for a pod that is to come */
   readonly claims: ReadonlyMap<string, Claim>;
   /** Free amount; negative when over-committed. */
@@ -59,6 +62,7 @@ export class NodeInfo implements NodeView {
   node: Node;
   generation = 0;
   readonly allocatable: number[] = [];
+  images: readonly ImageView[] = [];
   requested: number[] = [];
   nonZeroMilliCpu = 0;
   nonZeroMemory = 0;

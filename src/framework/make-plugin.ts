@@ -7,6 +7,7 @@ import { ProfileError } from './profile-error.ts';
 const points = [
   ...([
     'sign',
+    'signPicture',
     'preEnqueue',
     'compare',
     'preFilter',

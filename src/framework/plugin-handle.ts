@@ -5,6 +5,7 @@ import type { Random } from '../base/random.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { KnownTermsView } from '../cluster/known-terms.ts';
 import type { ListedObjectsView } from '../cluster/listed-objects.ts';
+import type { ImagesView } from '../cluster/image-census.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { PlacedPodsView } from '../cluster/placed-pods.ts';
 import type { RoomView } from '../cluster/room.ts';
@@ -47,6 +48,8 @@ export interface ClusterLister {
   readonly listed: ListedObjectsView;
   /** What is free, in sum. */
   readonly room: RoomView;
+  /** Which images nodes have, if some enabled plugin `readsImages`. */
+  readonly images: ImagesView;
   node(name: string): NodeView | undefined;
   /** Which nodes have the same value of a label, by `NodeView.index`. Good for as long as `nodesRevision` stands. */
   topology(key: string): Topology;

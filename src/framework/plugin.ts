@@ -58,12 +58,22 @@ export interface Plugin {
   /** Kinds that it reads by `handle.cluster.listed`. They are watched only where an enabled plugin reads them. Default: none. */
   readonly reads?: readonly ListedKind[];
 
+  /** True when it reads the images of nodes and pods. They are only kept where an enabled plugin reads them. Default false. */
+  readonly readsImages?: boolean;
+
   /**
    * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read: equal
    * texts, equal answers. The answers are kept, so nothing else may be in it, the time for one. Asked about each pod in each
    * attempt, so it must be cheap. `undefined`: not reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
    */
   sign?(pod: Pod): string | undefined;
+
+  /**
+   * The canonical text of what Filter and Score read about this pod elsewhere in the picture, beside `sign` and the node that they are
+   * given: answers are kept for as long as it stays the same. Only for what no placement changes, such as which nodes there
+   * are. Must be cheap. Absent: nothing.
+   */
+  signPicture?(pod: Pod): string;
 
   /** May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes. Must be cheap. */
   preEnqueue?(candidate: Candidate): Status | undefined;

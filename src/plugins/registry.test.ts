@@ -32,6 +32,9 @@ describe('the default plugins', () => {
       'NodeAffinity',
       'NodePorts',
       'NodeResourcesFit',
+      'DynamicResources',
+      'NodeResourcesBalancedAllocation',
+      'ImageLocality',
       'DefaultBinder',
     ];
     expect(defaultPlugins.map(({ name }) => name).filter((name) => upstream.includes(name))).toEqual(upstream);
@@ -47,6 +50,8 @@ describe('the default plugins', () => {
       ['NodeResourcesFit', 1],
       ['PodTopologySpread', 2],
       ['InterPodAffinity', 2],
+      ['NodeResourcesBalancedAllocation', 1],
+      ['ImageLocality', 1],
     ]);
   });
 

@@ -5,12 +5,17 @@ import type { ObjectSchema } from './argument-schema.ts';
 import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
+import { dynamicResourcesArguments } from './dynamicresources/dynamic-resources-args.ts';
+import { createDynamicResources } from './dynamicresources/dynamic-resources.ts';
+import { createImageLocality } from './imagelocality/image-locality.ts';
 import { createInterPodAffinity } from './interpodaffinity/inter-pod-affinity.ts';
 import { interPodAffinityArguments } from './interpodaffinity/inter-pod-affinity-args.ts';
 import { nodeAffinityArguments } from './nodeaffinity/added-affinity.ts';
 import { createNodeAffinity } from './nodeaffinity/node-affinity.ts';
 import { createNodeName } from './nodename/node-name.ts';
 import { createNodePorts } from './nodeports/node-ports.ts';
+import { createBalancedAllocation } from './noderesources/balanced-allocation.ts';
+import { balancedAllocationArguments } from './noderesources/balanced-arguments.ts';
 import { fitArguments } from './noderesources/fit-arguments.ts';
 import { createNodeResourcesFit } from './noderesources/node-resources-fit.ts';
 import { createNodeUnschedulable } from './nodeunschedulable/node-unschedulable.ts';
@@ -98,6 +103,26 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     points: ['preFilter', 'filter', 'preScore', 'score'],
     arguments: interPodAffinityArguments,
     weight: 2,
+  },
+  {
+    name: 'DynamicResources',
+    factory: createDynamicResources,
+    points: ['preFilter'],
+    arguments: dynamicResourcesArguments,
+  },
+  {
+    name: 'NodeResourcesBalancedAllocation',
+    factory: createBalancedAllocation,
+    points: ['preScore', 'score'],
+    arguments: balancedAllocationArguments,
+    weight: 1,
+  },
+  {
+    name: 'ImageLocality',
+    factory: createImageLocality,
+    points: ['preScore', 'score'],
+    arguments: noArguments('ImageLocality'),
+    weight: 1,
   },
   {
     name: 'DefaultBinder',

@@ -65,6 +65,11 @@ export class Profiles implements QueuePolicy {
     return new Set(this.all.flatMap(({ plugins }) => plugins.flatMap(({ reads = [] }) => reads)));
   }
 
+  /** Whether some enabled plugin reads the images of nodes and pods. */
+  get readsImages(): boolean {
+    return this.all.some(({ plugins }) => plugins.some((plugin) => plugin.readsImages === true));
+  }
+
   /** The first profile: its name is the process's own. */
   get first(): Profile {
     return this.all[0]!;

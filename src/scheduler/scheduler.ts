@@ -1,5 +1,6 @@
 import { listedAlike, listedPaths, projectListed } from '../api/listed-object.ts';
 import type { ListedKind, ListedObject } from '../api/listed-object.ts';
+import { NodeImages } from '../api/node-images.ts';
 import type { Node } from '../api/node.ts';
 import { projectNode } from '../api/node.ts';
 import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
@@ -83,14 +84,15 @@ export class Scheduler {
     this.#logger = options.logger;
     this.#defer = options.defer;
     this.#core = new SchedulerCore({ ...options, onReady: () => this.#wake() });
-    const { cluster, handlers } = this.#core;
+    const { cluster, handlers, profiles } = this.#core;
     const names = cluster.resources;
-    const projector = new PodProjector(names);
+    const projector = new PodProjector(names, { images: profiles.readsImages });
+    const images = profiles.readsImages ? new NodeImages() : undefined;
     this.#reflectors = {
       nodes: this.#reflector(
         '/api/v1/nodes',
         (raw) => {
-          const node = projectNode(raw, names);
+          const node = projectNode(raw, names, images);
           options.nodeRead?.(node, raw);
           return node;
         },

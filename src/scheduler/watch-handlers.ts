@@ -1,4 +1,5 @@
 import type { ListedObject } from '../api/listed-object.ts';
+import { sameImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound, podsScheduleAlike } from '../api/pod.ts';
@@ -60,7 +61,11 @@ export class WatchHandlers {
       this.#tell({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
-      if (nodesScheduleAlike(old, node)) return;
+      if (nodesScheduleAlike(old, node)) {
+        // They make no pod fit that did not.
+        if (!sameImages(old.images, node.images)) this.#cluster.setNode(node);
+        return;
+      }
       this.#cluster.setNode(node);
       this.#tell({ resource: 'Node', action: 'Update', old, new: node });
     },

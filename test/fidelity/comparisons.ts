@@ -1,7 +1,10 @@
+import { balancedAllocation } from './comparisons/balanced-allocation.ts';
+import { imageLocality } from './comparisons/image-locality.ts';
 import { interPodAffinity } from './comparisons/inter-pod-affinity.ts';
 import { nodeAffinity } from './comparisons/node-affinity.ts';
 import { nodeName } from './comparisons/node-name.ts';
 import { nodePorts } from './comparisons/node-ports.ts';
+import { nodeResourcesFit } from './comparisons/node-resources-fit.ts';
 import { nodeUnschedulable } from './comparisons/node-unschedulable.ts';
 import { podTopologySpread } from './comparisons/pod-topology-spread.ts';
 import { prioritySort } from './comparisons/priority-sort.ts';
@@ -18,6 +21,9 @@ export const comparisons: readonly PluginComparison[] = [
   taintToleration,
   nodeAffinity,
   nodePorts,
+  nodeResourcesFit,
   podTopologySpread,
   interPodAffinity,
+  balancedAllocation,
+  imageLocality,
 ];

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import type { Answer, Question } from './question.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { nodeObject, podObject } from './arbitraries.ts';
+import type { Answer, ApiObject, Question } from './question.ts';
 
 /** A question with kube-scheduler's answer, as it was when it was recorded. */
 export interface Recorded {
@@ -20,16 +22,66 @@ function fileOf(plugin: string): URL {
 export async function recordedFor(plugin: string): Promise<readonly Recorded[]> {
   if (!existsSync(fileOf(plugin))) return [];
   const lines = (await readFile(fileOf(plugin), 'utf8')).trim().split('\n');
-  return lines.map((line) => JSON.parse(line) as Recorded);
+  return lines.map((line) => {
+    const { question, answer } = JSON.parse(line) as Recorded;
+    return { question: inQuestion(question, completed), answer };
+  });
+}
+
+/** Nodes and pods are recorded without what they all have. */
+function inQuestion(question: Question, change: (object: ApiObject, usual: Usual) => ApiObject): Question {
+  const { nodes, pods, pod, added, rival } = question;
+  return {
+    ...question,
+    nodes: nodes.map((each) => change(each, nodeObject)),
+    pods: pods.map((each) => change(each, podObject)),
+    pod: change(pod, podObject),
+    ...(added !== undefined && { added: added.map((each) => change(each, podObject)) }),
+    ...(rival !== undefined && { rival: change(rival, podObject) }),
+  };
+}
+
+/** What an object of that name is if nothing is said of it. */
+type Usual = (name: string) => ApiObject;
+
+const parts = ['metadata', 'spec', 'status'] as const;
+
+function shortened(object: ApiObject, usual: Usual): ApiObject {
+  const base = usual(nameOf(object));
+  const entries = parts.flatMap((part) => {
+    const own = Object.entries((object[part] ?? {}) as ApiObject);
+    const common = (base[part] ?? {}) as ApiObject;
+    const left = own.filter(([field, value]) => field === 'name' || !isDeepStrictEqual(value, common[field]));
+    return left.length === 0 ? [] : [[part, Object.fromEntries(left)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function completed(object: ApiObject, usual: Usual): ApiObject {
+  const base = usual(nameOf(object));
+  const entries = parts.map(
+    (part) => [part, { ...(base[part] as ApiObject), ...(object[part] as ApiObject) }] as const,
+  );
+  return { ...base, ...Object.fromEntries(entries) };
+}
+
+function nameOf({ metadata }: ApiObject): string {
+  return (metadata as { readonly name: string }).name;
 }
 
 /** Keeps the smallest of each kind of answer, as many kinds as there is room for. */
 export async function record(plugin: string, all: readonly Recorded[]): Promise<number> {
   const kinds = Map.groupBy(
-    all.map((recorded) => ({ kind: kindOf(recorded.answer), line: JSON.stringify(recorded) })),
+    all.map(({ question, answer }) => ({
+      kind: kindOf(answer),
+      line: JSON.stringify({ question: inQuestion(question, shortened), answer }),
+    })),
     ({ kind }) => kind,
   );
-  const ranked = [...kinds.values()].map((lines) => lines.map(({ line }) => line).sort((a, b) => a.length - b.length));
+  const shortestFirst = (a: string, b: string): number => a.length - b.length;
+  const ranked = [...kinds.values()]
+    .map((lines) => lines.map(({ line }) => line).sort(shortestFirst))
+    .sort(([a], [b]) => shortestFirst(a!, b!));
   const kept: string[] = [];
   let room = mostBytes;
   for (let rank = 0; ranked.some((lines) => rank < lines.length); rank++) {

@@ -1,4 +1,5 @@
 import { listedKinds, projectListed } from '../../src/api/listed-object.ts';
+import { NodeImages } from '../../src/api/node-images.ts';
 import { projectNode } from '../../src/api/node.ts';
 import { PodProjector } from '../../src/api/pod.ts';
 import type { Pod } from '../../src/api/pod.ts';
@@ -28,9 +29,10 @@ export function tuttiAnswer(question: Question): Answer {
 
 function answerTo(question: Question): Answer {
   const resources = new ResourceNames();
-  const pods = new PodProjector(resources);
+  const pods = new PodProjector(resources, { images: true });
+  const images = new NodeImages();
   const cluster = new Cluster(resources);
-  for (const node of question.nodes) cluster.setNode(projectNode(node, resources));
+  for (const node of question.nodes) cluster.setNode(projectNode(node, resources, images));
   for (const pod of question.pods) cluster.setPod(pods.project(pod));
   for (const object of question.objects ?? []) {
     const kind = listedKinds.find((known) => known === object.kind);

@@ -2,12 +2,14 @@ import * as fc from 'fast-check';
 import { fields, maybe } from '../arbitraries.ts';
 import type { PodParts } from '../arbitraries.ts';
 import type { ApiObject } from '../question.ts';
-import { requests } from '../quantities.ts';
+import { requests, wholePodRequests } from '../quantities.ts';
 
-const resources = fields({ requests: maybe(requests, 8), limits: maybe(requests, 2) });
+function resourcesOf(amounts: fc.Arbitrary<ApiObject>): fc.Arbitrary<ApiObject> {
+  return fields({ requests: maybe(amounts, 8), limits: maybe(amounts, 2) });
+}
 
 function containers(prefix: string, restartPolicy: fc.Arbitrary<string | undefined>, minLength: number) {
-  const container = fields({ resources: maybe(resources, 9), restartPolicy });
+  const container = fields({ resources: maybe(resourcesOf(requests), 9), restartPolicy });
   return fc
     .array(container, { minLength, maxLength: 3 })
     .map((list) =>
@@ -18,7 +20,7 @@ function containers(prefix: string, restartPolicy: fc.Arbitrary<string | undefin
 const spec = fields({
   containers: containers('main', fc.constant(undefined), 1),
   initContainers: maybe(containers('init', maybe(fc.constant('Always')), 0), 4),
-  resources: maybe(resources, 2),
+  resources: maybe(resourcesOf(wholePodRequests), 2),
   overhead: maybe(requests, 2),
 });
 
@@ -36,8 +38,8 @@ const containerStatus = (name: string): fc.Arbitrary<ApiObject> =>
 const status = fields({
   containerStatuses: maybe(fc.tuple(containerStatus('main0'), containerStatus('main1')), 3),
   initContainerStatuses: maybe(fc.tuple(containerStatus('init0')), 2),
-  allocatedResources: maybe(requests, 1),
-  resources: maybe(fields({ requests: maybe(requests, 8) }), 1),
+  allocatedResources: maybe(wholePodRequests, 1),
+  resources: maybe(fields({ requests: maybe(wholePodRequests, 8) }), 1),
   conditions: maybe(
     fields({
       type: fc.constant('PodResizePending'),
