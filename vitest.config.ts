@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { hangsMs } from './test/planes/patience.ts';
 
 export default defineConfig({
   // The examples import the package by its name; they get its sources.
@@ -6,8 +7,10 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/fixtures/**'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These only end what hangs: no test may pass or fail by how busy the machine is.
+    testTimeout: 10 * hangsMs,
+    hookTimeout: 10 * hangsMs,
+    expect: { poll: { timeout: hangsMs } },
     // The tests share two cores with the servers that they start.
     maxWorkers: 2,
     // The last line of a run is `N passed, N failed, N skipped`.

@@ -29,7 +29,7 @@ export class CrowdedCore {
         binder: { bind: unanswered },
         verdicts: { write: unanswered },
         events: { record: () => undefined },
-        evictor: { evict: unanswered },
+        evictor: { evict: unanswered, release: unanswered },
       },
       clock: systemClock,
       random: seededRandom(1),

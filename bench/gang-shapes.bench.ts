@@ -1,12 +1,14 @@
 /**
  * Whole attempts for gangs of every shape, in process, on 5,000 nodes with 20,000 pods: the scheduler's own core pops the gang, plans
- * it, asks Permit, and hands the plan to the binding cycle or says why not. One attempt is one synchronous call, so it is also how
- * long everything else waits. `node --expose-gc bench/gang-shapes.bench.ts [words of a title]`
+ * it, asks Permit, and hands the plan to the binding cycle or says why not. An attempt gives way between its steps as it does in a
+ * process; the longest turn is how long everything else waits. `node --expose-gc bench/gang-shapes.bench.ts [words of a title]`
  */
 import process from 'node:process';
 import type { Plugin } from '../src/framework/plugin.ts';
 import { skip } from '../src/framework/status.ts';
 import type { PodOptions } from '../src/testkit/builders/pod.ts';
+import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
+import { workAtATime } from '../src/scheduler/work-at-a-time.ts';
 import { CrowdedCore } from './crowded-core.ts';
 
 interface Shape {
@@ -59,6 +61,13 @@ const shapes: Readonly<Record<string, Shape>> = {
     plugins: [unsigned],
     times: 3,
   },
+  '1,000 identical, fifteen Filters without sign': {
+    size: 1000,
+    member: same('500m'),
+    fits: true,
+    plugins: Array.from({ length: 15 }, (_, i) => ({ name: `Unsigned${i}`, filter: () => undefined })),
+    times: 3,
+  },
   '100 identical, a Filter that reads other nodes': {
     size: 100,
     member: same('500m'),
@@ -90,10 +99,39 @@ const summary = (values: number[]): string => {
   return [values[0]!, values[values.length >> 1]!, values.at(-1)!].map((ms) => ms.toFixed(1).padStart(8)).join('');
 };
 
+/** A turn of the event loop: how long it took, and how long it worked. */
+interface Turn {
+  readonly ms: number;
+  readonly worked: number;
+}
+
+/** The next attempt as a process makes it, giving way between its steps; what its end sets off is in the last turn. */
+async function attempt(core: SchedulerCore): Promise<{ readonly kind: string; readonly turns: readonly Turn[] }> {
+  const turns: Turn[] = [];
+  for (;;) {
+    const [begun, workedBefore] = [performance.now(), worked()];
+    const result = core.attempt(workAtATime);
+    await new Promise(setImmediate);
+    turns.push({ ms: performance.now() - begun, worked: worked() - workedBefore });
+    if (result?.kind !== 'paused') return { kind: String(result?.kind), turns };
+  }
+}
+
+const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+
 const asked = process.argv.slice(2).join(' ');
 /** plugins -> a core with them */
 const cores = new Map<Shape['plugins'], CrowdedCore>();
-console.log(`${'least, median, most'.padEnd(60)}${'ms'.padStart(24)}${'ms of processor time'.padStart(24)}   MB kept`);
+console.log(
+  [
+    'least, median, most'.padEnd(60),
+    'ms of processor time'.padStart(24),
+    'turns'.padStart(8),
+    'longest turn, ms'.padStart(24),
+    'ms worked in it'.padStart(24),
+    'MB kept'.padStart(10),
+  ].join(''),
+);
 for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.entries(shapes)) {
   if (!title.includes(asked)) continue;
   const known = [...cores.keys()].find((others) => others!.every((plugin, i) => plugin === plugins[i]));
@@ -101,28 +139,31 @@ for (const [title, { size, member, fits, plugins = [], times = 9 }] of Object.en
   cores.set(plugins, crowd);
   const { core } = crowd;
   core.begin();
-  const durations: number[] = [];
   const works: number[] = [];
+  const longest: number[] = [];
+  const hardest: number[] = [];
+  let count = 0;
   let held = 0;
   for (let round = 0; round <= times; round++) {
     const gang = crowd.gang(size, member);
     globalThis.gc?.();
     const before = megabytes();
-    const [begun, workedBefore] = [performance.now(), worked()];
-    const result = core.attempt();
-    const [ms, work] = [performance.now() - begun, worked() - workedBefore];
+    const { kind, turns } = await attempt(core);
     globalThis.gc?.();
     // The first of all warms up.
     if (round > 0) {
-      durations.push(ms);
-      works.push(work);
+      works.push(sum(turns.map((turn) => turn.worked)));
+      longest.push(Math.max(...turns.map(({ ms }) => ms)));
+      hardest.push(Math.max(...turns.map((turn) => turn.worked)));
     }
+    count = turns.length;
     held = Math.max(held, megabytes() - before);
-    if ((result?.kind === 'planned') !== fits) throw new Error(`${title}: the attempt ended ${result?.kind}`);
+    if ((kind === 'planned') !== fits) throw new Error(`${title}: the attempt ended ${kind}`);
     crowd.remove(gang);
     while (core.attempt() !== undefined);
     await new Promise(setImmediate);
   }
-  console.log(`${title.padEnd(60)}${summary(durations)}${summary(works)}${held.toFixed(1).padStart(10)}`);
+  const columns = [summary(works), String(count).padStart(8), summary(longest), summary(hardest)];
+  console.log(`${title.padEnd(60)}${columns.join('')}${held.toFixed(1).padStart(10)}`);
 }
 process.exit(0);

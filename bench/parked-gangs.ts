@@ -47,7 +47,7 @@ const core = new SchedulerCore({
       },
     },
     events: { record: () => counts.events++ },
-    evictor: { evict: () => Promise.resolve() },
+    evictor: { evict: () => Promise.resolve(), release: () => Promise.resolve('going') },
   },
   clock: systemClock,
   random: seededRandom(1),

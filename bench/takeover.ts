@@ -77,7 +77,7 @@ async function startReplica(): Promise<TestProcess> {
     const answer = await httpsGet(`https://127.0.0.1:${port}/readyz`);
     return answer.status === 200 ? undefined : answer.text;
   };
-  await poll(() => ready().catch(String), 60_000, 'the replica has seen the cluster');
+  await poll(() => ready().catch(String), 'the replica has seen the cluster');
   return replica;
 }
 

@@ -49,6 +49,10 @@ export const missingRights: Readonly<Record<string, MissingRight>> = {
   },
   'patch pods': { log: notBound, effect: 'no gang is bound by an extender' },
   'delete pods': notEvicted,
+  'create pods/eviction': {
+    log: 'could not release a member',
+    effect: 'a group that cannot be completed keeps its nodes, and says so',
+  },
   'create events.events.k8s.io': { log: notWritten, effect: 'there are no Events' },
   'patch events.events.k8s.io': { log: notWritten, effect: 'repeats are not counted' },
   'create tokenreviews.authentication.k8s.io': notAsked,

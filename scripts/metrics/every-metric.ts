@@ -48,7 +48,7 @@ function schedulerRegistry(): MetricRegistry {
       binder: { bind: never },
       verdicts: { write: never },
       events: { record: () => undefined },
-      evictor: { evict: never },
+      evictor: { evict: never, release: never },
     },
     profiles: [{ schedulerName: 'tutti', plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) }],
     plugins: pluginRegistry,

@@ -21,6 +21,7 @@ export function eventRows(): readonly EventRow[] {
   const picture = new Picture({ plugins: defaultPlugins });
   const gang = picture.group({ name: 'train', uid: 'u', minMember: 3 });
   const pod = picture.pod({ name: 'train-0', uid: 'p', group: 'train', schedulerName: 'tutti' });
+  const onNode = { ...pod, nodeName: 'node-1' };
   const waiting: Verdict = {
     reason: 'WaitingForGang',
     waitsFor: 'members',
@@ -51,7 +52,30 @@ export function eventRows(): readonly EventRow[] {
         events.statusDropped(events.groupNotScheduled(gang, pod, noRoom)!, ['status.conditions']),
       ],
     ],
-    preempted: [['it makes room', events.preempted({ ...pod, nodeName: 'node-1' }, 'default/train')]],
+    groupReleased: [['it could not be completed within its grace', events.groupReleased(gang.spec!, [onNode, onNode])]],
+    released: [['its group could not be completed', events.released(onNode, gang.key)]],
+    groupStays: [
+      [
+        'it could not be completed within its grace, and may not be released',
+        events.groupStays(
+          gang,
+          pod,
+          '2 of the 3 members that it needs keep their nodes: it keeps trying, as its repairPolicy says.',
+        ),
+      ],
+    ],
+    memberLost: [
+      [
+        'a member is gone from its node, and the quorum with it',
+        events.memberLost(
+          gang,
+          pod,
+          'member train-0 was not admitted by node node-1 (OutOfcpu), and 1 of the 3 that are needed is missing; room on node node-2 is kept for the one that comes instead, for 60 s at most',
+        ),
+      ],
+    ],
+    membersStranded: [['nodes of its members are gone or not ready', events.membersStranded(gang, [onNode])]],
+    preempted: [['it makes room', events.preempted(onNode, 'default/train')]],
     podGroupDisagreement: [['its label and its annotation name different groups', disagreement]],
   };
   return Object.values(samples).flatMap((made) =>

@@ -65,6 +65,16 @@ const conditions: Readonly<
     ['False', 'QuorumNotReady', 'too few are'],
     ['False', 'GroupFinished', 'nothing is left that could become ready'],
   ],
+  Incomplete: [
+    ['True', 'PartlyScheduled', 'some members are on nodes, too few, and the group has never started'],
+    ['True', 'MemberRefused', 'a node did not admit a member'],
+    ['True', 'MemberDisrupted', 'a member was evicted or preempted, or is being'],
+    ['True', 'MemberFailed', 'a member has failed'],
+    ['True', 'MemberLost', 'the group has started, and members are gone'],
+    ['False', 'QuorumScheduled', 'nothing is missing'],
+    ['False', 'NotScheduled', 'no member is on a node: the group waits as a whole'],
+    ['False', 'GroupFinished', 'nothing is left that could be missing'],
+  ],
 };
 
 /** Markdown, of all that Tutti says of pods and groups in the API. Throws when the sources say something that is not told here. */

@@ -50,6 +50,8 @@ describe('the PodGroup CustomResourceDefinition', () => {
       'minMember',
       'minResources',
       'scheduleTimeoutSeconds',
+      'repairPolicy',
+      'repairGraceSeconds',
     ]);
     expect(Object.keys(schema.properties.status.properties!)).toEqual(
       expect.arrayContaining(['phase', 'occupiedBy', 'running', 'succeeded', 'failed', 'scheduleStartTime']),

@@ -1,4 +1,10 @@
-import { podGroupPhases, podGroupResource } from './pod-group.ts';
+import {
+  defaultRepairGraceSeconds,
+  defaultRepairPolicy,
+  podGroupPhases,
+  podGroupResource,
+  repairPolicies,
+} from './pod-group.ts';
 
 /** OpenAPI v3 structural schema, as far as a CustomResourceDefinition of ours needs it. */
 export interface StructuralSchema {
@@ -40,7 +46,7 @@ const condition: StructuralSchema = {
   required: ['lastTransitionTime', 'message', 'reason', 'status', 'type'],
   properties: {
     type: {
-      description: 'Scheduled, Started or Ready; other controllers may add types of their own.',
+      description: 'Scheduled, Started, Ready or Incomplete; other controllers may add types of their own.',
       type: 'string',
       maxLength: 316,
       pattern:
@@ -91,6 +97,21 @@ const spec: StructuralSchema = {
       type: 'integer',
       format: 'int32',
     },
+    repairPolicy: {
+      description:
+        'What becomes of a group that never started, is on nodes in part and cannot be completed within repairGraceSeconds. Release: its members are evicted, those alone that a controller makes anew, and within their disruption budgets. KeepTrying: they stay where they are, and the rest comes before all that is new. A group that has started is never released. ' +
+        `When absent, ${defaultRepairPolicy}.`,
+      type: 'string',
+      enum: repairPolicies,
+    },
+    repairGraceSeconds: {
+      description:
+        'How long, in seconds, the group may be on nodes in part before repairPolicy applies, and the room of a member that was lost is kept for the one that its owner makes instead. ' +
+        `When absent, ${defaultRepairGraceSeconds}.`,
+      type: 'integer',
+      format: 'int32',
+      minimum: 0,
+    },
   },
 };
 
@@ -127,7 +148,7 @@ const status: StructuralSchema = {
     ),
     ready: count('Running members whose containers are ready.'),
     conditions: {
-      description: 'Scheduled, Started, Ready.',
+      description: 'Scheduled, Started, Ready, Incomplete.',
       type: 'array',
       items: condition,
       'x-kubernetes-list-type': 'map',

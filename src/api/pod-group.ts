@@ -32,11 +32,31 @@ export type PodGroupPhase = (typeof podGroupPhases)[number];
  * - Scheduled: members that count for the quorum are on nodes. When False, reason and message are a member's verdict.
  * - Started: the quorum was once on nodes. Never goes back to False while the object lives.
  * - Ready: the quorum's containers are ready now.
+ * - Incomplete: the group is on nodes, and fewer members count than it needs.
  */
-export const podGroupConditions = { scheduled: 'Scheduled', started: 'Started', ready: 'Ready' } as const;
+export const podGroupConditions = {
+  scheduled: 'Scheduled',
+  started: 'Started',
+  ready: 'Ready',
+  incomplete: 'Incomplete',
+} as const;
 
 /** minMember when the field is absent. The older implementation reads 0, which calls a group finished that has no pods. */
 export const defaultMinMember = 1;
+
+/**
+ * What becomes of a group that never started, is on nodes in part and cannot be completed within its grace:
+ * - `Release`: its members are evicted, so that nobody waits for room that they hold in vain; those alone that a controller makes anew.
+ * - `KeepTrying`: they stay, and it comes before all that is new until it is whole.
+ */
+export const repairPolicies = ['Release', 'KeepTrying'] as const;
+export type RepairPolicy = (typeof repairPolicies)[number];
+
+/** repairPolicy when the field is absent: all or nothing, also when something breaks. */
+export const defaultRepairPolicy: RepairPolicy = 'Release';
+
+/** repairGraceSeconds when the field is absent. */
+export const defaultRepairGraceSeconds = 60;
 
 /** `spec`, as the API has it. */
 export interface PodGroupSpec {
@@ -46,6 +66,10 @@ export interface PodGroupSpec {
   readonly minResources?: Readonly<Record<string, string | number>>;
   /** How long a group may wait, in seconds; absent: as the scheduler is configured. */
   readonly scheduleTimeoutSeconds?: number;
+  /** What becomes of a group that cannot be completed; absent: `defaultRepairPolicy`. */
+  readonly repairPolicy?: RepairPolicy;
+  /** How long lost members are waited for, in seconds, at least 0; absent: `defaultRepairGraceSeconds`. */
+  readonly repairGraceSeconds?: number;
 }
 
 /** `status`, as the API has it. Every field is optional: another controller, or none, may have written it. */
@@ -84,6 +108,8 @@ export interface PodGroup {
   /** Resource name -> total for the quorum; undefined when not stated. */
   readonly minResources: ReadonlyMap<string, Quantity> | undefined;
   readonly scheduleTimeoutSeconds: number | undefined;
+  readonly repairPolicy: RepairPolicy;
+  readonly repairGraceSeconds: number;
   /** As the API gave it, unchecked but for being an object. */
   readonly status: PodGroupStatus;
 }
@@ -125,6 +151,8 @@ export function projectPodGroup(input: unknown): PodGroup {
     minMember: int32(spec.minMember, 1, 'spec.minMember', fail) ?? defaultMinMember,
     minResources: resources(spec.minResources, fail),
     scheduleTimeoutSeconds: int32(spec.scheduleTimeoutSeconds, -(2 ** 31), 'spec.scheduleTimeoutSeconds', fail),
+    repairPolicy: repairPolicyOf(spec.repairPolicy, fail),
+    repairGraceSeconds: int32(spec.repairGraceSeconds, 0, 'spec.repairGraceSeconds', fail) ?? defaultRepairGraceSeconds,
     status: asObject(raw.status) ?? {},
   };
 }
@@ -146,6 +174,13 @@ export function hasStarted(status: PodGroupStatus): boolean {
   );
 }
 
+/** Whether somebody keeps the Started condition, be it True or False. */
+export function tellsOfStart(status: PodGroupStatus): boolean {
+  const conditions: unknown = status.conditions;
+  if (!Array.isArray(conditions)) return false;
+  return conditions.some((condition: Partial<Condition> | null) => condition?.type === podGroupConditions.started);
+}
+
 type Fail = (path: string, problem: string, cause?: unknown) => never;
 
 function asObject(value: unknown): Json | undefined {
@@ -159,6 +194,14 @@ function int32(value: unknown, minimum: number, path: string, fail: Fail): numbe
     return fail(path, `must be a whole 32-bit number${bound}, not ${JSON.stringify(value)}`);
   }
   return value;
+}
+
+function repairPolicyOf(value: unknown, fail: Fail): RepairPolicy {
+  if (value === undefined || value === null) return defaultRepairPolicy;
+  const policy = repairPolicies.find((known) => known === value);
+  return (
+    policy ?? fail('spec.repairPolicy', `must be one of ${repairPolicies.join(', ')}, not ${JSON.stringify(value)}`)
+  );
 }
 
 function resources(value: unknown, fail: Fail): ReadonlyMap<string, Quantity> | undefined {

@@ -135,6 +135,12 @@ export interface Pod {
   readonly podScheduled: PodScheduledCondition | undefined;
   /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
   readonly plannedGroupUid: string | undefined;
+  /** A controller owns it, and makes another when it goes. */
+  readonly isControlled: boolean;
+  /** Why it has failed, as status.reason says: what a node writes that has not admitted it. */
+  readonly failedBecause: string | undefined;
+  /** Why it has to go, or had to: the reason of its condition DisruptionTarget. */
+  readonly disruptedBy: string | undefined;
   readonly template: PodTemplate;
 }
 
@@ -204,9 +210,10 @@ export interface RawPod {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly ownerReferences?: readonly {
-      readonly apiVersion: string;
-      readonly kind: string;
+      readonly apiVersion?: string;
+      readonly kind?: string;
       readonly name: string;
+      readonly uid?: string;
       readonly controller?: boolean;
     }[];
   };
@@ -226,6 +233,8 @@ export interface RawPod {
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
+    readonly reason?: string;
+    readonly message?: string;
     readonly nominatedNodeName?: string;
     readonly conditions?: readonly {
       readonly type: string;
@@ -270,6 +279,7 @@ export class PodProjector {
     }
     const group = podGroupNameOf(metadata.labels, metadata.annotations);
     const scheduled = status?.conditions?.find((condition) => condition.type === 'PodScheduled');
+    const disruption = status?.conditions?.find((condition) => condition.type === 'DisruptionTarget');
     return {
       uid: metadata.uid,
       namespace: metadata.namespace,
@@ -294,6 +304,9 @@ export class PodProjector {
         ...(group !== undefined && sinceOf(scheduled)),
       },
       plannedGroupUid: metadata.annotations?.[planAnnotations.groupUid],
+      isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
+      failedBecause: status?.phase === 'Failed' ? status.reason : undefined,
+      disruptedBy: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
       template: this.#template(raw),
     };
   }

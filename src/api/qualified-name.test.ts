@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isQualifiedName } from './qualified-name.ts';
+import { cpuMsOf } from '../../test/expect/cpu-ms.ts';
 
 describe('a qualified name', () => {
   it.each(['app', 'a', 'A_b.c-1', 'example.com/gpu', 'a/B', 'a-b.c/x', `${'a'.repeat(253)}/x`, 'x'.repeat(63)])(
@@ -28,12 +29,11 @@ describe('a qualified name', () => {
     ...[`${'a'.repeat(254)}/x`, 'x'.repeat(64)],
   ])('is not %j', (name) => expect(isQualifiedName(name)).toBe(false));
 
-  it('is told quickly, whatever the text is', () => {
+  it('is told quickly, whatever the text is', async () => {
     const text = 'a'.repeat(200_000);
-    const before = performance.now();
-    expect([isQualifiedName(text), isQualifiedName(`${text}/x`), isQualifiedName(`${'a-'.repeat(100_000)}/x`)]).toEqual(
-      [false, false, false],
-    );
-    expect(performance.now() - before).toBeLessThan(1_000);
+    const cpuMs = await cpuMsOf(() => {
+      for (const name of [text, `${text}/x`, `${'a-'.repeat(100_000)}/x`]) expect(isQualifiedName(name)).toBe(false);
+    });
+    expect(cpuMs).toBeLessThan(1_000);
   });
 });

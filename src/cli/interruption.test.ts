@@ -30,6 +30,18 @@ it('asks the command to stop at the first signal, and exits for it when it takes
   expect(process.exits).toEqual([130]);
 });
 
+it('gives a command that says so more time, and still exits at once at the second signal', () => {
+  const { process, clock, interruption } = interruptible();
+  interruption.allow(25_000);
+  process.emit('SIGTERM');
+  clock.advance(24_999);
+  expect(process.exits).toEqual([]);
+  process.emit('SIGTERM');
+  expect(process.exits).toEqual([143]);
+  clock.advance(1);
+  expect(process.exits).toEqual([143, 143]);
+});
+
 it('exits at once at the second Ctrl-C, but takes two copies of one for one', () => {
   const { process, clock } = interruptible();
   process.emit('SIGINT');
@@ -65,4 +77,11 @@ it('lets go of the process', () => {
   clock.advance(60_000);
   expect(process.exits).toEqual([]);
   expect(process.eventNames()).toEqual([]);
+});
+
+it('exits with what it is told when the output could not be written and the stop takes too long', () => {
+  const { process, clock, interruption } = interruptible();
+  interruption.interrupt('SIGPIPE', 1);
+  clock.advance(1_500);
+  expect(process.exits).toEqual([1]);
 });

@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../base/clock.ts';
 
-/** How long a command may take to stop once it is asked to; the promise to users is two seconds. */
-const graceMs = 1_500;
+/** How long a command may take to stop once it is asked to, unless it says otherwise; the promise to users is two seconds. */
+const usualGraceMs = 1_500;
 /** A terminal sends Ctrl-C to npm and to its child, and npm passes it on: both copies are one wish. */
 const sameWishMs = 300;
 
@@ -28,6 +28,7 @@ export class Interruption {
   #interruptedBy: InterruptingSignal | undefined;
   #interruptedAt = 0;
   #deadline: Timer | undefined;
+  #graceMs = usualGraceMs;
 
   constructor(process: InterruptibleProcess, clock: Clock) {
     this.#process = process;
@@ -47,6 +48,11 @@ export class Interruption {
     return this.#interruptedBy && exitCodeOf[this.#interruptedBy];
   }
 
+  /** What runs from now on may take so long to stop, counted from the signal. */
+  allow(graceMs: number): void {
+    this.#graceMs = graceMs;
+  }
+
   /** Resolves when the process shall end. */
   requested(): Promise<void> {
     return new Promise((resolve) => {
@@ -55,8 +61,11 @@ export class Interruption {
     });
   }
 
-  /** As if the process had received this signal. SIGPIPE: nobody reads its output any more. */
-  interrupt(name: InterruptingSignal): void {
+  /**
+   * As if the process had received this signal. SIGPIPE: nobody reads its output any more. `exitCode`: what it exits with when
+   * it takes too long to stop, where that is not the signal's.
+   */
+  interrupt(name: InterruptingSignal, exitCode: number = exitCodeOf[name]): void {
     const now = this.#clock.monotonic();
     if (this.#interruptedBy !== undefined) {
       if (name !== 'SIGPIPE' && now - this.#interruptedAt >= sameWishMs) this.#process.exit(exitCodeOf[name]);
@@ -64,7 +73,7 @@ export class Interruption {
     }
     this.#interruptedBy = name;
     this.#interruptedAt = now;
-    this.#deadline = this.#clock.setTimer(graceMs, () => this.#process.exit(exitCodeOf[name]));
+    this.#deadline = this.#clock.setTimer(this.#graceMs, () => this.#process.exit(exitCode));
     this.#controller.abort(new Error(`interrupted by ${name}`));
   }
 

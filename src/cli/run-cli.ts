@@ -27,7 +27,8 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
       stderr.write(`${explain(unwritable)}\n`);
     }
     if (interruption === undefined) process.exit(unwritable === undefined ? exitCodes.ok : exitCodes.failed);
-    interruption.interrupt('SIGPIPE');
+    // However long the stop takes, what it exits with says what went wrong.
+    interruption.interrupt('SIGPIPE', unwritable === undefined ? undefined : exitCodes.failed);
   };
   stdout.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard output', error));
   stderr.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard error', error));

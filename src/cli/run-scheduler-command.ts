@@ -20,6 +20,8 @@ import type { SchedulerFlags } from './program.ts';
 import { runServer } from './run-server.ts';
 
 const longestName = 253;
+/** Of what a server has to stop; at 50 calls a second (--kube-api-qps) a gang of 750 members and what fits into the burst is bound by then. */
+const drainMs = 15_000;
 
 type Configured = Pick<ParsedConfiguration, 'configuration'> & Partial<ParsedConfiguration>;
 
@@ -52,7 +54,8 @@ export async function runSchedulerCommand(
         { lease: 'kube-system/kube-scheduler' },
       );
     }
-    const run = (): Promise<RunningProcess> => runScheduler({ endpoint, serving, logger, configuration, plugins });
+    const run = (): Promise<RunningProcess> =>
+      runScheduler({ endpoint, serving, logger, configuration, plugins, drainMs });
     return errorOf === undefined ? run() : inTermsOfFile({ errorOf }, run);
   });
 }

@@ -46,9 +46,7 @@ describe.each(['scheduler', 'controller'])('tutti %s', (name) => {
     try {
       await process.said(/"message":"API server reached"/);
       process.signal('SIGTERM');
-      const { exitCode, tookAfterSignalMs } = await process.ended();
-      expect(exitCode).toBe(0);
-      expect(tookAfterSignalMs).toBeLessThan(2_000);
+      expect(await process.ended()).toMatchObject({ exitCode: 0 });
       expect(process.stderr.match(/cannot be reached/g)).toHaveLength(1);
     } finally {
       again.close();

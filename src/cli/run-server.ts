@@ -35,6 +35,8 @@ export interface ServerParts {
   readonly logger: Logger;
 }
 
+/** A server may take so long from a signal to its end; less than a kubelet gives it (30 s). */
+const stopsWithinMs = 25_000;
 const probeBackoff = { initialMs: 1_000, maxMs: 30_000 };
 const probeTimeoutMs = 5_000;
 
@@ -71,6 +73,8 @@ export async function runServer(
     context: endpoint.contextName,
     ...(running.url !== undefined && { metrics: `${running.url}/metrics`, health: `${running.url}/healthz` }),
   });
+  // What is only being opened has begun nothing that would have to be finished.
+  interruption.allow(stopsWithinMs);
   const interrupted = Promise.all([interruption.requested(), sayWhetherReachable(endpoint, context, logger)]);
   try {
     return await Promise.race([

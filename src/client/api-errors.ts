@@ -130,6 +130,11 @@ export class WithdrawnError extends Error {
   override readonly name = 'WithdrawnError';
 }
 
+/** A write was cut because nobody needs its answer any more: what it was to do is done, or cannot be done by now. */
+export class SettledError extends Error {
+  override readonly name = 'SettledError';
+}
+
 /** Whether after this error it is unknown if the server carried the request out. */
 export function isAmbiguous(error: unknown): boolean {
   return (error instanceof ConnectionError || error instanceof TimeoutError) && error.ambiguous;

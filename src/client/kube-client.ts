@@ -5,6 +5,7 @@ import {
   MalformedAnswerError,
   NotLeadingError,
   ServerError,
+  SettledError,
   TimeoutError,
   WithdrawnError,
 } from './api-errors.ts';
@@ -44,7 +45,12 @@ export interface CallOptions {
   readonly discardAnswer?: boolean;
   /** Asked when the call is about to be written to its connection: what WithdrawnError it throws the call rejects with, and is not sent. */
   readonly mayBeSent?: (() => void) | undefined;
-  /** Ends the call, whether it waits or is under way; it then rejects with the signal's reason. */
+  /** It must not wait for a connection behind others, which may be many, or hang. */
+  readonly isSpare?: boolean;
+  /**
+   * Ends the call, whether it waits or is under way; it then rejects with the signal's reason. SettledError: it does not matter what
+   * becomes of it, so that it counts as answered.
+   */
   readonly signal?: AbortSignal;
 }
 
@@ -228,7 +234,7 @@ export class KubeClient {
       const isLease = lane === 'lease' && request.connection === undefined;
       if (isLease) return await this.#send({ ...request, connection: 'lease' }, options, read);
       const fence = request.method === 'GET' ? undefined : this.#fence;
-      const sent = options.discardAnswer === true ? { ...request, discardsBody: true } : request;
+      const sent = withChoices(request, options);
       const isWanted = options.mayBeSent;
       if (fence === undefined) {
         return await this.#send(isWanted === undefined ? sent : { ...sent, mayBeSent: isWanted }, options, read);
@@ -239,7 +245,7 @@ export class KubeClient {
       };
       return await fence.pass(
         (mayBeSent, cut) => this.#send({ ...sent, mayBeSent: asked(mayBeSent) }, options, read, cut),
-        (error) => lane === 'bind' && !isPlainAnswer(error),
+        (error) => lane === 'bind' && !isPlainAnswer(error) && !(error instanceof SettledError),
       );
     } finally {
       this.#gate?.leave(lane);
@@ -295,6 +301,15 @@ export class KubeClient {
   #withContent(type: string): HeaderFields {
     return { ...this.#headers, 'content-type': type };
   }
+}
+
+function withChoices(request: TransportRequest, { discardAnswer, isSpare }: CallOptions): TransportRequest {
+  if (discardAnswer !== true && isSpare !== true) return request;
+  return {
+    ...request,
+    ...(discardAnswer === true && { discardsBody: true }),
+    ...(isSpare === true && { connection: 'spare' as const }),
+  };
 }
 
 /** The server has said what became of the call; an error of its own may say little about that. */

@@ -410,6 +410,13 @@ describe('a leader', () => {
     expect(() => a.fence.check()).toThrow('stopped leading');
   });
 
+  it('is left to expire when something of this process could not be ended', async () => {
+    const a = await start('a');
+    await a.elector.stop({ isIdle: false });
+    expect((await lease()).holderIdentity).toBe('a');
+    expect(() => a.fence.check()).toThrow('stopped leading');
+  });
+
   it('gives the Lease up once, however often it is stopped', async () => {
     const puts: string[] = [];
     const a = await start('a', {

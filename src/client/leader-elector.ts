@@ -125,13 +125,13 @@ export class LeaderElector {
   /**
    * Ends the candidacy; a second call waits for the same end. A Lease that is held is given up, so that another takes it at once; unless a bind was
    * left without an answer lately, whose fate is not known: then others have to wait for the Lease to expire. Everything that writes
-   * must have been stopped before.
+   * must have been stopped before; `isIdle: false` says that something could not be, which has the same effect.
    */
-  stop(): Promise<void> {
-    return (this.#stopped ??= this.#endCandidacy());
+  stop({ isIdle = true }: { readonly isIdle?: boolean } = {}): Promise<void> {
+    return (this.#stopped ??= this.#endCandidacy(isIdle));
   }
 
-  async #endCandidacy(): Promise<void> {
+  async #endCandidacy(isIdle: boolean): Promise<void> {
     const reason = new Error('the leader election is stopped');
     this.#stop.abort(reason);
     this.#tried.resolve(false);
@@ -140,10 +140,11 @@ export class LeaderElector {
     if (!this.#mayHold) return;
     const { fence, leaseDurationMs, logger, onChange } = this.#options;
     fence.end('this process has stopped leading');
+    const lease = this.#leaseName;
     if (fence.hasBindInDoubt(leaseDurationMs)) {
-      logger.warn('left the Lease to expire: a bind got no answer and may still be carried out', {
-        lease: this.#leaseName,
-      });
+      logger.warn('left the Lease to expire: a bind got no answer and may still be carried out', { lease });
+    } else if (!isIdle) {
+      logger.warn('left the Lease to expire: something that does not end may still write', { lease });
     } else {
       await this.#release();
     }

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
-import { ConflictError, ConnectionError, ServerError, TimeoutError, TooManyRequestsError } from './api-errors.ts';
+import {
+  ConflictError,
+  ConnectionError,
+  MalformedAnswerError,
+  ServerError,
+  TimeoutError,
+  TooManyRequestsError,
+} from './api-errors.ts';
 import { isRetryable, retry } from './retry.ts';
 
 const details = { status: 0, reason: '', request: 'POST /p', causes: [] };
@@ -20,6 +27,7 @@ describe('what may be sent again', () => {
     ['a connection that was never made', neverSent, true, true],
     ['a reset', reset, true, false],
     ['a time-out', timeout, true, false],
+    ['an answer that cannot be read', new MalformedAnswerError('cut short'), true, false],
     ['a conflict', conflict, false, false],
     ['anything else', new Error('bug'), false, false],
   ])('%s', (_, error, ifIdempotent, ifNot) => {

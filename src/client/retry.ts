@@ -2,7 +2,13 @@ import { jitteredBackoff } from '../base/backoff.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { ConnectionError, ServerError, TimeoutError, TooManyRequestsError } from './api-errors.ts';
+import {
+  ConnectionError,
+  MalformedAnswerError,
+  ServerError,
+  TimeoutError,
+  TooManyRequestsError,
+} from './api-errors.ts';
 import { wait } from './wait.ts';
 
 export interface RetryOptions {
@@ -40,6 +46,7 @@ export async function retry<T>(call: (attempt: number) => Promise<T>, options: R
 /** Whether the same call may be sent again after this error. */
 export function isRetryable(error: unknown, idempotent: boolean): boolean {
   if (error instanceof TooManyRequestsError) return true;
+  if (error instanceof MalformedAnswerError) return idempotent;
   if (error instanceof ServerError) return idempotent || error.retryAfterMs !== undefined;
   if (error instanceof ConnectionError || error instanceof TimeoutError) return idempotent || !error.ambiguous;
   return false;

@@ -1,5 +1,8 @@
-/** What kind of call it is decides which connections carry it, so that no kind can starve another. */
-export type ConnectionKind = 'watch' | 'lease' | 'call';
+/**
+ * What kind of call it is decides which connections carry it, so that no kind can starve another. `spare`: a call that must not wait
+ * behind others, which may be many, or hang.
+ */
+export type ConnectionKind = 'watch' | 'lease' | 'call' | 'spare';
 
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -5,7 +5,8 @@ import type { Pod } from '../api/pod.ts';
  * An owner has one claim at a time.
  * - `nomination`: room that is being made for a pod, by us or, as its nominatedNodeName says, by another scheduler. Kept from
  *   pods of equal or lower priority.
- * - `repair`: a member of a gang whose other members are bound could not be bound; its room is kept from everybody.
+ * - `repair`: a member of a gang whose other members are bound could not be bound, or was lost, and another has to come; its room is
+ *   kept from everybody but its gang. Nobody knows yet what the one will be called that comes: then the claimant is no pod that there is.
  *
  * Every claim ends when its pod is on a node or gone; one of ours also when its time is over, one that only the API tells of when
  * the pod is no longer nominated.

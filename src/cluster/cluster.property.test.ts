@@ -11,12 +11,29 @@ import type { Savepoint, Transaction } from './transaction.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
 const groupNames = ['red', 'blue'];
-const memberStates = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving', 'former'] as const;
+const memberStates = [
+  'pending',
+  'gated',
+  'planned',
+  'bound',
+  'stranded',
+  'succeeded',
+  'failed',
+  'leaving',
+  'former',
+] as const;
 const uids = ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'];
 
 /** What the API may say, and what a cycle may leave behind when it commits. */
 const change = fc.oneof(
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('setNode' as const), name: fc.constantFrom(...nodeNames) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('setNode' as const),
+      name: fc.constantFrom(...nodeNames),
+      isReady: fc.constantFrom(true, true, false),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({ kind: fc.constant('removeNode' as const), name: fc.constantFrom(...nodeNames) }),
@@ -112,6 +129,9 @@ class Both {
   /** uid of a pod that is to come -> node on which room is kept for it by us */
   readonly kept = new Map<string, string>();
   readonly groups = new Map<string, GroupModel>();
+  /** Names of nodes that have gone while something is there, or that do not run pods. */
+  readonly gone = new Set<string>();
+  readonly notReady = new Set<string>();
   #version = 0;
 
   apply(said: Change): void {
@@ -119,11 +139,16 @@ class Both {
       case 'setNode': {
         const cpu = 4 + (this.#version++ % 3);
         this.nodes.set(said.name, cpu * 1000);
-        this.cluster.setNode(this.build.projectedNode({ name: said.name, cpu }));
+        const taints = said.isReady ? [] : ['node.kubernetes.io/unreachable:NoExecute'];
+        this.cluster.setNode(this.build.projectedNode({ name: said.name, cpu, taints }));
+        this.gone.delete(said.name);
+        if (said.isReady) this.notReady.delete(said.name);
+        else this.notReady.add(said.name);
         break;
       }
       case 'removeNode':
-        this.nodes.delete(said.name);
+        if (this.nodes.delete(said.name)) this.gone.add(said.name);
+        this.notReady.delete(said.name);
         this.cluster.removeNode(said.name);
         break;
       case 'setPod':
@@ -174,7 +199,15 @@ class Both {
         if (this.kept.delete(said.uid)) this.cluster.releaseClaim(said.uid);
         break;
     }
+    for (const name of this.gone) if (!this.#isUsed(name)) this.gone.delete(name);
     this.#noteStarts();
+  }
+
+  #isUsed(nodeName: string): boolean {
+    const isHere = (pod: Pod): boolean =>
+      this.#placeOf(pod) === nodeName ||
+      (isUnbound(pod) && (this.kept.get(pod.uid) ?? pod.nominatedNodeName) === nodeName);
+    return [...this.pods.values()].some(isHere);
   }
 
   noteAssumption(uid: string, nodeName: string): void {
@@ -350,7 +383,7 @@ class Both {
     const counted = [
       ...inState('bound'),
       ...inState('planned'),
-      ...inState('succeeded').filter(() => group?.started === true),
+      ...[...inState('succeeded'), ...inState('stranded')].filter(() => group?.started === true),
     ];
     expect(gang!.counted).toBe(counted.length);
     expect(members.filter(({ uid }) => gang!.counts(uid)).length).toBe(counted.length);
@@ -366,7 +399,8 @@ class Both {
     const present = this.groups.get(pod.podGroupKey ?? '')?.spec?.uid;
     if (hasPlace && present !== undefined && plannedFor !== undefined && plannedFor !== present) return 'former';
     if (pod.phase === 'Succeeded') return 'succeeded';
-    if (pod.nodeName !== '') return 'bound';
+    const { nodeName } = pod;
+    if (nodeName !== '') return this.gone.has(nodeName) || this.notReady.has(nodeName) ? 'stranded' : 'bound';
     if (assumption !== undefined) return 'planned';
     return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
   }
@@ -381,7 +415,7 @@ class Both {
     for (const [key, group] of this.groups) {
       if (group.spec === undefined || group.started) continue;
       const done = [...this.pods.values()].filter(
-        (pod) => pod.podGroupKey === key && ['bound', 'succeeded'].includes(this.#stateOf(pod)),
+        (pod) => pod.podGroupKey === key && ['bound', 'stranded', 'succeeded'].includes(this.#stateOf(pod)),
       );
       group.started = group.spec.started || done.length >= group.spec.minMember;
     }
@@ -395,6 +429,9 @@ function gangSpec(name: string, options: { uid: string; minMember: number; start
     creationTimestamp: 0,
     minResources: undefined,
     scheduleTimeoutSeconds: undefined,
+    tellsOfStart: true,
+    releases: false,
+    repairGraceMs: 60_000,
   };
 }
 

@@ -10,6 +10,7 @@ import type { GangSpec, MemberPlan } from './gang.ts';
 import { ImageCensus } from './image-census.ts';
 import { KnownTerms } from './known-terms.ts';
 import { ListedObjects } from './listed-objects.ts';
+import { isLostTo } from './lost-node.ts';
 import { NodeInfo } from './node-info.ts';
 import { PlacedPods } from './placed-pods.ts';
 import { Room } from './room.ts';
@@ -39,18 +40,17 @@ const unknownNode: Node = {
 
 /**
  * The scheduler's picture of the cluster. The watch handlers write what the API says; the scheduling cycle alone assumes
- * and forgets, within a transaction. Not for concurrent use: everything here is synchronous.
+ * and forgets, within a transaction. Not for concurrent use: everything here is synchronous. Who looks while a cycle pauses sees
+ * nothing of what it has done so far.
  */
 export class Cluster {
   readonly resources: ResourceNames;
-  /** What is free, in sum. */
-  readonly room = new Room();
+  readonly #room = new Room();
   /** What plugins read besides nodes, pods and groups. */
   readonly listed = new ListedObjects();
   /** What pods say of other pods. */
   readonly knownTerms = new KnownTerms();
-  /** The pods on nodes by what tells them apart. */
-  readonly placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
+  readonly #placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
   readonly #topologies = new Topologies();
   /** Which images the nodes have. */
   readonly images = new ImageCensus();
@@ -58,6 +58,8 @@ export class Cluster {
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
   readonly #nodesByName = new Map<string, NodeInfo>();
+  /** Names of nodes that the API has shown to be gone, while anything is still there. */
+  readonly #gone = new Set<string>();
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
   /** uid -> assumption about an unbound pod */
@@ -69,7 +71,9 @@ export class Cluster {
   #generation = 0;
   #generations = new Float64Array(64);
   #nodesRevision = 0;
-  #openTransaction = false;
+  #transaction: Transaction | undefined;
+  /** The open transaction has paused, and what it has done is still to be seen. */
+  #isUnhidden = false;
 
   constructor(resources: ResourceNames) {
     this.resources = resources;
@@ -77,23 +81,39 @@ export class Cluster {
 
   // Nodes
 
+  /** What is free, in sum. */
+  get room(): Room {
+    this.hidePlan();
+    return this.#room;
+  }
+
+  /** The pods on nodes by what tells them apart. */
+  get placed(): PlacedPods {
+    this.hidePlan();
+    return this.#placed;
+  }
+
   get nodes(): readonly NodeInfo[] {
+    this.hidePlan();
     return this.#nodes;
   }
 
   /** The node, if the API has shown it. */
   node(name: string): NodeInfo | undefined {
+    this.hidePlan();
     const info = this.#nodesByName.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
   /** node index -> `NodeInfo.generation`, for whoever goes through all of them. Another object when there are more nodes. */
   get generations(): Float64Array {
+    this.hidePlan();
     return this.#generations;
   }
 
   /** Changes whenever anything about any node changes, also back to what it was. */
   get generation(): number {
+    this.hidePlan();
     return this.#generation;
   }
 
@@ -107,18 +127,24 @@ export class Cluster {
     return this.#topologies.of(key, this.#nodes, this.#nodesRevision);
   }
 
-  setNode(node: Node): void {
+  /** Answers the keys of the groups of which members are stranded there now, or not any more. */
+  setNode(node: Node): readonly string[] {
     const info = this.#nodeNamed(node.name);
+    const wasLost = info.isLost;
+    info.isGone = false;
+    this.#gone.delete(node.name);
     if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
     info.images = this.images.replace(info.images, node.images);
     this.#touch(info);
+    return wasLost || info.isLost ? this.#lookAtMembers(info) : [];
   }
 
-  removeNode(name: string): void {
+  /** Answers as `setNode`. */
+  removeNode(name: string): readonly string[] {
     const info = this.node(name);
-    if (info === undefined) return;
+    if (info === undefined) return [];
     this.#nodesRevision++;
     const last = this.#nodes.pop()!;
     if (last !== info) {
@@ -130,7 +156,37 @@ export class Cluster {
     info.setNode(unknownNode);
     info.images = this.images.replace(info.images, unknownNode.images);
     this.#touch(info);
+    this.#isGone(info);
     this.#dropIfUnused(info);
+    this.#forgetIfUnused(name);
+    return this.#lookAtMembers(info);
+  }
+
+  /** All nodes have been shown: those that only pods name are gone. */
+  allNodesShown(): void {
+    for (const info of this.#nodesByName.values()) {
+      if (info.index >= 0 || info.pods.size === 0) continue;
+      this.#isGone(info);
+      this.#lookAtMembers(info);
+    }
+  }
+
+  #isGone(info: NodeInfo): void {
+    info.isGone = true;
+    this.#gone.add(info.name);
+  }
+
+  /** Are the members of groups that are on the node stranded? Answers the keys of those of which one was not so before, or was. */
+  #lookAtMembers(info: NodeInfo): readonly string[] {
+    const changed = new Set<string>();
+    for (const pod of info.pods.values()) {
+      const gang = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey);
+      const before = gang?.stateOf(pod.uid);
+      if (gang === undefined || before === undefined) continue;
+      this.#joinGang(pod);
+      if (gang.stateOf(pod.uid) !== before) changed.add(gang.key);
+    }
+    return [...changed];
   }
 
   // Pods
@@ -141,7 +197,9 @@ export class Cluster {
 
   /** All that are known; during a trial those that are taken out are not there. */
   pods(): Iterable<Pod> {
-    return this.#openTransaction ? this.#podsOfTrial() : this.#pods.values();
+    this.hidePlan();
+    const isAtRest = this.#transaction === undefined || this.#transaction.isSuspended;
+    return isAtRest ? this.#pods.values() : this.#podsOfTrial();
   }
 
   *#podsOfTrial(): Iterable<Pod> {
@@ -156,22 +214,26 @@ export class Cluster {
   }
 
   get assumedCount(): number {
+    this.hidePlan();
     return this.#assumed.size;
   }
 
   /** The node that holds the pod, bound or assumed, whether or not the API has shown that node; undefined when it has ended. */
   nodeOf(pod: Pod): NodeInfo | undefined {
+    this.hidePlan();
     const info =
       this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
   isAssumed(uid: string): boolean {
+    this.hidePlan();
     return this.#assumed.has(uid);
   }
 
   /** The pod as it is now if it still waits for a node: known, neither bound nor assumed, not ended and not being deleted. */
   openPod(uid: string): Pod | undefined {
+    this.hidePlan();
     const pod = this.#pods.get(uid);
     return pod !== undefined && isUnbound(pod) && !this.#assumed.has(uid) ? pod : undefined;
   }
@@ -197,20 +259,22 @@ export class Cluster {
     this.#followNomination(pod);
     if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
     if (pod.podGroupKey !== undefined) this.#joinGang(pod);
+    if (known !== undefined) this.#forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return outcome;
   }
 
   removePod(uid: string): AssumptionOutcome {
     const known = this.#pods.get(uid);
     if (known === undefined) return 'none';
-    const assumed = this.#assumed.has(uid);
+    const assumedOn = this.#assumed.get(uid)?.node;
     this.knownTerms.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
     this.releaseClaim(uid);
     this.#leaveGang(known);
-    return assumed ? 'contradicted' : 'none';
+    this.#forgetIfUnused(assumedOn?.name ?? known.nodeName);
+    return assumedOn !== undefined ? 'contradicted' : 'none';
   }
 
   // Claims
@@ -250,10 +314,12 @@ export class Cluster {
   // Groups
 
   gang(key: string): Gang | undefined {
+    this.hidePlan();
     return this.#gangs.get(key);
   }
 
   gangs(): Iterable<Gang> {
+    this.hidePlan();
     return this.#gangs.values();
   }
 
@@ -272,11 +338,11 @@ export class Cluster {
 
   /**
    * Opens the transaction of one cycle; one at a time. Between its opening and its commit or rollback no change from the
-   * API may be applied (the cycle is synchronous, so none can be).
+   * API may be applied, not even while it is suspended.
    */
   begin(): Transaction {
-    if (this.#openTransaction) throw new Error('a transaction is already open');
-    this.#openTransaction = true;
+    if (this.#transaction !== undefined) throw new Error('a transaction is already open');
+    const generation = (): number => this.#generation;
     const target: TransactionTarget = {
       assume: (pod, node) => {
         if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
@@ -291,28 +357,60 @@ export class Cluster {
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
       touch: (info) => this.#touch(info),
       restore: (info, generation) => {
+        this.#touch(info);
         this.#setGeneration(info, generation);
-        this.#generation++;
-        this.room.update(info);
+      },
+      setGeneration: (info, generation) => {
+        this.#setGeneration(info, generation);
+      },
+      get generation() {
+        return generation();
+      },
+      restoreGeneration: (as) => {
+        this.#generation = as;
       },
       closed: () => {
-        this.#openTransaction = false;
+        this.#transaction = undefined;
       },
     };
-    return new Transaction(target);
+    this.#transaction = new Transaction(target);
+    return this.#transaction;
   }
 
   /** A transaction is open. */
   get isPlanning(): boolean {
-    return this.#openTransaction;
+    return this.#transaction !== undefined;
+  }
+
+  /** Others have their turn before the open transaction, if there is one, goes on: they see nothing of it, and may change nothing. */
+  pause(): void {
+    this.#isUnhidden = this.#transaction !== undefined;
+  }
+
+  /** After `pause`. */
+  resume(): void {
+    this.#isUnhidden = false;
+    if (this.#transaction?.isSuspended === true) this.#transaction.resume();
+  }
+
+  /**
+   * Makes the picture look as it did before the cycle that has paused. Who asks for something here need not care; who has kept a
+   * node or a group from before calls this first.
+   */
+  hidePlan(): void {
+    if (!this.#isUnhidden) return;
+    this.#isUnhidden = false;
+    this.#transaction!.suspend();
   }
 
   /** Gives up an assumption that a transaction committed. Does nothing when the pod is not assumed. */
   forget(pod: Pod): void {
-    if (!this.#assumed.has(pod.uid)) return;
+    const assumption = this.#assumed.get(pod.uid);
+    if (assumption === undefined) return;
     const known = this.#pods.get(pod.uid);
     this.#takeOffNode(known ?? pod);
     this.#assumed.delete(pod.uid);
+    this.#forgetIfUnused(assumption.node.name);
     if (known === undefined) this.#leaveGang(pod);
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
@@ -325,6 +423,7 @@ export class Cluster {
     info.claims.delete(owner);
     this.#touch(info);
     this.#dropIfUnused(info);
+    this.#forgetIfUnused(claim.nodeName);
     return claim;
   }
 
@@ -361,7 +460,8 @@ export class Cluster {
   #nodeNamed(name: string): NodeInfo {
     let info = this.#nodesByName.get(name);
     if (info === undefined) {
-      info = new NodeInfo(name, unknownNode, this.placed);
+      info = new NodeInfo(name, unknownNode, this.#placed);
+      info.isGone = this.#gone.has(name);
       this.#nodesByName.set(name, info);
     }
     return info;
@@ -371,9 +471,14 @@ export class Cluster {
     if (info.index < 0 && info.pods.size === 0 && info.claims.size === 0) this.#nodesByName.delete(info.name);
   }
 
+  /** After a change, in the middle of which the last pod may be off its node for a moment. */
+  #forgetIfUnused(nodeName: string): void {
+    if (this.#gone.size > 0 && !this.#nodesByName.has(nodeName)) this.#gone.delete(nodeName);
+  }
+
   #touch(info: NodeInfo): void {
     this.#setGeneration(info, ++this.#generation);
-    this.room.update(info);
+    this.#room.update(info);
   }
 
   #setGeneration(info: NodeInfo, generation: number): void {
@@ -398,7 +503,9 @@ export class Cluster {
   }
 
   #joinGang(pod: Pod): void {
-    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid));
+    const info = pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName);
+    const isStranded = info?.isLost === true && (info.isGone || isLostTo(pod, info.node));
+    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid), isStranded);
   }
 
   #leaveGang(pod: Pod): void {

@@ -9,7 +9,14 @@ const build = new Builders();
 function gangOf(uid: string, minMember: number): Gang {
   const gang = new Gang('default/pair');
   const { key, creationTimestamp } = build.projectedPodGroup({ name: 'pair' });
-  const rest = { minResources: undefined, scheduleTimeoutSeconds: undefined, started: false };
+  const rest = {
+    minResources: undefined,
+    scheduleTimeoutSeconds: undefined,
+    tellsOfStart: true,
+    releases: false,
+    repairGraceMs: 60_000,
+    started: false,
+  };
   gang.setSpec({ uid, key, creationTimestamp, minMember, ...rest });
   return gang;
 }

@@ -17,14 +17,21 @@ export interface GangSpec {
   readonly scheduleTimeoutSeconds: number | undefined;
   /** The sticky condition: quorum was once bound. */
   readonly started: boolean;
+  /** Somebody keeps that condition, be it true or false. */
+  readonly tellsOfStart: boolean;
+  /** Whether its members are evicted when it never started and cannot be completed within the grace. */
+  readonly releases: boolean;
+  /** How long lost members are waited for, in milliseconds. */
+  readonly repairGraceMs: number;
 }
 
 /**
  * Where a member is: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
- * confirmed; `bound` runs or will run on its node; `succeeded`, `failed` have ended; `leaving` is being deleted; `former` was
+ * confirmed; `bound` runs or will run on its node; `stranded` is on a node that has gone or does not run pods; `succeeded`, `failed` have ended; `leaving` is being deleted; `former` was
  * planned, is bound or has succeeded for another group object than the present one, and says nothing of this one.
  */
-export type MemberState = 'pending' | 'gated' | 'planned' | 'bound' | 'succeeded' | 'failed' | 'leaving' | 'former';
+export type MemberState =
+  'pending' | 'gated' | 'planned' | 'bound' | 'stranded' | 'succeeded' | 'failed' | 'leaving' | 'former';
 
 /** What is known of a member that is assumed on a node. */
 export interface MemberPlan {
@@ -46,7 +53,10 @@ export interface GangView {
   readonly pendingBySchedulerName: ReadonlyMap<string, number>;
   /** Quorum was once bound. Never goes back while the group object is the same. */
   readonly started: boolean;
-  /** Members that count towards quorum: bound or planned ones, and succeeded ones once the group has started. */
+  /**
+   * Members that count towards quorum: bound or planned ones; once the group has started also succeeded ones, and stranded ones, which are
+   * Kubernetes' to give up.
+   */
   readonly counted: number;
   /** How many more members must be placed together; 0 when quorum is reached. */
   readonly missing: number;
@@ -81,11 +91,14 @@ export class Gang implements GangView {
   readonly #states = new Map<string, MemberState>();
   /** uid -> plan, for members that are assumed on a node */
   readonly #plans = new Map<string, MemberPlan>();
+  /** uids of members whose nodes are lost to them */
+  readonly #stranded = new Set<string>();
   readonly #counts: Record<MemberState, number> = {
     pending: 0,
     gated: 0,
     planned: 0,
     bound: 0,
+    stranded: 0,
     succeeded: 0,
     failed: 0,
     leaving: 0,
@@ -101,12 +114,14 @@ export class Gang implements GangView {
   }
 
   get counted(): number {
-    return this.#counts.bound + this.#counts.planned + (this.started ? this.#counts.succeeded : 0);
+    const { bound, planned, succeeded, stranded } = this.#counts;
+    return bound + planned + (this.started ? succeeded + stranded : 0);
   }
 
   counts(uid: string): boolean {
     const state = this.#states.get(uid);
-    return state === 'bound' || state === 'planned' || (state === 'succeeded' && this.started);
+    if (state === 'succeeded' || state === 'stranded') return this.started;
+    return state === 'bound' || state === 'planned';
   }
 
   get missing(): number {
@@ -114,7 +129,8 @@ export class Gang implements GangView {
   }
 
   get incomplete(): boolean {
-    return !this.started && this.#counts.bound + this.#counts.planned > 0 && this.missing > 0;
+    const { bound, stranded, planned } = this.#counts;
+    return !this.started && bound + stranded + planned > 0 && this.missing > 0;
   }
 
   get isEmpty(): boolean {
@@ -132,8 +148,10 @@ export class Gang implements GangView {
   }
 
   /** Adds the member or replaces what is known of it; with `plan` while it is assumed on a node. */
-  setMember(pod: Pod, plan?: MemberPlan): void {
+  setMember(pod: Pod, plan?: MemberPlan, isStranded = false): void {
     this.#leaveState(pod.uid);
+    if (isStranded) this.#stranded.add(pod.uid);
+    else this.#stranded.delete(pod.uid);
     if (plan === undefined) this.#plans.delete(pod.uid);
     else this.#plans.set(pod.uid, plan);
     const state = this.#stateOf(pod);
@@ -149,6 +167,7 @@ export class Gang implements GangView {
     this.members.delete(uid);
     this.#states.delete(uid);
     this.#plans.delete(uid);
+    this.#stranded.delete(uid);
   }
 
   stateOf(uid: string): MemberState | undefined {
@@ -201,7 +220,8 @@ export class Gang implements GangView {
   /** Only what the API confirms starts a group; a plan does not. */
   #noteStart(): void {
     if (this.started || this.spec === undefined) return;
-    this.started = this.spec.started || this.#counts.bound + this.#counts.succeeded >= this.spec.minMember;
+    const { bound, stranded, succeeded } = this.#counts;
+    this.started = this.spec.started || bound + stranded + succeeded >= this.spec.minMember;
   }
 
   #stateOf(pod: Pod): MemberState {
@@ -210,7 +230,7 @@ export class Gang implements GangView {
     const plan = this.#plans.get(pod.uid);
     if (this.spec !== undefined && isOfAnother(pod, plan, this.spec.uid)) return 'former';
     if (pod.phase === 'Succeeded') return 'succeeded';
-    if (pod.nodeName !== '') return 'bound';
+    if (pod.nodeName !== '') return this.#stranded.has(pod.uid) ? 'stranded' : 'bound';
     if (plan !== undefined) return 'planned';
     return pod.schedulingGates.length > 0 ? 'gated' : 'pending';
   }

@@ -4,6 +4,7 @@ import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
 import type { Claim } from './claim.ts';
 import type { ImageView } from './image-census.ts';
+import { isNodeLost } from './lost-node.ts';
 
 /** What is on a node: its pods and their sums. */
 export interface NodeContents {
@@ -34,6 +35,8 @@ export interface NodeView extends NodeContents {
   readonly images: readonly ImageView[];
   /** owner uid -> room kept for a pod that is to come */
   readonly claims: ReadonlyMap<string, Claim>;
+  /** It has gone, or does not run pods: what is there may never end by itself. */
+  readonly isLost: boolean;
   /** Free amount; negative when over-committed. */
   free(id: ResourceId): number;
 }
@@ -43,8 +46,14 @@ export interface OwnContents extends NodeContents {
   readonly requested: number[];
   readonly pods: Map<string, Pod>;
   readonly hostPorts: HostPort[];
-  /** Those of the pods that were taken off. */
-  readonly gone: readonly Pod[];
+}
+
+/** Pods that were taken off a node together. */
+export interface TakenOff {
+  /** As the node held them. */
+  readonly pods: readonly Pod[];
+  /** What it held before, untouched. */
+  readonly before: OwnContents;
 }
 
 /** Told of every pod that comes to a node or leaves it, when it has. */
@@ -61,6 +70,8 @@ export class NodeInfo implements NodeView {
   index = -1;
   node: Node;
   generation = 0;
+  /** The API has shown that it is not there any more. */
+  isGone = false;
   readonly allocatable: number[] = [];
   images: readonly ImageView[] = [];
   requested: number[] = [];
@@ -76,6 +87,10 @@ export class NodeInfo implements NodeView {
     this.#log = log;
     this.nameHash = hashText(name);
     this.node = node;
+  }
+
+  get isLost(): boolean {
+    return this.isGone || isNodeLost(this.node);
   }
 
   setNode(node: Node): void {
@@ -118,9 +133,11 @@ export class NodeInfo implements NodeView {
     }
   }
 
-  /** Takes pods that are here off in one go. Answers everything that was here before, untouched, for `restore`. */
-  takeOff(gone: readonly Pod[]): OwnContents {
-    const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
+  /** Takes pods that are here off in one go, whatever they looked like to who names them. */
+  takeOff(named: readonly Pod[]): TakenOff {
+    const before = this.contents;
+    const { requested, pods } = before;
+    const gone = named.map(({ uid }) => pods.get(uid)!);
     this.requested = requested.map(() => 0);
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;
@@ -131,17 +148,27 @@ export class NodeInfo implements NodeView {
       for (const pod of pods.values()) if (!uids.has(pod.uid)) this.#put(pod);
     }
     this.#log?.left(this, gone);
-    return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts, gone };
+    return { pods: gone, before };
   }
 
-  /** Makes the node hold what it held when `takeOff` answered this. */
-  restore(contents: OwnContents): void {
+  /** What it holds now. */
+  get contents(): OwnContents {
+    const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = this;
+    return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
+  }
+
+  /**
+   * Makes the node hold what it held when this was its `contents`, provided that nothing has been changed in them since. That differs
+   * from what it holds now by the pods that come, or that leave.
+   */
+  restore(contents: OwnContents, { came, left }: { readonly came?: readonly Pod[]; readonly left?: readonly Pod[] }): void {
     this.requested = contents.requested;
     this.nonZeroMilliCpu = contents.nonZeroMilliCpu;
     this.nonZeroMemory = contents.nonZeroMemory;
     this.pods = contents.pods;
     this.hostPorts = contents.hostPorts;
-    this.#log?.came(this, contents.gone);
+    if (came !== undefined) this.#log?.came(this, came);
+    if (left !== undefined) this.#log?.left(this, left);
   }
 
   #put(pod: Pod): void {

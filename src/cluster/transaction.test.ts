@@ -93,6 +93,9 @@ describe('a gang taken out', () => {
       minMember: 3,
       minResources: undefined,
       scheduleTimeoutSeconds: undefined,
+      tellsOfStart: true,
+      releases: false,
+      repairGraceMs: 60_000,
       started: false,
     });
     const nodeNames = ['a', 'a', 'b', ''];

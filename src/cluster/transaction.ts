@@ -13,8 +13,14 @@ export interface TransactionTarget {
   gangOf(pod: Pod): Gang | undefined;
   /** The node is not what it was. */
   touch(node: NodeInfo): void;
-  /** The node is again what it was in this generation. */
+  /** As `touch`, and the node is again what it was in this generation. */
   restore(node: NodeInfo, generation: number): void;
+  /** The node, which has been touched, is again what it was in this generation. */
+  setGeneration(node: NodeInfo, generation: number): void;
+  /** Of the whole picture. */
+  readonly generation: number;
+  /** The picture is again what it was in this generation. */
+  restoreGeneration(generation: number): void;
   closed(): void;
 }
 
@@ -31,12 +37,26 @@ interface TakenOut {
   readonly kind: 'takenOut';
   readonly node: NodeInfo;
   readonly generation: number;
+  /** What it held before. */
   readonly contents: OwnContents;
+  readonly pods: readonly Pod[];
   /** The members of gangs among them, with the state that each was in. */
   readonly members: readonly { readonly gang: Gang; readonly uid: string; readonly state: MemberState }[];
 }
 
 type Step = Assumed | TakenOut;
+
+/** What it takes to do again what was undone for a while. */
+interface Suspended {
+  /** Of the whole picture. */
+  readonly generation: number;
+  /** By step: the node's generation after it. */
+  readonly generations: readonly number[];
+  /** By step: what the node held after it, where pods were taken out. */
+  readonly contents: readonly (OwnContents | undefined)[];
+  /** gang -> its order */
+  readonly orders: ReadonlyMap<Gang, GangOrder>;
+}
 
 /** A place in the undo list to roll back to. */
 export type Savepoint = number;
@@ -50,10 +70,14 @@ export class Transaction {
   readonly #steps: Step[] = [];
   /** gang -> its order when it was first touched */
   readonly #orders = new Map<Gang, GangOrder>();
+  /** Of the whole picture, when this was opened. */
+  readonly #begunAt: number;
+  #suspended: Suspended | undefined;
   #open = true;
 
   constructor(target: TransactionTarget) {
     this.#target = target;
+    this.#begunAt = target.generation;
   }
 
   /** Throws, and changes nothing, when the pod is assumed already. */
@@ -123,11 +147,55 @@ export class Transaction {
     if (this.#open) this.rollback();
   }
 
-  #takeOff(node: NodeInfo, pods: readonly Pod[]): void {
+  /** What it has done is not to be seen for now. */
+  get isSuspended(): boolean {
+    return this.#suspended !== undefined;
+  }
+
+  /**
+   * Puts the picture back as it was before, generations and orders included, until `resume`. Meanwhile it may be read, and nothing
+   * may change it. Costs what a rollback does.
+   */
+  suspend(): void {
+    this.#mustBeOpen();
+    const { generation } = this.#target;
+    const generations: number[] = [];
+    const contents: (OwnContents | undefined)[] = [];
+    const orders = new Map([...this.#orders.keys()].map((gang) => [gang, gang.order]));
+    for (let i = this.#steps.length - 1; i >= 0; i--) {
+      const step = this.#steps[i]!;
+      generations[i] = step.node.generation;
+      if (step.kind === 'takenOut') contents[i] = step.node.contents;
+      this.#undo(step);
+    }
+    for (const [gang, order] of this.#orders) gang.restoreOrder(order);
+    this.#target.restoreGeneration(this.#begunAt);
+    this.#suspended = { generation, generations, contents, orders };
+  }
+
+  /** Does all of it again, exactly. Only after `suspend`. */
+  resume(): void {
+    const { generation, generations, contents, orders } = this.#suspended!;
+    this.#suspended = undefined;
+    this.#steps.forEach((step, i) => {
+      if (step.kind === 'assumed') {
+        this.#target.assume(step.pod, step.node);
+        this.#target.setGeneration(step.node, generations[i]!);
+      } else {
+        step.node.restore(contents[i]!, { left: step.pods });
+        for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
+        this.#target.restore(step.node, generations[i]!);
+      }
+    });
+    for (const [gang, order] of orders) gang.restoreOrder(order);
+    this.#target.restoreGeneration(generation);
+  }
+
+  #takeOff(node: NodeInfo, named: readonly Pod[]): void {
     const { generation } = node;
-    const contents = node.takeOff(pods);
+    const { pods, before } = node.takeOff(named);
     this.#target.touch(node);
-    this.#steps.push({ kind: 'takenOut', node, generation, contents, members: this.#seeOff(pods) });
+    this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#seeOff(pods) });
   }
 
   /** Members of gangs leave; answers how to take that back. */
@@ -148,14 +216,15 @@ export class Transaction {
       case 'assumed': {
         this.#target.forget(step.pod);
         if (step.memberState === 'leaving') this.#target.gangOf(step.pod)?.putInState(step.pod.uid, 'leaving');
+        this.#target.setGeneration(step.node, step.generation);
         break;
       }
       case 'takenOut':
-        step.node.restore(step.contents);
+        step.node.restore(step.contents, { came: step.pods });
         for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
+        this.#target.restore(step.node, step.generation);
         break;
     }
-    this.#target.restore(step.node, step.generation);
   }
 
   #restoreOrders(): void {
@@ -170,5 +239,6 @@ export class Transaction {
 
   #mustBeOpen(): void {
     if (!this.#open) throw new Error('the transaction is closed');
+    if (this.isSuspended) throw new Error('the transaction is suspended');
   }
 }

@@ -20,7 +20,7 @@ export function makeProfiles({ profiles }: SchedulerConfiguration, own: readonly
       binder: { bind: nowhere },
       verdicts: { write: nowhere },
       events: { record: () => undefined },
-      evictor: { evict: nowhere },
+      evictor: { evict: nowhere, release: nowhere },
     },
     clock: systemClock,
     random: Math.random,

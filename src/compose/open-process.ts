@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+import { clockThatCountsSleep } from '../base/clock-that-counts-sleep.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { KubeClient } from '../client/kube-client.ts';
@@ -47,7 +49,9 @@ export interface OpenProcess {
  */
 export async function openProcess(options: OpenProcessOptions): Promise<OpenProcess> {
   const { name, api, clock, random, logger, leaderElection } = options;
-  const fence = leaderElection?.leaderElect === true ? new WriteFence(clock) : undefined;
+  // The other candidates go by their own clocks while this machine sleeps.
+  const leaseClock = clockThatCountsSleep(clock, () => uptimeMs(clock));
+  const fence = leaderElection?.leaderElect === true ? new WriteFence(leaseClock) : undefined;
   const registry = processRegistry();
   const identity = processIdentity();
   const connection = await connectToApi({
@@ -72,10 +76,21 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
     serve: (shown) => prepared.start({ ...shown, registry }),
     stand: () =>
       fence &&
-      standForElection({ configuration: leaderElection!, identity, client, fence, clock, random, logger, registry }),
+      standForElection({
+        ...{ configuration: leaderElection!, identity, client, fence },
+        ...{ clock: leaseClock, random, logger, registry },
+      }),
     async close() {
       await prepared.close();
       await connection.close();
     },
   };
+}
+
+function uptimeMs(clock: Clock): number {
+  try {
+    return uptime() * 1_000;
+  } catch {
+    return clock.monotonic(); // a sandbox that does not tell: then sleep is not seen
+  }
 }

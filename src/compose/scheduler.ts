@@ -37,10 +37,12 @@ export interface SchedulerProcessOptions {
   /** What the profiles may name besides Tutti's plugins; one that has the name of ours takes its place. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
+  /**
+   * How long gangs whose binding has begun may take to be bound whole when the process is stopped, in milliseconds. All in all the stop takes
+   * up to 10 s more. Default 1 s.
+   */
+  readonly drainMs?: number;
 }
-
-/** How long Bindings that are under way may take to end when the process is stopped; less than it may take as a whole, or no Lease would be released. */
-const drainMs = 1_000;
 
 /**
  * The scheduler process: resolves once its endpoints answer; it schedules as soon as it has seen the cluster, and keeps trying
@@ -48,7 +50,7 @@ const drainMs = 1_000;
  * UnsupportedConfigurationError or ExtenderConfigurationError.
  */
 export async function runScheduler(options: SchedulerProcessOptions): Promise<RunningProcess> {
-  const { logger, configuration, plugins: own = [] } = options;
+  const { logger, configuration, plugins: own = [], drainMs = 1_000 } = options;
   const { extenders: configurations } = configuration;
   const preempting = configurations.findIndex(({ preemptVerb }) => preemptVerb !== undefined);
   if (preempting >= 0) {
@@ -131,11 +133,11 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
       lost: elector?.lost() ?? new Promise(() => undefined),
       async stop() {
         serving.drain();
-        await scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs });
+        const isIdle = await scheduler.stop({ drainMs: fence?.signal.aborted === true ? 0 : drainMs });
         events.stop();
         stalls.stop();
         await schema.stop();
-        await elector?.stop();
+        await elector?.stop({ isIdle });
         await serving.close();
         await extending?.close();
         await process.close();

@@ -22,13 +22,15 @@ export interface MemberPod {
   /** It has scheduling gates: it exists, but may not be scheduled yet. */
   readonly gated: boolean;
   readonly podScheduled: PodScheduledCondition | undefined;
+  /** Why it has failed, as status.reason says; empty for one that has not, or does not say. */
+  readonly failedBecause: string;
+  /** Why it has to go, or had to: the reason of its condition DisruptionTarget. */
+  readonly disruptedBy: string | undefined;
   /** namespace/name of its owners, sorted. */
   readonly owners: readonly string[];
 }
 
-type RawMemberPod = Pick<RawPod, 'spec' | 'status'> & {
-  readonly metadata: RawPod['metadata'] & { readonly ownerReferences?: readonly { readonly name: string }[] };
-};
+type RawMemberPod = Pick<RawPod, 'metadata' | 'spec' | 'status'>;
 
 const none: readonly never[] = Object.freeze([]);
 const phases: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
@@ -48,6 +50,7 @@ export function projectMemberPod(input: unknown): MemberPod {
     const condition = status?.conditions?.find((candidate) => candidate.type === type);
     return condition && { status: condition.status, reason: condition.reason ?? '', message: condition.message ?? '' };
   };
+  const disruption = group === undefined ? undefined : conditionOf('DisruptionTarget');
   return {
     uid,
     namespace,
@@ -60,6 +63,8 @@ export function projectMemberPod(input: unknown): MemberPod {
     deleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
     gated: (spec?.schedulingGates ?? none).length > 0,
     podScheduled: group === undefined ? undefined : conditionOf('PodScheduled'),
+    failedBecause: status?.phase === 'Failed' ? (status.reason ?? '') : '',
+    disruptedBy: disruption?.status === 'True' ? disruption.reason : undefined,
     owners: ownerReferences === undefined ? none : ownerReferences.map((owner) => `${namespace}/${owner.name}`).sort(),
   };
 }
@@ -76,6 +81,8 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.ready === b.ready &&
     a.deleting === b.deleting &&
     a.gated === b.gated &&
+    a.failedBecause === b.failedBecause &&
+    a.disruptedBy === b.disruptedBy &&
     a.podScheduled?.status === b.podScheduled?.status &&
     a.podScheduled?.reason === b.podScheduled?.reason &&
     a.podScheduled?.message === b.podScheduled?.message &&

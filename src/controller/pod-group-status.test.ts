@@ -321,3 +321,43 @@ describe('any members', () => {
     );
   });
 });
+
+describe('the condition Incomplete', () => {
+  const incomplete = (minMember: number, members: readonly MemberPod[], status?: PodGroupStatus): string => {
+    const { status: value, reason, message } = conditionOf(derive(minMember, members, status), 'Incomplete');
+    return `${value} ${reason}: ${message}`;
+  };
+  const hasStarted = derive(3, running(3));
+
+  it('is False while nothing of the group is on nodes, and when all of it is', () => {
+    expect(incomplete(3, pending(3))).toBe('False NotScheduled: 0 members are scheduled, 3 are needed');
+    expect(incomplete(3, running(3))).toBe('False QuorumScheduled: 3 members are scheduled, 3 are needed');
+    expect(incomplete(3, [...running(1), ...succeeded(2)])).toMatch(/^False QuorumScheduled/);
+    expect(incomplete(3, succeeded(3))).toMatch(/^False GroupFinished/);
+  });
+
+  it('is True when some of it are on nodes, too few, whether or not it has started', () => {
+    const some = [...running(2), ...pending(1)];
+    expect(incomplete(3, some)).toBe('True PartlyScheduled: 2 members are scheduled, 3 are needed');
+    expect(incomplete(3, some, hasStarted)).toBe('True MemberLost: 2 members are scheduled, 3 are needed');
+  });
+
+  it('says what became of those that are missing', () => {
+    const refused = memberPod({ uid: 'x', phase: 'Failed', reason: 'OutOfcpu' });
+    expect(incomplete(3, [...running(2), refused], hasStarted)).toBe(
+      'True MemberRefused: 2 members are scheduled, 3 are needed: node node-a did not admit pod-x (OutOfcpu)',
+    );
+    const evicted = memberPod({ uid: 'x', phase: 'Running', deleting: true, disruptedBy: 'DeletionByTaintManager' });
+    expect(incomplete(3, [...running(2), evicted], hasStarted)).toMatch(
+      /True MemberDisrupted: .*: pod-x has to leave node node-a \(DeletionByTaintManager\)$/,
+    );
+    expect(incomplete(3, [...running(2), ...failed(1)])).toMatch(/True MemberFailed: .*: pod-Failed-0 has failed$/);
+    // One that is disrupted and stays counts still.
+    const stays = memberPod({ uid: 'x', phase: 'Running', disruptedBy: 'EvictionByEvictionAPI' });
+    expect(incomplete(3, [...running(2), stays])).toMatch(/^False QuorumScheduled/);
+  });
+
+  it('of a group that has lost all of it is that of one that waits', () => {
+    expect(incomplete(3, pending(3), hasStarted)).toMatch(/^False NotScheduled/);
+  });
+});

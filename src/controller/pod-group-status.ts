@@ -1,3 +1,4 @@
+import { isAdmissionRefusal } from '../api/admission-refusal.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
 import { hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
@@ -60,9 +61,12 @@ export function derivePodGroupStatus(group: PodGroup, members: readonly MemberPo
   const counts = { ...tally, scheduled: tally.bound + finished, minMember, started };
   const derived = phaseOf(tally, minMember);
   const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
-  const states = [scheduledCondition(counts, members), startedCondition(counts), readyCondition(counts, phase)].map(
-    (state): ConditionState => ({ ...state, observedGeneration: group.generation }),
-  );
+  const states = [
+    scheduledCondition(counts, members),
+    startedCondition(counts),
+    readyCondition(counts, phase),
+    incompleteCondition(counts, members, phase),
+  ].map((state): ConditionState => ({ ...state, observedGeneration: group.generation }));
   return {
     phase,
     occupiedBy: occupants(members, previous.occupiedBy ?? '', phase),
@@ -169,6 +173,45 @@ function readyCondition({ ready, succeeded, minMember, started }: Counts, phase:
   const message = needed('ready or succeeded', count, minMember);
   if (count >= minMember) return { type, status: 'True', reason: 'QuorumReady', message };
   return { type, status: 'False', reason: 'QuorumNotReady', message };
+}
+
+/**
+ * Incomplete. True, by what is known of those that are missing: MemberRefused (a node did not admit one), MemberDisrupted (one was, or is being,
+ * evicted or preempted), MemberFailed, else MemberLost once the group has started and PartlyScheduled before. False: QuorumScheduled,
+ * NotScheduled (no member is on a node, it waits as a whole), or GroupFinished.
+ */
+function incompleteCondition(counts: Counts, members: readonly MemberPod[], phase: PodGroupPhase): State {
+  const type = podGroupConditions.incomplete;
+  const { scheduled, minMember, started, bound } = counts;
+  const message = needed('scheduled', scheduled, minMember);
+  if (phase === 'Finished') {
+    return { type, status: 'False', reason: 'GroupFinished', message: 'the quorum has succeeded' };
+  }
+  if (scheduled >= minMember) return { type, status: 'False', reason: 'QuorumScheduled', message };
+  if (bound === 0) return { type, status: 'False', reason: 'NotScheduled', message };
+  const cause = causeOf(members, started);
+  const { reason } = cause;
+  return { type, status: 'True', reason, message: cause.message === '' ? message : `${message}: ${cause.message}` };
+}
+
+/** What happened to the member with the lowest uid of those that are not on nodes any more; what tells more comes first. */
+function causeOf(members: readonly MemberPod[], started: boolean): Pick<State, 'reason' | 'message'> {
+  const first = (is: (member: MemberPod) => boolean): MemberPod | undefined =>
+    members.filter(is).reduce<MemberPod | undefined>((a, b) => (a === undefined || b.uid < a.uid ? b : a), undefined);
+  const refused = first(({ failedBecause }) => isAdmissionRefusal(failedBecause));
+  if (refused !== undefined) {
+    const { name, nodeName, failedBecause } = refused;
+    return { reason: 'MemberRefused', message: `node ${nodeName} did not admit ${name} (${failedBecause})` };
+  }
+  const isOver = ({ phase, deleting }: MemberPod): boolean => phase === 'Failed' || deleting;
+  const disrupted = first((member) => isOver(member) && member.disruptedBy !== undefined);
+  if (disrupted !== undefined) {
+    const { name, nodeName, disruptedBy } = disrupted;
+    return { reason: 'MemberDisrupted', message: `${name} has to leave node ${nodeName} (${disruptedBy})` };
+  }
+  const failed = first(({ phase }) => phase === 'Failed');
+  if (failed !== undefined) return { reason: 'MemberFailed', message: `${failed.name} has failed` };
+  return { reason: started ? 'MemberLost' : 'PartlyScheduled', message: '' };
 }
 
 function needed(what: string, count: number, minMember: number): string {

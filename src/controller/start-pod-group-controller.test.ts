@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../base/system-clock.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../client/transport.ts';
@@ -86,7 +86,7 @@ it('writes the status of a group from its pods, by a merge patch that a stale ca
   }));
   const controller = start(server);
   expect(controller.state()).toBe('PodGroups have not been listed yet');
-  await vi.waitFor(() => expect(server.patches).toHaveLength(1));
+  await expect.poll(() => server.patches).toHaveLength(1);
   const [patch] = server.patches;
   expect(patch!.path).toBe('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/ns/podgroups/red/status');
   expect(patch!.headers['content-type']).toBe('application/merge-patch+json');
@@ -106,9 +106,7 @@ it('skips malformed objects, says so, and goes on with the others', async () => 
   server.pods = [{ metadata: { namespace: 'ns', name: 7 } }];
   const warnings: unknown[] = [];
   start(server, { ...silentLogger, warn: (message, fields) => warnings.push({ message, ...fields }) });
-  await vi.waitFor(() =>
-    expect(server.patches.map(({ path }) => path)).toEqual([expect.stringContaining('/red/status')]),
-  );
+  await expect.poll(() => server.patches.map(({ path }) => path)).toEqual([expect.stringContaining('/red/status')]);
   expect(warnings).toContainEqual(
     expect.objectContaining({
       message: 'skipped a malformed object',

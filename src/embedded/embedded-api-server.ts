@@ -23,6 +23,7 @@ import { ResourceRegistry } from './kinds/resource-registry.ts';
 import { route } from './router.ts';
 import { ListSnapshots } from './store/list-snapshots.ts';
 import { Store } from './store/store.ts';
+import type { StoreListener } from './store/store.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 import { createObject } from './verbs/create.ts';
 import { WatchStreams } from './verbs/watch-streams.ts';
@@ -56,6 +57,8 @@ export interface EmbeddedApiServerOptions {
   readonly random: Random;
   readonly intercept?: Intercept;
   readonly observe?: (observation: RequestObservation) => void;
+  /** Told of each write to any collection, in the same step, those at the start included. */
+  readonly onChange?: StoreListener;
   /** How many changes of each resource are kept for watches to replay. Default 10,000. */
   readonly historyLimit?: number;
   /** The resource version before the first write. Default 1. */
@@ -86,6 +89,7 @@ export class EmbeddedApiServer {
       historyLimit: options.historyLimit ?? defaultHistoryLimit,
       initialResourceVersion: options.initialResourceVersion ?? 1,
     });
+    if (options.onChange !== undefined) store.subscribe(options.onChange);
     store.collection(pods.storage, podIndexes);
     for (const type of builtInKinds) store.collection(type.storage);
     this.#api = {

@@ -65,7 +65,8 @@ describe('over HTTP', () => {
     server.close();
     expect((await reader.read()).done).toBe(true);
     await listener.close();
-    expect(performance.now() - closing).toBeLessThan(1000);
+    // By itself node:http would let go of the connection after 5 s.
+    expect(performance.now() - closing).toBeLessThan(4_000);
   });
 
   it('lets go of a watch whose client has left', async () => {

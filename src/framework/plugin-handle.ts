@@ -83,7 +83,13 @@ export interface PluginHandle {
   /**
    * Would the entity fit, whole, if the cluster were otherwise? Plans on the picture as `options` change it, and puts everything
    * back as it was. Costs what a plan costs. For PostFilter and for what runs between cycles: throws while a plan is being
-   * made, as in Filter, Reserve or Permit. Extenders are not asked: where they have a say, a yes is the plugins' alone.
+   * made, as in Filter, Reserve or Permit. An attempt that has paused is decided first, in one piece. Extenders are not asked: where they have a say, a yes is the plugins' alone.
    */
   trial(candidate: Candidate, options?: TrialOptions): TrialResult;
+  /**
+   * Makes a change of what this plugin's synchronous points read: at once, or when the attempt that is under way has ended. A large
+   * attempt pauses to let others do I/O; what a plugin learns meanwhile from anywhere else than `cluster` and its timers on
+   * `clock`, which wait by themselves, must not move under it. In order with all other changes.
+   */
+  betweenAttempts(change: () => void): void;
 }

@@ -193,6 +193,15 @@ export class Profile {
     for (const { plugin, calls } of this.scorers) yield { plugin: plugin.name, point: 'Score', calls };
   }
 
+  /** How often plugins were asked about a node. */
+  get nodeCalls(): number {
+    let sum = 0;
+    for (const { calls } of this.localFilters) sum += calls;
+    for (const { calls } of this.otherFilters) sum += calls;
+    for (const { calls } of this.scorers) sum += calls;
+    return sum;
+  }
+
   /** When what is told to `ran` begins; NaN: it is not timed. */
   begin(): number {
     return this.#calls.begin();

@@ -139,7 +139,8 @@ export class SchedulingQueue {
   /**
    * The candidate exists and wants to be scheduled, or something about it changed: PreEnqueue is asked again and decides
    * whether it is gated; if it waits for an event and asks for something else now, it is tried again. Rank is kept: `readySince`
-   * (milliseconds since the epoch) counts from the first time it was ready.
+   * (milliseconds since the epoch) counts from the first time it was ready. Only a gang that comes to be on nodes in part
+   * goes before all others from then on, and that no longer when it is so no more.
    */
   upsert(
     candidate: Candidate,
@@ -187,6 +188,16 @@ export class SchedulingQueue {
       this.#leaveStore(entity);
       this.#gate(entity, status, event);
       this.#leaveLine(entity);
+      return;
+    }
+    const isPartial = isOnNodesInPart(candidate);
+    if (isPartial !== entity.sortKey.incomplete) {
+      this.#leaveStore(entity);
+      this.#leaveLine(entity);
+      entity.sortKey = this.#policy.sortKey(candidate, entity.readySince ?? now);
+      // A first chance at once; unless an error has to be sat out, or others might see it flip without end.
+      if (kind === 'active' || (isPartial && entity.errors === 0)) this.#activate(entity, event);
+      else this.#backOff(entity, event, entity.errors > 0);
       return;
     }
     if (!asksElse) return;
@@ -357,8 +368,7 @@ export class SchedulingQueue {
     const key = entityKeyOf(candidate);
     const known = this.#entities.get(key);
     if (known !== undefined) {
-      const isStillAhead = this.#policy.sortKey(candidate, 0).incomplete;
-      if (known.state.kind !== 'active' || !known.sortKey.incomplete || isStillAhead) return;
+      if (known.state.kind !== 'active' || !known.sortKey.incomplete || isOnNodesInPart(candidate)) return;
       this.remove(key);
     }
     const readySince = past.readySince ?? this.#clock.now();
@@ -570,6 +580,10 @@ export class SchedulingQueue {
         break;
     }
   }
+}
+
+function isOnNodesInPart(candidate: Candidate): boolean {
+  return candidate.kind === 'gang' && candidate.gang.incomplete;
 }
 
 function groupUidOf(candidate: Candidate): string | undefined {

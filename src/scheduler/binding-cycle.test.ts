@@ -26,6 +26,7 @@ function fixture(
   options: {
     readonly plugins?: readonly Plugin[];
     readonly bind?: (binding: PodBinding) => Promise<void>;
+    readonly revision?: () => number;
     readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
   } = {},
 ): Fixture {
@@ -49,7 +50,9 @@ function fixture(
   let plans = 0;
   const binding = new BindingCycle({
     report: (result) => results.push(result),
+    atRest: (look) => Promise.resolve(look()),
     stillHolds: () => undefined,
+    revision: options.revision ?? (() => 0),
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     permitWaited: () => undefined,
     clock: picture.clock,
@@ -240,5 +243,51 @@ describe('a Permit plugin that really waits', () => {
     expect(bound).toEqual([]);
     expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'the scheduler is stopping' });
     await binding.drained();
+  });
+
+  describe('that is stopped', () => {
+    /** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
+    function inLine(): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
+      const turns: (() => void)[] = [];
+      const sent: string[] = [];
+      const made = fixture({
+        bind: async ({ name, mayBeSent }) => {
+          await new Promise<void>((resolve) => turns.push(resolve));
+          mayBeSent!();
+          sent.push(name);
+        },
+      });
+      return { ...made, turns, sent };
+    }
+
+    it('undoes a plan of which no Binding has been sent', async () => {
+      const { binding, plan, stop, turns, sent, results } = inLine();
+      binding.start(plan());
+      await settle();
+      stop.abort(new Error('stopping'));
+      for (const turn of turns) turn();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toEqual([]);
+      expect(finished(results).map(({ reason }) => reason)).toEqual(
+        Array.from({ length: 3 }, () => expect.stringContaining('the scheduler is stopping') as string),
+      );
+    });
+
+    it('finishes a plan of which one has been sent', async () => {
+      const { binding, plan, stop, turns, sent, results } = inLine();
+      binding.start(plan());
+      await settle();
+      turns[0]!();
+      await settle();
+      stop.abort(new Error('stopping'));
+      turns[1]!();
+      await settle();
+      turns[2]!();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1', 'red-2']);
+      expect(finished(results)).toEqual([]);
+    });
   });
 });

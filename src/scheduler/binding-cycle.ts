@@ -10,8 +10,12 @@ import type { Placement } from './placement/planner.ts';
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;
-  /** After something was waited for: does the placement still pass Filter, its own claim left aside? */
+  /** Changes whenever anything about any node does. */
+  readonly revision: () => number;
+  /** When anything may have changed since it was planned: does the placement still pass Filter, its own claim left aside? */
   readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /** What it answers when no attempt is being made. */
+  readonly atRest: <T>(look: () => T) => Promise<T>;
   /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
   readonly stillHolds: (plan: BindingPlan, placement: Placement) => Status | undefined;
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
@@ -22,16 +26,24 @@ export interface BindingCycleOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Names a plan; unique. */
   readonly planId: () => string;
-  /** From here on no plan begins to be bound; those before that are given up. */
+  /** From here on no plan begins to be bound: those of which no Binding has been sent are given up. */
   readonly signal: AbortSignal;
   /** Cuts what is being bound. */
   readonly cut: AbortSignal;
 }
 
+/** What is known of a plan whose Bindings are under way, or wait for their turn. */
+interface Sending {
+  /** One of them has been sent. */
+  hasBegun: boolean;
+  /** Of the nodes, when it was last known that it fits. */
+  readonly revision: number;
+}
+
 /**
  * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel, also when the scheduler stops meanwhile, unless it cuts them; each Binding is looked at
- * once more when it is about to be sent. Never throws; everything is reported.
+ * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent. When the scheduler stops
+ * a plan is finished if a Binding of it has been sent, unless it is cut, and given up otherwise. Never throws; everything is reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
@@ -70,16 +82,14 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const refused =
-      (await this.#passPermit(plan)) ?? (await this.#preBind(plan)) ?? this.#lookAgain(plan) ?? this.#stopped();
-    if (refused !== undefined) {
-      const failures = plan.placements.map((placement) => ({ placement, status: refused }));
-      this.#options.report({ kind: 'failed', plan, failures });
-      this.#options.report({ kind: 'finished', plan, failures });
-      return;
-    }
+    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan));
+    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
+    const decide = (): boolean => this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
+    // Plugins that filter again would count in what an attempt has reserved half way through.
+    if (!(hasWaited ? await this.#options.atRest(decide) : decide())) return;
     const annotations = this.#annotations(plan);
-    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations)));
+    const sending: Sending = { hasBegun: false, revision: this.#options.revision() };
+    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations, sending)));
     this.#binds.add(binds);
     const outcomes = await binds;
     this.#binds.delete(binds);
@@ -124,10 +134,19 @@ export class BindingCycle {
     return outcomes.find((status) => status !== undefined);
   }
 
+  /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */
+  #stands(plan: BindingPlan, refused: Status | undefined): boolean {
+    const status = refused ?? this.#stopped();
+    if (status === undefined) return true;
+    const failures = plan.placements.map((placement) => ({ placement, status }));
+    this.#options.report({ kind: 'failed', plan, failures });
+    this.#options.report({ kind: 'finished', plan, failures });
+    return false;
+  }
+
   /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
-  #lookAgain(plan: BindingPlan): Status | undefined {
+  #lookAgain(plan: BindingPlan, hasWaited: boolean): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
-    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
     for (const placement of plan.placements) {
       const status = stillHolds(plan, placement) ?? (hasWaited ? stillFits(plan, placement) : undefined);
       if (status !== undefined) return status;
@@ -155,8 +174,9 @@ export class BindingCycle {
     plan: BindingPlan,
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
+    sending: Sending,
   ): Promise<BindingFailure | undefined> {
-    const status = await this.#send(plan, placement, annotations);
+    const status = await this.#send(plan, placement, annotations, sending);
     if (status === undefined) {
       this.#options.report({ kind: 'bound', plan, placement });
       return undefined;
@@ -170,13 +190,19 @@ export class BindingCycle {
     plan: BindingPlan,
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
+    sending: Sending,
   ): Promise<Status | undefined> {
     const { state, pod, nodeName } = placement;
-    const { bindOutside, stillHolds, cut } = this.#options;
+    const { bindOutside, stillHolds, stillFits, cut } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
-      const refused = stillHolds(plan, placement);
+      const isMoved = this.#options.revision() !== sending.revision;
+      const refused =
+        (sending.hasBegun ? undefined : this.#stopped()) ??
+        stillHolds(plan, placement) ??
+        (isMoved ? stillFits(plan, placement) : undefined);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
+      sending.hasBegun = true;
     };
     const outside =
       (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;

@@ -49,6 +49,20 @@ describe('a node that keeps refusing a member', () => {
 });
 
 describe('a member that cannot be bound', () => {
+  it('is why all of its group wait, those beyond the quorum too', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(3, { group: 'red', cpu: 1 });
+    await core.attempt();
+    await core.accept('red-0');
+    await core.refuse('red-1', 'no');
+    expect([...core.picture.verdicts].sort()).toEqual([
+      'red-1 PodGroup default/red: binding rejected: no.',
+      'red-2 PodGroup default/red: binding rejected: no.',
+    ]);
+  });
+
   it('gives its room back and is placed again before everything else, while its siblings keep theirs', async () => {
     const core = coreWith();
     expect(await core.attempt()).toBe('planned');

@@ -5,11 +5,11 @@ import { roomFreed } from '../framework/cluster-event.ts';
 import type { Status } from '../framework/status.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
 import type { EntityRouter } from './entity-router.ts';
 import { groupScheduled, scheduled } from './events.ts';
 import type { KeptClaims } from './kept-claims.ts';
+import type { NodeRefusals } from './node-refusals.ts';
 import type { PartialGroups } from './partial-groups.ts';
 import type { Placement } from './placement/planner.ts';
 import type { EventSink } from './ports.ts';
@@ -21,14 +21,14 @@ export interface BindingOutcomesOptions {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   readonly claims: KeptClaims;
-  readonly refusals: Pick<BindRefusals, 'failed'>;
+  readonly refusals: Pick<NodeRefusals, 'failed'>;
   readonly verdicts: Verdicts;
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
   readonly partial: Pick<PartialGroups, 'repairBegins'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Once aborted failures mean nothing: it is the scheduler that gave up. */
+  /** Once aborted nothing comes back: it is the scheduler that gave up. */
   readonly signal: AbortSignal;
 }
 
@@ -109,15 +109,16 @@ export class BindingOutcomes {
 
   /** The others of the plan may still be being bound: what has failed need not wait for them. */
   #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
-    if (this.#options.signal.aborted) return;
     const { cluster, clock, queue, refusals, router } = this.#options;
     const { status } = failures[0]!;
-    for (const { placement, status: refused } of failures) {
-      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
-    }
+    // Also when it is the scheduler that gives up: what a plugin has reserved outside would outlive it.
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
       cluster.forget(placement.pod);
+    }
+    if (this.#options.signal.aborted) return;
+    for (const { placement, status: refused } of failures) {
+      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
     }
     if (plan.gang?.incomplete === true) {
       this.#keepRoom(plan.gang, failures);
@@ -157,7 +158,7 @@ export class BindingOutcomes {
     const { cluster, claims } = this.#options;
     for (const { placement } of failures) {
       const claimant = cluster.openPod(placement.pod.uid);
-      if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName) === undefined) continue;
+      if (claimant?.podGroupKey !== key || cluster.node(placement.nodeName)?.isLost !== false) continue;
       claims.keep([{ kind: 'repair', claimant, nodeName: placement.nodeName }], repairClaimMs);
     }
   }
@@ -174,8 +175,10 @@ export class BindingOutcomes {
     if (pod !== undefined) queue.comeBack({ kind: 'pod', pod }, entity, failure);
   }
 
+  /** All members of a group that wait hear of it: those that are not needed for the quorum wait for it too. */
   #tell({ gang }: BindingPlan, failures: readonly BindingFailure[], status: Status): void {
-    const pods = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
+    const failed = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
+    const pods = failed.length > 0 && gang !== undefined && gang.missing > 0 ? [...gang.pending.values()] : failed;
     const subject = gang === undefined ? '' : `PodGroup ${gang.key}: `;
     const isError = status.code === 'Error';
     this.#options.verdicts.report(

@@ -134,7 +134,7 @@ class World {
 
   /** Lets everything come to its end, every Binding accepted, and the time go by for which room may be kept. */
   async finish(): Promise<void> {
-    for (let idle = 0; idle < 5; idle++) {
+    for (let idle = 0; idle < 8; idle++) {
       if (this.core.binds.length + this.unseen.length > 0) idle = 0;
       while ((await this.core.attempt()) !== undefined) {
         idle = 0;

@@ -3,7 +3,7 @@ import { podGroupResource } from '../api/pod-group.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
-import type { GangView } from '../cluster/gang.ts';
+import type { GangSpec, GangView } from '../cluster/gang.ts';
 
 /** Every Event of the scheduler is made here, one function an Event. */
 
@@ -45,6 +45,44 @@ export function preempted(victim: Pod, beneficiary: string): EventToRecord {
   return { ...about(victim), type: 'Normal', reason: 'Preempted', action: 'Preempting', note };
 }
 
+/** The group could not be completed within its grace, and these members of it are evicted. */
+export function groupReleased(spec: GangSpec, members: readonly Pod[]): EventToRecord {
+  const note =
+    `could not be completed within ${spec.repairGraceMs / 1000} s: ${counted(members.length, 'member')} ` +
+    `of the ${spec.minMember} that it needs ${members.length === 1 ? 'is' : 'are'} evicted, so that others can use the room`;
+  return { ...aboutGroupOf(spec, members[0]!), type: 'Warning', reason: 'Released', action: 'Releasing', note };
+}
+
+/** The pod is evicted because its group could not be completed. */
+export function released(pod: Pod, groupKey: string): EventToRecord {
+  const note = `Evicted from node ${pod.nodeName}, because PodGroup ${groupKey} could not be completed`;
+  return { ...about(pod), type: 'Warning', reason: 'Released', action: 'Releasing', note };
+}
+
+/** The group is on nodes in part for longer than its grace, and stays there; undefined while there is no object to say it of. */
+export function groupStays(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
+  const group = aboutGroup(gang, member);
+  return group && { ...group, type: 'Warning', reason: 'NotReleased', action: 'Releasing', note };
+}
+
+/** A member is on its node no longer, for which another is needed; undefined while there is no object to say it of. */
+export function memberLost(gang: GangView, member: Pod, note: string): EventToRecord | undefined {
+  const group = aboutGroup(gang, member);
+  return group && { ...group, type: 'Warning', reason: 'MemberLost', action: 'Repairing', note };
+}
+
+/** Members are on a node that has gone or does not run pods; undefined while there is no object to say it of. */
+export function membersStranded(gang: GangView, members: readonly Pod[]): EventToRecord | undefined {
+  const [first] = members;
+  const group = first && aboutGroup(gang, first);
+  const nodes = [...new Set(members.map(({ nodeName }) => nodeName))].sort();
+  const some = nodes.slice(0, 3).join(', ') + (nodes.length > 3 ? ', …' : '');
+  const note =
+    `${counted(members.length, 'member')} ${members.length === 1 ? 'is' : 'are'} on nodes that are gone or not ready (${some}); ` +
+    'Kubernetes decides when they are given up';
+  return group && { ...group, type: 'Warning', reason: 'NodeLost', action: 'Repairing', note };
+}
+
 /** The pod's label and its annotation name different groups. */
 export function podGroupDisagreement(pod: Pod, { label, annotation }: MembershipDisagreement): EventToRecord {
   return {
@@ -79,8 +117,11 @@ function about({ namespace, name, uid, schedulerName }: Pod): Subject {
 }
 
 /** In the name of the scheduler that this member names: others of the group may have been bound by somebody else. */
-function aboutGroup({ spec }: GangView, { schedulerName }: Pod): Subject | undefined {
-  if (spec === undefined) return undefined;
+function aboutGroup({ spec }: GangView, member: Pod): Subject | undefined {
+  return spec && aboutGroupOf(spec, member);
+}
+
+function aboutGroupOf(spec: GangSpec, { schedulerName }: Pod): Subject {
   const { apiVersion, kind } = podGroupResource;
   const [namespace, name] = spec.key.split('/', 2) as [string, string];
   return { regarding: { apiVersion, kind, namespace, name, uid: spec.uid }, reportingController: schedulerName };

@@ -1,4 +1,6 @@
 import { messageOf } from '../base/message-of.ts';
+import type { Pace } from '../base/pace.ts';
+import type { Steps } from '../base/steps.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -13,6 +15,7 @@ import { feasibleNodes } from './placement/feasible-nodes.ts';
 import { nothingAllowed } from './placement/narrowing.ts';
 import type { Narrowing } from './placement/narrowing.ts';
 import type { Planner } from './placement/planner.ts';
+import { workPerMember } from './placement/work-per-member.ts';
 import type { ExtenderPort } from './ports.ts';
 
 /** What extenders are asked: where may pods like this one run, of these nodes? */
@@ -83,7 +86,7 @@ export class Extenders {
   }
 
   /** What to ask for these members: one question for each kind. Reads the picture as it is. Throws what a plugin fails with. */
-  questions(profile: Profile, { members, gang }: Demand): readonly Question[] {
+  *questions(profile: Profile, { members, gang }: Demand, pace: Pace): Steps<readonly Question[]> {
     const { cluster, planner } = this.#options;
     const groupState = gang === undefined ? undefined : new CycleState();
     const questions = new Map<string, Question>();
@@ -94,11 +97,16 @@ export class Extenders {
     try {
       for (const pod of members) {
         if (!this.concern([pod])) continue;
+        pace.spend(workPerMember);
+        if (pace.isDue) yield;
         const kind = this.#kindOf(profile, pod);
         if (questions.has(kind)) continue;
         const { whole: signature } = planner.signaturesOf(profile, pod);
         let nodes = signature === undefined ? undefined : known.get(signature);
-        nodes ??= feasibleNodes(cluster, profile, pod, groupState).map(({ node }) => node);
+        if (nodes === undefined) {
+          nodes = feasibleNodes(cluster, profile, pod, groupState).map(({ node }) => node);
+          pace.spend(cluster.nodes.length * (1 + profile.localFilters.length + profile.otherFilters.length));
+        }
         if (signature !== undefined) known.set(signature, nodes);
         questions.set(kind, { kind, pod, nodes });
       }

@@ -19,7 +19,7 @@ describe('the sums over the cluster', () => {
   /** red is short of minResources only as long as others are there, but then finds no node either. */
   const trialThatPlacesNobody = (): Queueing => {
     const core = new Queueing({ plugins: defaultPlugins });
-    core.group({ name: 'red', minMember: 5, minResources: { cpu: '6' } });
+    core.group({ name: 'red', minMember: 5, minResources: { cpu: '6' }, repairGraceSeconds: 1_000_000 });
     for (const name of ['a', 'b', 'c']) {
       core.node({ name, cpu: 2 });
       core.pod({ name: `old-${name}`, cpu: name === 'a' ? '500m' : 1, nodeName: name });

@@ -776,7 +776,7 @@ describe('pending pods', () => {
         binder: { bind: nothing },
         verdicts: { write: nothing },
         events: { record: () => undefined },
-        evictor: { evict: nothing },
+        evictor: { evict: nothing, release: () => Promise.resolve('going') },
       },
       clock: new VirtualClock(),
       random: () => 0,

@@ -1,6 +1,8 @@
 import type { Pod } from '../api/pod.ts';
 import type { WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Pace } from '../base/pace.ts';
+import type { Steps } from '../base/steps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { Candidate } from '../framework/candidate.ts';
@@ -10,6 +12,7 @@ import type { TrialOptions } from '../framework/trial.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Planner } from './placement/planner.ts';
 import type { Trial, Trials } from './placement/trials.ts';
+import { workPerMember } from './placement/work-per-member.ts';
 
 /** What a gang that does not fit has before it. */
 type Prospect = Extract<WaitsFor, 'capacity' | 'never' | 'unknown'>;
@@ -66,20 +69,20 @@ export class Outlook {
   }
 
   /** For a gang that was just refused, as `diagnosis` says, and whose refusal proves nothing by itself. */
-  of(profile: Profile, candidate: Candidate, demand: Demand, diagnosis: Diagnosis): Prospect {
+  *of(profile: Profile, candidate: Candidate, demand: Demand, diagnosis: Diagnosis, pace: Pace): Steps<Prospect> {
     const { refusal } = diagnosis;
     if (refusal.kind === 'pod') {
       if (refusal.status.plugin !== profile.gangPolicy) return 'unknown';
       // What a group asks for as a whole, for instance.
       if (refusal.status.code === 'UnschedulableAndUnresolvable') return 'never';
     }
-    const kinds = this.#kinds(profile, demand);
+    const kinds = yield* this.#kinds(profile, demand, pace);
     // Pods that nothing is known to be alike to are looked at one by one, for too long.
     if (kinds === undefined) return 'unknown';
     const key = profile.judgesUnsigned || demand.gang?.counted !== 0 ? undefined : keyOf(profile, demand, kinds);
     const known = key === undefined ? undefined : this.#known(key);
     if (known !== undefined) return known;
-    const prospect = this.#find(profile, candidate, demand, kinds);
+    const prospect = yield* this.#find(profile, candidate, demand, kinds, pace);
     const { gang } = demand;
     // Without time for a new answer the last one stands, so that the verdict does not come and go.
     if (prospect === undefined) return (gang && this.#latest.get(gang)) ?? 'unknown';
@@ -102,7 +105,13 @@ export class Outlook {
   }
 
   /** Undefined when there is no time for it now. */
-  #find(profile: Profile, candidate: Candidate, demand: Demand, kinds: Kinds): Prospect | undefined {
+  *#find(
+    profile: Profile,
+    candidate: Candidate,
+    demand: Demand,
+    kinds: Kinds,
+    pace: Pace,
+  ): Steps<Prospect | undefined> {
     const now = this.#clock.monotonic();
     this.#steps = Math.min(2 * workLimit, this.#steps + (now - this.#countedAt) * stepsPerMs);
     this.#countedAt = now;
@@ -113,7 +122,7 @@ export class Outlook {
       if (left < 0) throw new WorkLimitError();
     };
     try {
-      return this.#try(profile, candidate, demand, kinds, spend);
+      return yield* this.#try(profile, candidate, demand, kinds, pace, spend);
     } catch (error) {
       if (error instanceof WorkLimitError) return 'unknown';
       throw error;
@@ -122,33 +131,41 @@ export class Outlook {
     }
   }
 
-  #try(
+  *#try(
     profile: Profile,
     candidate: Candidate,
     { members, needed }: Demand,
     kinds: Kinds,
+    pace: Pace,
     spend: (steps: number) => void,
-  ): Prospect {
-    const run = (options: TrialOptions): Trial => {
-      spend(this.#cluster.nodes.length * stepsPerNode + this.#cluster.podCount * stepsPerPod);
-      return this.#trials.run(profile, candidate, { ...options, without: 'others' }, spend);
-    };
-    const together = run({});
+  ): Steps<Prospect> {
+    const { nodes, podCount } = this.#cluster;
+    const takingOut = nodes.length * stepsPerNode + podCount * stepsPerPod;
+    const trials = this.#trials;
+    function* run(options: TrialOptions): Steps<Trial> {
+      spend(takingOut);
+      if (pace.lacks(takingOut)) yield;
+      pace.spend(takingOut);
+      return yield* trials.steps(profile, candidate, { ...options, without: 'others' }, pace, spend);
+    }
+    const together = yield* run({});
     if (together.fits) return 'capacity';
     if (provesNever(profile, together)) return 'never';
     // Where all are needed each kind has to fit alone.
     if (needed < members.length || kinds.size === 1) return 'unknown';
     for (const alike of kinds.values()) {
-      const alone = run({ members: alike, need: alike.length });
+      const alone = yield* run({ members: alike, need: alike.length });
       if (!alone.fits && provesNever(profile, alone)) return 'never';
     }
     return 'unknown';
   }
 
   /** Ordered by kind; undefined when some members are like nobody. */
-  #kinds(profile: Profile, { members }: Demand): Kinds | undefined {
+  *#kinds(profile: Profile, { members }: Demand, pace: Pace): Steps<Kinds | undefined> {
     const kinds = new Map<string, Pod[]>();
     for (const pod of members) {
+      pace.spend(workPerMember);
+      if (pace.isDue) yield;
       const { whole: kind } = this.#planner.signaturesOf(profile, pod);
       if (kind === undefined) return undefined;
       const alike = kinds.get(kind);

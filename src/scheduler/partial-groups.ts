@@ -8,9 +8,11 @@ import type { Profiles } from './profiles.ts';
 const graceMs = 1_000;
 
 /** A group that never started, since the API first showed some members on nodes, but fewer than its quorum. */
-interface Spell {
+export interface Spell {
   /** Clock.monotonic() */
   readonly since: number;
+  /** It had begun when this process took over. */
+  readonly isInherited: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ export class PartialGroups {
     for (const gang of this.#cluster.gangs()) {
       if (!isOnNodesInPart(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
-      this.#spells.set(gang.key, { since: this.#clock.monotonic() - lastingMs });
+      this.#spells.set(gang.key, { since: this.#clock.monotonic() - lastingMs, isInherited: true });
     }
   }
 
@@ -59,12 +61,23 @@ export class PartialGroups {
     const spell = this.#spells.get(key);
     const isPartial = gang !== undefined && isOnNodesInPart(gang);
     if (spell === undefined) {
-      if (isPartial && this.#isOurs(gang)) this.#spells.set(key, { since: this.#clock.monotonic() });
+      if (isPartial && this.#isOurs(gang))
+        this.#spells.set(key, { since: this.#clock.monotonic(), isInherited: false });
       return;
     }
     if (isPartial) return;
     this.#spells.delete(key);
     this.#endedMs += counted(this.#clock.monotonic() - spell.since);
+  }
+
+  /** Groups that are so now. */
+  *spells(): Iterable<Spell & { readonly key: string }> {
+    for (const [key, spell] of this.#spells) yield { ...spell, key };
+  }
+
+  /** Undefined: the group is not on nodes in part now. */
+  spellOf(key: string): Spell | undefined {
+    return this.#spells.get(key);
   }
 
   /** Nobody will tell it of changes any more. */
@@ -115,14 +128,16 @@ export class PartialGroups {
 
 function isOnNodesInPart(gang: GangView): boolean {
   const bound = gang.count('bound');
-  return gang.spec !== undefined && !gang.started && bound > 0 && bound < gang.spec.minMember;
+  const onNodes = bound + gang.count('stranded');
+  return gang.spec !== undefined && !gang.started && onNodes > 0 && bound < gang.spec.minMember;
 }
 
 /** Milliseconds since the epoch; `otherwise` where no member says. */
 function firstBoundAt(gang: GangView, otherwise: number): number {
   let first = otherwise;
   for (const pod of gang.members.values()) {
-    if (gang.stateOf(pod.uid) === 'bound') first = Math.min(first, pod.podScheduled?.since ?? otherwise);
+    const state = gang.stateOf(pod.uid);
+    if (state === 'bound' || state === 'stranded') first = Math.min(first, pod.podScheduled?.since ?? otherwise);
   }
   return first;
 }
@@ -130,7 +145,8 @@ function firstBoundAt(gang: GangView, otherwise: number): number {
 /** Undefined while some are on nodes, or are being bound, and the group has not started. */
 function outcomeOf(gang: GangView | undefined): RepairOutcome | undefined {
   if (gang?.started === true) return 'completed';
-  const isGoingOn = gang?.spec !== undefined && gang.count('bound') + gang.count('planned') > 0;
+  const isGoingOn =
+    gang?.spec !== undefined && gang.count('bound') + gang.count('stranded') + gang.count('planned') > 0;
   return isGoingOn ? undefined : 'lost';
 }
 

@@ -1,4 +1,4 @@
-import { hasStarted } from '../api/pod-group.ts';
+import { hasStarted, tellsOfStart } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import { quantityToInteger, quantityToMilli } from '../api/quantity.ts';
 import { toResourceList } from '../api/resource-list.ts';
@@ -17,6 +17,9 @@ export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
     minResources: minResourcesOf(podGroup, names),
     scheduleTimeoutSeconds: podGroup.scheduleTimeoutSeconds,
     started: hasStarted(podGroup.status),
+    tellsOfStart: tellsOfStart(podGroup.status),
+    releases: podGroup.repairPolicy === 'Release',
+    repairGraceMs: podGroup.repairGraceSeconds * 1000,
   };
 }
 

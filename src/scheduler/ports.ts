@@ -51,11 +51,23 @@ export interface EventSink {
   record(event: EventToRecord): void;
 }
 
-/** Removes pods that have to make room. */
+/**
+ * How asking for a pod to be evicted ended:
+ * - `going`: it is being deleted, or gone;
+ * - `protected`: a disruption budget does not allow it now.
+ */
+export type ReleaseOutcome = 'going' | 'protected';
+
+/** Removes pods from nodes. */
 export interface PodEvictor {
   /**
    * Marks the pod as disrupted by the scheduler, for `beneficiary`, and deletes it with its own grace period. A pod that is gone
    * or was made anew counts as evicted. Rejects when it cannot be deleted.
    */
   evict(pod: Pod, beneficiary: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Has the pod evicted for nobody in particular, within its disruption budgets and with its own grace period. A pod that is gone or
+   * was made anew counts as going. Rejects when it may not be asked for, or cannot be carried out.
+   */
+  release(pod: Pod, signal: AbortSignal): Promise<ReleaseOutcome>;
 }

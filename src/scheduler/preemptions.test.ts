@@ -11,6 +11,7 @@ import { Scheduling } from '../testkit/scheduling.ts';
 const message = 'Makes room on two nodes.';
 const second = 1000;
 
+type Preempts = Pick<PodEvictor, 'evict'>;
 type PostFilter = (candidate: Candidate, handle: PluginHandle, victims: readonly Pod[]) => PostFilterResult | undefined;
 
 /** Where everybody goes that is needed, by a trial without the victims. */
@@ -29,7 +30,7 @@ interface Preempting {
   readonly verdictOn: (name: string) => string | undefined;
 }
 
-function open(postFilter: PostFilter, evictor?: PodEvictor): Preempting {
+function open(postFilter: PostFilter, evictor?: Preempts): Preempting {
   let asked = 0;
   const factory: PluginFactory = (_args, handle): Plugin => ({
     name: 'Preempting',
@@ -41,7 +42,7 @@ function open(postFilter: PostFilter, evictor?: PodEvictor): Preempting {
   });
   const core = new Scheduling({
     plugins: [...defaultPlugins, { name: 'Preempting', factory }],
-    ...(evictor !== undefined && { ports: { evictor } }),
+    ...(evictor !== undefined && { ports: { evictor: { ...evictor, release: () => Promise.resolve('going') } } }),
   });
   const { cluster } = core.picture;
   return {
@@ -58,7 +59,7 @@ function open(postFilter: PostFilter, evictor?: PodEvictor): Preempting {
 }
 
 /** Nodes a and b of two cores, on each a victim of one core; gang red needs all four cores at priority 10. */
-function redNeedsAll(postFilter: PostFilter = nominates, evictor?: PodEvictor): Preempting {
+function redNeedsAll(postFilter: PostFilter = nominates, evictor?: Preempts): Preempting {
   const preempting = open(postFilter, evictor);
   const { core } = preempting;
   for (const name of ['a', 'b']) {
@@ -71,7 +72,7 @@ function redNeedsAll(postFilter: PostFilter = nominates, evictor?: PodEvictor): 
 }
 
 /** As `redNeedsAll`, after the attempt that finds red too little room. */
-async function redHasTooLittle(postFilter: PostFilter = nominates, evictor?: PodEvictor): Promise<Preempting> {
+async function redHasTooLittle(postFilter: PostFilter = nominates, evictor?: Preempts): Promise<Preempting> {
   const preempting = redNeedsAll(postFilter, evictor);
   expect(await preempting.core.attempt()).toBe('refused');
   return preempting;
@@ -371,7 +372,7 @@ describe('nobody has to go', () => {
 
 describe('an eviction that is refused', () => {
   /** Refuses to evict victim-a. */
-  function stubborn(): { evictor: PodEvictor; told: string[] } {
+  function stubborn(): { evictor: Preempts; told: string[] } {
     const told: string[] = [];
     const evict: PodEvictor['evict'] = ({ name }) => {
       told.push(name);

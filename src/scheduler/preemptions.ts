@@ -19,7 +19,7 @@ export interface PreemptionsOptions {
   readonly cluster: Cluster;
   readonly trials: Trials;
   readonly claims: KeptClaims;
-  readonly evictor: PodEvictor;
+  readonly evictor: Pick<PodEvictor, 'evict'>;
   readonly events: EventSink;
   readonly metrics: Pick<PreemptionMetrics, 'asked' | 'preempted'>;
   readonly logger: Logger;

@@ -1,9 +1,12 @@
 import type { Pod } from '../api/pod.ts';
+import type { Pace } from '../base/pace.ts';
+import type { Steps } from '../base/steps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Profile } from '../framework/profile.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Planner } from './placement/planner.ts';
+import { workPerMember } from './placement/work-per-member.ts';
 import type { Profiles } from './profiles.ts';
 
 /**
@@ -26,7 +29,12 @@ export class Questions {
   }
 
   /** Throws PluginFailure. */
-  of(profile: Profile, candidate: Candidate, { members, needed, gang }: Demand): string | undefined {
+  *of(
+    profile: Profile,
+    candidate: Candidate,
+    { members, needed, gang }: Demand,
+    pace: Pace,
+  ): Steps<string | undefined> {
     // Who makes room, or looks at one gang in particular, is asked about each.
     if (profile.judgesUnsigned || profile.hasPostFilter || this.#profiles.hints(candidate).concernsGangs)
       return undefined;
@@ -36,6 +44,8 @@ export class Questions {
     /** what makes members alike -> how many are */
     const counts = new Map<string, number>();
     for (const pod of members) {
+      pace.spend(workPerMember);
+      if (pace.isDue) yield;
       const kind = this.kindOf(profile, pod);
       if (kind === undefined) return undefined;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);

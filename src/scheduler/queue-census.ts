@@ -1,5 +1,6 @@
 import type { WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import { sharedLook } from '../observability/shared-look.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
@@ -31,6 +32,7 @@ export interface Census {
  * some ten seconds.
  */
 export class QueueCensus {
+  readonly #cluster: Pick<Cluster, 'hidePlan'>;
   readonly #queue: Pick<SchedulingQueue, 'entities'>;
   readonly #profiles: Profiles;
   readonly #clock: Pick<Clock, 'now'>;
@@ -40,6 +42,7 @@ export class QueueCensus {
   readonly #refused = new WeakMap<QueuedEntity, WaitsFor>();
 
   constructor(options: {
+    readonly cluster: Pick<Cluster, 'hidePlan'>;
     readonly queue: Pick<SchedulingQueue, 'entities'>;
     readonly profiles: Profiles;
     readonly clock: Pick<Clock, 'now'>;
@@ -48,6 +51,7 @@ export class QueueCensus {
     /** When false nobody waits here: others schedule. */
     readonly isRunning: () => boolean;
   }) {
+    this.#cluster = options.cluster;
     this.#queue = options.queue;
     this.#profiles = options.profiles;
     this.#clock = options.clock;
@@ -64,6 +68,7 @@ export class QueueCensus {
   readonly take = sharedLook((): Census => this.#take());
 
   #take(): Census {
+    this.#cluster.hidePlan();
     const pending = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     const waiting = Object.fromEntries(groupWaits.map((word) => [word, { groups: 0, oldestSeconds: 0 }]));
     const refusals = new Refusals(this.#profiles);

@@ -171,6 +171,33 @@ describe('stop', () => {
     expect(core.picture.events).toEqual(['Scheduled red-0', 'Scheduled red-1', 'Scheduled red']);
   });
 
+  it('runs Unreserve for all that it gives up, the last first: nothing stays reserved outside', async () => {
+    const reserved: string[] = [];
+    const quota: Plugin = {
+      name: 'Quota',
+      reserve: (_state, { name }) => void reserved.push(name),
+      unreserve: (_state, { name }) => void reserved.splice(reserved.lastIndexOf(name), 1),
+    };
+    const core = coreFor(2, 2, quota, waits);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    expect(reserved).toEqual(['red-0', 'red-1']);
+    expect(await core.picture.core.stop()).toBe(true);
+    expect(reserved).toEqual([]);
+    expect(core.picture.cluster.assumedCount).toBe(0);
+  });
+
+  it('says when a plugin has not ended, for it may still do something', async () => {
+    const endless: Plugin = { name: 'Endless', preBind: () => new Promise(() => undefined) };
+    const core = coreFor(2, 2, endless);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    const stopped = core.picture.core.stop({ drainMs: 15_000 });
+    await core.settle();
+    core.picture.clock.advance(5_000);
+    expect(await stopped).toBe(false);
+  });
+
   it('ends all attempts, and whatever happens after it asks for none', async () => {
     const core = coreFor(2, 2);
     core.pod({ name: 'x', cpu: 1 });
@@ -178,6 +205,9 @@ describe('stop', () => {
     const { asked } = core.picture;
     core.pod({ name: 'y', cpu: 1 });
     core.node({ name: 'b' });
+    core.pod({ name: 'blue-0', group: 'blue' });
+    core.group({ name: 'blue', minMember: 2 });
+    expect(core.picture.clock.untilNextTimer()).toBeUndefined();
     core.picture.clock.advance(10 * 60_000);
     expect([await core.attempt(), core.picture.asked]).toEqual([undefined, asked]);
     expect(core.picture.core.isRunning).toBe(false);

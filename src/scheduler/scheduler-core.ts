@@ -8,8 +8,11 @@ import { ResourceNames } from '../api/resource-names.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { Cluster } from '../cluster/cluster.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
+import type { Pace } from '../base/pace.ts';
+import type { Steps } from '../base/steps.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { PluginRegistry, Profile } from '../framework/profile.ts';
+import { roomFreed } from '../framework/cluster-event.ts';
+import type { PluginRegistry } from '../framework/profile.ts';
 import { PluginClock } from '../framework/plugin-clock.ts';
 import { outcomeOf } from '../framework/plugin-meter.ts';
 import { Status } from '../framework/status.ts';
@@ -20,16 +23,18 @@ import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
-import { BindRefusals } from './bind-refusals.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
 import { EntityRouter } from './entity-router.ts';
 import { Extenders } from './extenders.ts';
 import { Inquiries } from './inquiries.ts';
-import type { Returned } from './inquiries.ts';
 import { KeptClaims } from './kept-claims.ts';
+import { LostMembers } from './lost-members.ts';
 import { MembershipWarnings } from './membership-warnings.ts';
+import { NodeRefusals } from './node-refusals.ts';
 import { NotReadyVerdicts } from './not-ready-verdicts.ts';
+import { OpenAttempt } from './open-attempt.ts';
+import type { AttemptSubject } from './open-attempt.ts';
 import { Outlook } from './outlook.ts';
 import { PartialGroups } from './partial-groups.ts';
 import { NodeCheck } from './placement/node-check.ts';
@@ -40,10 +45,13 @@ import { Preemptions } from './preemptions.ts';
 import { Profiles } from './profiles.ts';
 import { Questions } from './questions.ts';
 import { QueueCensus } from './queue-census.ts';
+import { Releases } from './releases.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './scheduling-cycle.ts';
+import { Standstill } from './standstill.ts';
+import { StandstillClock } from './standstill-clock.ts';
 import { stillHolds } from './still-holds.ts';
 import { Verdicts } from './verdicts.ts';
 import { timedHandler } from './timed-handler.ts';
@@ -64,6 +72,15 @@ export interface SchedulerCoreOptions {
   /** `attempt` has something to do. Told again and again until it has none. */
   readonly onReady: () => void;
 }
+
+/** An attempt is under way, and there is more to do of it, or of what it made wait: nothing else is begun before. */
+export interface Paused {
+  readonly kind: 'paused';
+}
+
+const paused: Paused = { kind: 'paused' };
+/** What a change that was put off takes at most, in looks at a node. */
+const workPerChange = 500;
 
 /** What plugins get to end their work when the scheduler stops. */
 const stopGraceMs = 5_000;
@@ -89,7 +106,7 @@ export class SchedulerCore {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #trials: Trials;
-  readonly #refusals = new BindRefusals();
+  readonly #refusals: NodeRefusals;
   readonly #claims: KeptClaims;
   readonly #preemptions: Preemptions;
   readonly #verdicts: Verdicts;
@@ -98,9 +115,15 @@ export class SchedulerCore {
   readonly #metrics: SchedulerMetrics;
   readonly #census: QueueCensus;
   readonly #partial: PartialGroups;
+  readonly #releases: Releases;
+  readonly #lostMembers: LostMembers;
   /** Undefined where nobody outside has a say. */
   readonly #outside: { readonly extenders: Extenders; readonly inquiries: Inquiries } | undefined;
   readonly #attempts: AttemptOutcomes;
+  readonly #standstill = new Standstill();
+  #open: OpenAttempt | undefined;
+  /** How the last one ended, while not all that it made wait is done. */
+  #decided: CycleResult | undefined;
   readonly #stop = new AbortController();
   /** Cuts the Bindings that are under way, after `#stop` has ended all else. */
   readonly #cut = new AbortController();
@@ -109,9 +132,11 @@ export class SchedulerCore {
 
   /** Throws ProfileError. */
   constructor(options: SchedulerCoreOptions) {
-    const { clock, logger, ports, random } = options;
+    const { logger, ports, random } = options;
     const { signal } = this.#stop;
-    this.#clock = clock;
+    const standstill = this.#standstill;
+    this.#clock = options.clock;
+    const clock = new StandstillClock(options.clock, standstill);
     this.#logger = logger;
     const cluster = new Cluster(new ResourceNames());
     this.cluster = cluster;
@@ -135,7 +160,11 @@ export class SchedulerCore {
         cluster,
         waitingPods,
         binder: ports.binder,
-        trial: (candidate, trialOptions) => trials.run(profile(), candidate, trialOptions),
+        trial: (candidate, trialOptions) => {
+          this.#endOpenAttempt();
+          return trials.run(profile(), candidate, trialOptions);
+        },
+        betweenAttempts: (change) => standstill.run(change),
       }),
       meters: {
         plugins: (schedulerName) => this.#metrics.plugins.meterOf(schedulerName),
@@ -151,12 +180,16 @@ export class SchedulerCore {
         ready: () => {
           if (this.isRunning) options.onReady();
         },
-        gated: (entity, status) => this.#notReady.gated(entity, status),
+        gated: (entity, status) => {
+          // The picture may still be told of changes while the last Bindings are sent.
+          if (!signal.aborted) this.#notReady.gated(entity, status);
+        },
         moved: (store, event) => this.#metrics.queue.entered(store, event),
       },
     });
     this.queue = queue;
     this.#census = new QueueCensus({
+      cluster,
       queue,
       profiles,
       clock,
@@ -168,7 +201,8 @@ export class SchedulerCore {
     this.#verdicts = new Verdicts({ sink, events, metrics: gangMetrics, cluster, clock, logger, signal });
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
-    this.router = new EntityRouter({ cluster, queue, profiles });
+    const isHeld = (key: string): boolean => this.#releases.isHeld(key);
+    this.router = new EntityRouter({ cluster, queue, profiles, isHeld });
     const claims = new KeptClaims({ cluster, queue, clock });
     this.#claims = claims;
     const { evictor } = ports;
@@ -190,7 +224,29 @@ export class SchedulerCore {
       }),
     };
     const questions = new Questions({ cluster, planner, profiles });
-    const refusals = this.#refusals;
+    const refusals = new NodeRefusals({
+      clock,
+      ended: (pod, nodeName) => queue.moveOnEvent(roomFreed(pod, nodeName)),
+    });
+    this.#refusals = refusals;
+    this.#lostMembers = new LostMembers({ cluster, claims, trials, refusals, profiles, isHeld, events, clock, logger });
+    this.#releases = new Releases({
+      cluster,
+      partial: this.#partial,
+      trials,
+      refusals,
+      profiles,
+      queue,
+      router: this.router,
+      evictor,
+      events,
+      verdicts: this.#verdicts,
+      metrics: gangMetrics,
+      betweenAttempts: (change) => standstill.run(change),
+      clock,
+      logger,
+      signal,
+    });
     this.cycle = new SchedulingCycle({
       questions,
       lineBefore: (entity, question) => this.#attempts.lineBefore(entity, question),
@@ -202,6 +258,7 @@ export class SchedulerCore {
       preemptions: this.#preemptions,
       waitingPods,
       clock,
+      noteOf: (gang) => this.#releases.noteOf(gang),
       extenders,
     });
     const outcomes = new BindingOutcomes({
@@ -220,9 +277,12 @@ export class SchedulerCore {
     });
     const nodeCheck = new NodeCheck(cluster);
     this.binding = new BindingCycle({
-      report: (result) => outcomes.handle(result),
+      report: (result) => standstill.run(() => outcomes.handle(result)),
+      atRest: (look) => standstill.ask(look),
       stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
-      stillFits: ({ profile }, placement) => nodeCheck.stillFits(profile, placement),
+      revision: () => cluster.generation,
+      // While a plan is being made nobody can look at the nodes as they are.
+      stillFits: ({ profile }, placement) => (cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement)),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),
       clock,
@@ -252,13 +312,19 @@ export class SchedulerCore {
       readsAll: extenders !== undefined,
       looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
-      groupSeen: (key) => this.#partial.look(key),
+      groupSeen: (key) => this.#groupSeen(key),
+      podLost: (pod, nodeName) => this.#lostMembers.lost(pod, nodeName),
+      nodeChanged: (name) => {
+        refusals.nodeChanged(name);
+        this.#lostMembers.nodeChanged(name);
+      },
     });
+    const { queue: handling } = this.#metrics;
     this.handlers = {
-      nodes: timedHandler(handlers.nodes, clock, this.#metrics.queue.handlingOf('Node')),
-      pods: timedHandler(handlers.pods, clock, this.#metrics.queue.handlingOf('Pod')),
-      podGroups: timedHandler(handlers.podGroups, clock, this.#metrics.queue.handlingOf('PodGroup')),
-      listed: handlers.listed,
+      nodes: standstill.handler(timedHandler(handlers.nodes, clock, handling.handlingOf('Node'))),
+      pods: standstill.handler(timedHandler(handlers.pods, clock, handling.handlingOf('Pod'))),
+      podGroups: standstill.handler(timedHandler(handlers.podGroups, clock, handling.handlingOf('PodGroup'))),
+      listed: standstill.handler(handlers.listed),
     };
   }
 
@@ -271,37 +337,107 @@ export class SchedulerCore {
   begin(): void {
     if (this.#hasBegun || this.#stop.signal.aborted) return;
     this.#hasBegun = true;
+    this.cluster.allNodesShown();
     this.router.routeAll();
     for (const pod of this.cluster.pods()) this.#podSeen(pod.uid, pod);
     this.#partial.begin();
+    this.#releases.begin();
     this.queue.start();
   }
 
   /**
    * One attempt for what comes next, decided in this call, or half of one where extenders have a say; a plan is then bound in the
    * background. Undefined when nothing comes next, or the core does not run.
+   *
+   * With `work`, counted in looks at a node, it may be decided in several calls instead: each does as much and then ends what cannot
+   * be left half done, a pass over the nodes at most. Meanwhile the picture looks as it did before the attempt, and what would change
+   * it waits, in order. Until the attempt is decided and all of that is done they answer `paused`.
    */
-  attempt(): CycleResult | undefined {
+  attempt(): CycleResult | undefined;
+  attempt(work: number): CycleResult | Paused | undefined;
+  attempt(work = Infinity): CycleResult | Paused | undefined {
     if (!this.isRunning) return undefined;
+    if (this.#decided === undefined) {
+      if (this.#open === undefined) {
+        const subject = this.#next();
+        if (subject === undefined) return undefined;
+        if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
+          this.#outside!.inquiries.hold(subject.entity);
+          return { kind: 'asking', questions: [] };
+        }
+        this.#begin(subject);
+      }
+      this.#decided = this.#advance(this.#open!, work);
+      if (this.#decided === undefined) return paused;
+      // First what it has set off, as if it had been decided before all that came meanwhile.
+      if (this.#standstill.isOn && work < Infinity) return paused;
+    }
+    if (!this.#catchUp(work)) return paused;
+    const result = this.#decided;
+    this.#decided = undefined;
+    return result;
+  }
+
+  #begin(subject: AttemptSubject): void {
+    const { cluster } = this;
+    const clock = this.#clock;
+    this.#open = new OpenAttempt({ subject, cluster, clock, steps: (pace) => this.#steps(subject, pace) });
+    this.#standstill.begin();
+  }
+
+  /** How it ended; undefined: there is more to do. */
+  #advance(open: OpenAttempt, work: number): CycleResult | undefined {
+    try {
+      const result = open.advance(work);
+      if (result !== undefined) this.#handle(open, result);
+      return result;
+    } finally {
+      if (!open.isPaused) this.#ended();
+      // A plugin has stopped it in the middle of the step.
+      if (!this.isRunning) this.#giveUp();
+    }
+  }
+
+  #next(): AttemptSubject | undefined {
     const returned = this.#outside?.inquiries.take();
     const entity = returned?.entity ?? this.queue.pop();
-    if (entity === undefined) return undefined;
-    if (returned === undefined && this.#mustWaitToAsk(entity)) {
-      this.#outside!.inquiries.hold(entity);
-      return { kind: 'asking', questions: [] };
-    }
-    const profile = this.profiles.of(entity.candidate);
-    const startedAt = this.#clock.monotonic();
-    const result = this.#run(entity, profile, returned);
-    const endedAt = this.#clock.monotonic();
-    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, (endedAt - startedAt) / 1000);
+    return entity && { entity, returned, profile: this.profiles.of(entity.candidate) };
+  }
+
+  #handle({ subject, startedAt, workedMs }: OpenAttempt, result: CycleResult): void {
+    const { entity, profile, returned } = subject;
+    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, workedMs / 1000);
     if (result.kind === 'asking') {
       const rounds = (returned?.rounds ?? 0) + 1;
       this.#outside!.inquiries.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
     } else {
       this.#attempts.handle(entity, profile, result, returned?.startedAt ?? startedAt);
     }
-    return result;
+  }
+
+  /** Unless a step is being made right now. */
+  #giveUp(): void {
+    if (this.#open?.isPaused === true) {
+      this.#open.abandon();
+      this.#ended();
+    }
+    this.#catchUp(Infinity);
+  }
+
+  #ended(): void {
+    this.#open = undefined;
+    this.#standstill.end();
+  }
+
+  /** For who may not wait; not where it is part of the attempt, or of what the attempt made wait, itself. */
+  #endOpenAttempt(): void {
+    if (this.#open?.isPaused === true) this.#decided = this.#advance(this.#open, Infinity);
+    this.#catchUp(Infinity);
+  }
+
+  /** Does some of what an attempt made wait. Whether all of it is done. */
+  #catchUp(work: number): boolean {
+    return this.#standstill.catchUp(Math.max(1, Math.ceil(work / workPerChange)));
   }
 
   /** Why the pod is not scheduled, as this process last said. */
@@ -309,28 +445,36 @@ export class SchedulerCore {
     return this.#verdicts.of(uid);
   }
 
-  /** Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was. */
+  /**
+   * Would the candidate fit, whole, if the cluster were otherwise? Leaves everything as it was, but that an attempt which is paused
+   * is decided first.
+   */
   trial(candidate: Candidate, options?: TrialOptions): TrialResult {
+    this.#endOpenAttempt();
     return this.#trials.run(this.profiles.of(candidate), candidate, options);
   }
 
   /**
-   * Gives up what is under way; resolves when nothing runs any more. Bindings that have been begun get `drainMs` to end, so that no gang is left
-   * in part because of it, and are then cut. A plugin that does not end is left behind after some seconds.
+   * Gives up what is under way; resolves when nothing runs any more. Plans of which a Binding has been sent get `drainMs` to be bound whole, so
+   * that no gang is left in part because of it, and are then cut; all others are undone. A plugin that does not end is left behind
+   * after some seconds: false then, for it may still do something.
    */
-  async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<void> {
+  async stop({ drainMs = 0 }: { readonly drainMs?: number } = {}): Promise<boolean> {
     const reason = new Error('the scheduler is stopping');
     this.#stop.abort(reason);
+    this.#giveUp();
     this.queue.stop();
     this.#notReady.stop();
     this.#attempts.stop();
     this.#claims.stop();
+    this.#refusals.stop();
     this.#partial.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#cut.abort(reason);
     const idle = Promise.all([this.binding.idle(), this.#outside?.inquiries.idle()]);
-    if (await this.#within(stopGraceMs, idle)) return;
+    if (await this.#within(stopGraceMs, idle)) return true;
     this.#logger.warn('stopped without waiting for a plugin that does not end', { bindings: this.binding.running });
+    return false;
   }
 
   /** Waits for the promise, though no longer than that; whether it was in time. */
@@ -342,12 +486,11 @@ export class SchedulerCore {
     return inTime;
   }
 
-  #run(entity: QueuedEntity, profile: Profile, returned: Returned | undefined): CycleResult {
+  *#steps({ entity, profile, returned }: AttemptSubject, pace: Pace): Steps<CycleResult> {
     const answers = returned?.answers;
-    if (answers === undefined) return this.cycle.run(entity, profile);
     if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
-    const { startedAt, rounds } = returned!;
-    return this.cycle.run(entity, profile, { answers, startedAt, rounds });
+    const continuation = answers && { answers, startedAt: returned.startedAt, rounds: returned.rounds };
+    return yield* this.cycle.steps(entity, profile, pace, continuation);
   }
 
   /** Extenders would have to be asked about it, and are being asked about as much as they may be. */
@@ -363,6 +506,12 @@ export class SchedulerCore {
     if (!this.cluster.isAssumed(uid)) this.waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
     if (pod === undefined) this.#membershipWarnings.podGone(uid);
     else if (this.profiles.isOurs(pod.schedulerName)) this.#membershipWarnings.podSeen(pod);
+  }
+
+  #groupSeen(key: string): void {
+    this.#partial.look(key);
+    this.#releases.look(key);
+    this.#lostMembers.look(key);
   }
 
   /** Read long after the constructor has ended. */

@@ -22,6 +22,7 @@ import type { Logger } from '../observability/logger.ts';
 import { gangSpecOf } from './pod-group-adapter.ts';
 import { SchedulerCore } from './scheduler-core.ts';
 import type { SchedulerCoreOptions } from './scheduler-core.ts';
+import { workAtATime } from './work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
@@ -163,8 +164,9 @@ export class Scheduler {
     return this.#core.isRunning;
   }
 
-  /** What it knows, for those who want to look at it. To be read only, and not across a pause. */
+  /** What it knows, for those who want to look at it. To be read only, and not across a pause: ask for it again after each. */
   get picture(): Pick<SchedulerCore, 'cluster' | 'queue' | 'verdictOf'> {
+    this.#core.cluster.hidePlan();
     return this.#core;
   }
 
@@ -174,11 +176,13 @@ export class Scheduler {
     return this.isReady && hasWork ? this.#clock.monotonic() - this.#turnedAt : 0;
   }
 
-  /** As SchedulerCore.stop; and the watches end. */
-  async stop(options?: { readonly drainMs?: number }): Promise<void> {
+  /** As SchedulerCore.stop; and then the watches end: what is still being bound is checked against the picture when it is sent. */
+  async stop(options?: { readonly drainMs?: number }): Promise<boolean> {
     const { nodes, pods, podGroups } = this.#reflectors;
+    const isIdle = await this.#core.stop(options);
     const listed = this.#listed.map(({ reflector }) => reflector.stop());
-    await Promise.all([this.#core.stop(options), nodes.stop(), pods.stop(), podGroups.stop(), ...listed]);
+    await Promise.all([nodes.stop(), pods.stop(), podGroups.stop(), ...listed]);
+    return isIdle;
   }
 
   #wake(): void {
@@ -192,10 +196,12 @@ export class Scheduler {
     this.#turnedAt = this.#clock.monotonic();
     const end = this.#turnedAt + stretchMs;
     do {
-      if (this.#core.attempt() === undefined) {
+      const result = this.#core.attempt(workAtATime);
+      if (result === undefined) {
         this.#looping = false;
         return;
       }
+      if (result.kind === 'paused') break;
     } while (this.#clock.monotonic() < end);
     this.#defer(() => this.#stretch());
   }

@@ -2,7 +2,11 @@ import type { Pod } from '../api/pod.ts';
 import type { Verdict, WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
+import { Pace } from '../base/pace.ts';
+import { finish } from '../base/steps.ts';
+import type { Steps } from '../base/steps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import type { GangView } from '../cluster/gang.ts';
 import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
 import { describeCause, describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
@@ -17,9 +21,9 @@ import type { WaitingPod, WaitingPods } from '../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { Line } from '../queue/line.ts';
 import type { Failure, SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { BindRefusals } from './bind-refusals.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { ExtenderAnswers, Extenders, Question } from './extenders.ts';
+import type { NodeRefusals } from './node-refusals.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from './placement/demand.ts';
 import type { Demand } from './placement/demand.ts';
@@ -58,6 +62,7 @@ export type CycleResult =
 export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
 
 const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
+const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
 const neverFits = 'It would not fit even if all other pods were gone.';
 
 type Refused = Extract<CycleResult, { kind: 'refused' }>;
@@ -74,12 +79,15 @@ export interface Continuation {
 /** How often extenders are asked in one attempt, because members that are like none before have come meanwhile. */
 const roundLimit = 3;
 
+/** What PostFilter, whose work nobody counts, is reckoned to take: so many passes over the nodes. */
+const postFilterLooks = 10;
+
 /** How far Permit went. */
 type PermitOutcome =
   { readonly refused: undefined; readonly waiting: readonly WaitingPod[] } | { readonly refused: Status };
 
 /**
- * One attempt to schedule one entity: a lone pod, or a gang as a whole. Synchronous, on one unmoving picture. It ends with
+ * One attempt to schedule one entity: a lone pod, or a gang as a whole. On one unmoving picture, in one piece or in steps. It ends with
  * everything that is needed assumed, or with nothing: no room is held for an entity that cannot start.
  *
  * Where extenders have a say an attempt has two halves. The first finds out that the plugins agree, and what to ask; the second
@@ -94,9 +102,10 @@ export class SchedulingCycle {
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
   readonly #questions: Questions;
-  readonly #refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
+  readonly #refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
   readonly #queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
   readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+  readonly #noteOf: (gang: GangView) => string | undefined;
 
   constructor(options: {
     readonly cluster: Cluster;
@@ -106,10 +115,12 @@ export class SchedulingCycle {
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
     readonly questions: Questions;
-    readonly refusals: Pick<BindRefusals, 'isEmpty' | 'avoidedBy'>;
+    readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
     readonly queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
     /** The line of entities that were refused for asking this, if this one has to wait with them. */
     readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+    /** What the verdict of this group has to say besides. */
+    readonly noteOf: (gang: GangView) => string | undefined;
     /** Absent: nobody outside has a say. */
     readonly extenders?: Extenders | undefined;
   }) {
@@ -122,12 +133,21 @@ export class SchedulingCycle {
     this.#extenders = options.extenders;
     this.#questions = options.questions;
     this.#lineBefore = options.lineBefore;
+    this.#noteOf = options.noteOf;
     this.#refusals = options.refusals;
     this.#queue = options.queue;
   }
 
   /** One attempt; with `continued`, the second half of one. */
   run(entity: QueuedEntity, profile: Profile, continued?: Continuation): CycleResult {
+    return finish(this.steps(entity, profile, new Pace(), continued));
+  }
+
+  /**
+   * As `run`, with a pause whenever one is due. Until it has ended or was given up, after which nothing is reserved or assumed, nothing
+   * else may change the picture.
+   */
+  *steps(entity: QueuedEntity, profile: Profile, pace: Pace, continued?: Continuation): Steps<CycleResult> {
     const startedAt = continued?.startedAt ?? this.#clock.monotonic();
     const { candidate } = entity;
     if (profile.preEnqueue(candidate) !== undefined) return { kind: 'notReady' };
@@ -146,12 +166,12 @@ export class SchedulingCycle {
         failure: { refusedBy, refusedPods, wish, question, error: false, isOutdated: true },
       };
     }
-    const ask = (): string | undefined =>
-      extenders === undefined ? this.#questions.of(profile, candidate, demand) : undefined;
     let question: string | undefined;
     try {
       // While nobody waits in a line what it asks matters only if it is refused.
-      question = this.#queue.hasSharedLines ? ask() : undefined;
+      if (extenders === undefined && this.#queue.hasSharedLines) {
+        question = yield* this.#questions.of(profile, candidate, demand, pace);
+      }
     } catch (error) {
       return refusedBy(members, statusOf(error), candidate);
     }
@@ -163,19 +183,23 @@ export class SchedulingCycle {
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
       const request = { profile, members, needed, groupState, narrowingOf };
-      const elsewhere = extenders === undefined ? this.#elsewhere(request, transaction) : undefined;
-      const plan = elsewhere ?? this.#planner.plan(request, transaction);
+      const plan = yield* extenders === undefined
+        ? this.#plan(request, transaction, pace)
+        : this.#planner.steps(request, transaction, pace);
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
-        if (narrowingOf === undefined) return this.#refused(profile, candidate, demand, plan, question ?? ask());
+        if (narrowingOf === undefined) {
+          if (extenders === undefined) question ??= yield* this.#questions.of(profile, candidate, demand, pace);
+          return yield* this.#refused(profile, candidate, demand, plan, question, pace);
+        }
         return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
-          ? { kind: 'asking', questions: extenders!.questions(profile, demand) }
+          ? { kind: 'asking', questions: yield* extenders!.questions(profile, demand, pace) }
           : refusedByExtenders(candidate, demand, plan);
       }
       if (extenders !== undefined && narrowingOf === undefined) {
         this.#undo(profile, placements, transaction);
-        return { kind: 'asking', questions: extenders.questions(profile, demand) };
+        return { kind: 'asking', questions: yield* extenders.questions(profile, demand, pace) };
       }
       const permit = this.#permit(profile, placements);
       if (permit.refused !== undefined) {
@@ -193,21 +217,38 @@ export class SchedulingCycle {
     } catch (error) {
       transaction.abandon();
       return refusedBy(members, statusOf(error), candidate);
+    } finally {
+      // Where it is given up at a pause.
+      transaction.abandon();
     }
   }
 
-  /** A plan without the nodes that keep refusing some member, where there is one. One choice of nodes serves all: they stay alike. */
-  #elsewhere(request: PlanRequest, transaction: Transaction): Plan | undefined {
-    if (this.#refusals.isEmpty) return undefined;
-    const avoided = new Set(request.members.flatMap(({ uid }) => this.#refusals.avoidedBy(uid)));
-    if (avoided.size === 0) return undefined;
-    const narrowing = without(avoided, this.#cluster);
-    const savepoint = transaction.savepoint();
-    const plan = this.#planner.plan({ ...request, narrowingOf: () => narrowing }, transaction);
-    if (plan.placements.length >= request.needed) return plan;
-    this.#planner.unreserve(request.profile, plan.placements);
-    transaction.rollbackTo(savepoint);
-    return undefined;
+  /** First without the nodes that keep refusing some member: one choice of nodes serves all, so that they stay alike. */
+  *#plan(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
+    if (this.#refusals.isEmpty) return yield* this.#planner.steps(request, transaction, pace);
+    const avoided = new Set(request.members.flatMap((pod) => this.#refusals.avoidedBy(pod)));
+    if (avoided.size > 0) {
+      const narrowing = without(avoided, this.#cluster, keepsRefusing);
+      const savepoint = transaction.savepoint();
+      const plan = yield* this.#planner.steps({ ...request, narrowingOf: () => narrowing }, transaction, pace);
+      if (plan.placements.length >= request.needed) return plan;
+      this.#planner.unreserve(request.profile, plan.placements);
+      transaction.rollbackTo(savepoint);
+    }
+    return yield* this.#planner.steps({ ...request, narrowingOf: this.#barring(request.members) }, transaction, pace);
+  }
+
+  /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
+  #barring(members: readonly Pod[]): PlanRequest['narrowingOf'] {
+    /** shape -> where it may go */
+    const narrowings = new Map<Pod['template'], Narrowing>();
+    for (const pod of members) {
+      const barred = this.#refusals.barredFor(pod);
+      if (barred.size > 0 && !narrowings.has(pod.template)) {
+        narrowings.set(pod.template, without(barred, this.#cluster, notAdmitted));
+      }
+    }
+    return narrowings.size === 0 ? undefined : ({ template }) => narrowings.get(template);
   }
 
   /** The attempt cannot go on, because of `status`. */
@@ -235,20 +276,30 @@ export class SchedulingCycle {
     transaction.rollback();
   }
 
-  #refused(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, question: string | undefined): Refused {
+  *#refused(
+    profile: Profile,
+    candidate: Candidate,
+    demand: Demand,
+    plan: Plan,
+    question: string | undefined,
+    pace: Pace,
+  ): Steps<Refused> {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
+    if (profile.hasPostFilter && pace.lacks(this.#cluster.nodes.length * postFilterLooks)) yield;
     // Nobody has to go for pods to which an extender may then refuse the room.
     const mayMakeRoom = !isError && this.#extenders?.mayRefuse(members) !== true;
     const preemption = mayMakeRoom ? this.#preemptions.ask(profile, candidate, demand, diagnosis) : undefined;
     // With room that can be made for all of it nothing else needs to be found out.
     const isHelped = preemption !== undefined && preemption.nominations.length > 0;
-    const waitsFor = isHelped ? 'capacity' : this.#waitsFor(profile, candidate, demand, plan, diagnosis);
+    const waitsFor = isHelped ? 'capacity' : yield* this.#waitsFor(profile, candidate, demand, plan, diagnosis, pace);
     const verdictOf = (of: Candidate, { pod }: { readonly pod: Pod }): Verdict => {
       const more: string[] = [];
       if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
       if (preemption !== undefined) more.push(preemption.message);
+      const note = of.kind === 'gang' ? this.#noteOf(of.gang) : undefined;
+      if (note !== undefined) more.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
         message: [describeRefusal(of, { ...diagnosis, pod }, plan.placed, needed), ...more].join(' '),
@@ -264,7 +315,8 @@ export class SchedulingCycle {
       pods: members,
       verdict: verdictOf(candidate, diagnosis),
       failure: {
-        refusedBy: plan.refusedBy,
+        // What a node has not admitted no plugin knows of: any event is worth a try.
+        refusedBy: plan.refusedBy.has(notAdmitted.plugin) ? new Set() : plan.refusedBy,
         refusedPods: oneOfEachKind(members),
         wish: wishOf(members, needed),
         error: isError,
@@ -288,12 +340,19 @@ export class SchedulingCycle {
     return (candidate, others) => verdictOf(candidate, { pod: alike(others)[place] ?? others[0]! });
   }
 
-  #waitsFor(profile: Profile, candidate: Candidate, demand: Demand, plan: Plan, diagnosis: Diagnosis): WaitsFor {
+  *#waitsFor(
+    profile: Profile,
+    candidate: Candidate,
+    demand: Demand,
+    plan: Plan,
+    diagnosis: Diagnosis,
+    pace: Pace,
+  ): Steps<WaitsFor> {
     if (failureIn(diagnosis) !== undefined) return 'error';
     if (plan.never) return 'never';
     const prospect =
       candidate.kind === 'gang'
-        ? this.#outlook.of(profile, candidate, demand, diagnosis)
+        ? yield* this.#outlook.of(profile, candidate, demand, diagnosis, pace)
         : isResolvable(diagnosis)
           ? 'capacity'
           : 'unknown';
@@ -302,9 +361,9 @@ export class SchedulingCycle {
   }
 }
 
-function without(avoided: ReadonlySet<string>, { nodes }: Cluster): Narrowing {
+function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): Narrowing {
   const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
-  return { allowed, refused: new Map([...avoided].map((name) => [name, keepsRefusing])) };
+  return { allowed, refused: new Map([...avoided].map((name) => [name, why])) };
 }
 
 /**

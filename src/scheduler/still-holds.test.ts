@@ -63,6 +63,20 @@ describe('a Binding that is about to be sent', () => {
     ]);
   });
 
+  it('is not when its node has no room for it any more', async () => {
+    const core = await planned();
+    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
+    core.node({ name: binding.nodeName, cpu: '500m' });
+    expect(withheld(core)).toEqual({ [binding.name]: 'Insufficient cpu' });
+  });
+
+  it('is not when its node takes no pods any more', async () => {
+    const core = await planned();
+    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
+    core.node({ name: binding.nodeName, cpu: 1, unschedulable: true });
+    expect(withheld(core)).toEqual({ [binding.name]: 'node(s) were unschedulable' });
+  });
+
   it('is in a group that has started, whatever becomes of the others', async () => {
     const core = await planned();
     for (const { binding } of [...core.binds]) {
@@ -74,6 +88,21 @@ describe('a Binding that is about to be sent', () => {
     await core.attempt();
     core.removePod('red-0');
     expect(withheld(core)).toEqual({});
+  });
+
+  it('is not, of a member beyond the quorum, when the group is gone or made again meanwhile', async () => {
+    const core = await planned();
+    for (const { binding } of [...core.binds]) {
+      await core.accept(binding.name);
+      core.change(binding.name, { nodeName: binding.nodeName });
+    }
+    core.node({ name: 'c', cpu: 1 });
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    core.removeGroup('default/red');
+    expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted' });
+    core.group({ name: 'red', uid: 'second', minMember: 2 });
+    expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted and made again' });
   });
 });
 

@@ -1,15 +1,22 @@
 import type { Cluster } from '../cluster/cluster.ts';
+import { isLostTo } from '../cluster/lost-node.ts';
+import type { Profile } from '../framework/profile.ts';
 import { Status } from '../framework/status.ts';
 import type { BindingPlan } from './binding-plan.ts';
 import type { Placement } from './placement/planner.ts';
 
 /**
- * Is a placement still what its plan meant? The pod is there and assumed on its node; and of a group that has not started as
- * many members are bound or planned as it needs, so that none is bound that may stay alone. Undefined: yes; else why not.
+ * Is a placement still what its plan meant? The pod is there and assumed on its node; its group is the one that it was planned for, of a
+ * member beyond the quorum too; and of a group that has not started as many members are bound or planned as it needs, so that none is bound
+ * that may stay alone. Undefined: yes; else why not.
  */
 export function stillHolds(
   cluster: Cluster,
-  { gang, groupSpec }: Pick<BindingPlan, 'gang' | 'groupSpec'>,
+  {
+    gang,
+    groupSpec,
+    profile,
+  }: Pick<BindingPlan, 'gang' | 'groupSpec'> & { readonly profile: Pick<Profile, 'gangPolicy'> },
   { pod, nodeName }: Pick<Placement, 'pod' | 'nodeName'>,
 ): Status | undefined {
   const known = cluster.pod(pod.uid);
@@ -19,8 +26,10 @@ export function stillHolds(
   if (known.podGroupKey !== pod.podGroupKey) return refused(`pod ${pod.key} has left its PodGroup`);
   const node = cluster.node(nodeName);
   if (node?.pods.has(pod.uid) !== true) return refused(`node ${nodeName} is gone`);
-  if (gang === undefined) return undefined;
-  const { key, spec, counted, started } = gang;
+  if (node.isLost && isLostTo(pod, node.node)) return refused(`node ${nodeName} is not ready`);
+  const key = known.podGroupKey;
+  if (key === undefined || profile.gangPolicy === undefined) return undefined;
+  const { spec, counted = 0, started = false } = gang ?? cluster.gang(key) ?? {};
   if (spec === undefined) return refused(`PodGroup ${key} was deleted`);
   if (spec.uid !== groupSpec?.uid) return refused(`PodGroup ${key} was deleted and made again`);
   if (started || counted >= spec.minMember) return undefined;

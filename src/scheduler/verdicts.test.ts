@@ -183,6 +183,20 @@ describe('a verdict', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('that is refused as if it had lost a race is tried again although the pod has not changed', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('quota', details));
+    await settle();
+    expect(calls).toHaveLength(1);
+    clock.advance(1_000);
+    expect(calls).toHaveLength(2);
+    calls[1]!.answer();
+    await settle();
+    clock.advance(60_000);
+    expect(calls).toHaveLength(2);
+  });
+
   it('may be held up by binds from when it was reported, also when it is repeated', async () => {
     const [pod] = openPods(1);
     clock.advance(1_000);

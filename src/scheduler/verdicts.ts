@@ -36,7 +36,7 @@ const recountMs = 60_000;
  * Tells users why their pods are not scheduled: the PodScheduled condition, and an Event, on the group as well. One verdict goes to every member;
  * the member with the lowest uid is written first, because the PodGroup's status is copied from it. An unchanged verdict is
  * not written again, one of which only the counts have changed once a minute at most, and then without an Event. One that loses a race
- * is repeated when the watch shows the pod anew, one that cannot be written for good from time to time.
+ * is repeated when the watch shows the pod anew, and from time to time, as is one that cannot be written for good.
  */
 export class Verdicts {
   readonly #options: VerdictsOptions;
@@ -163,8 +163,10 @@ export class Verdicts {
     if (wanted.since > clock.monotonic()) return true;
     this.#writing.add(pod.uid);
     let isWritten = true;
+    let lostRace = false;
     try {
       const outcome = await sink.write(pod, wanted.verdict, wanted, signal);
+      lostRace = outcome === 'outdated';
       if (outcome === 'gone') this.#forget(pod.uid);
       if (outcome === 'written') this.#told(pod, wanted);
       if (outcome === 'written' && wanted.isFirst) metrics.verdictWrittenAfter(clock.monotonic() - wanted.since);
@@ -177,13 +179,15 @@ export class Verdicts {
     } finally {
       this.#writing.delete(pod.uid);
     }
-    if (!isWritten) {
+    const now = cluster.openPod(pod.uid);
+    const isShownAnew = now !== undefined && now.resourceVersion !== pod.resourceVersion;
+    // As a rule the watch shows why a race was lost; not when the conflict was about something else.
+    if (!isWritten || (lostRace && !isShownAnew)) {
       this.#unwritten.add(pod.uid);
       return false;
     }
     // The verdict may have changed, or the watch may have shown the pod, while it was being written.
-    const now = cluster.openPod(pod.uid);
-    if (now !== undefined && now.resourceVersion !== pod.resourceVersion) void this.#write(now);
+    if (isShownAnew) void this.#write(now);
     return true;
   }
 

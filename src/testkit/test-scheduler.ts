@@ -61,6 +61,10 @@ export class TestScheduler {
             this.#core.removePod(uid);
             return Promise.resolve();
           },
+          release: ({ uid }) => {
+            this.#core.removePod(uid);
+            return Promise.resolve('going');
+          },
         },
       },
     });

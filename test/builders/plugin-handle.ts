@@ -31,5 +31,6 @@ export function pluginHandle(
     trial: () => {
       throw new Error('this test plans nothing');
     },
+    betweenAttempts: (change) => change(),
   };
 }

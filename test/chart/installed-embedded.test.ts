@@ -13,7 +13,7 @@ import { ProcessNode } from './process-node.ts';
 import { deployment } from './rendered-chart.ts';
 
 /** The chart's processes run here, with its arguments, its configuration and the rights of its ServiceAccounts. */
-describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { timeout: 60_000 }, (version) => {
+describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', (version) => {
   let plane: TestPlane;
   let folder: string;
   let tutti: ChartRelease;
@@ -71,16 +71,12 @@ describe.each(helmVersions)('the chart on the embedded plane, with Helm %s', { t
         spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'main:1' }] },
       });
     }
-    await poll(
-      async () => {
-        const { status = {} } = await plane.client.get<{ readonly status?: { readonly scheduled?: number } }>(
-          podGroupPath('default', 'red'),
-        );
-        return status.scheduled === 2 ? undefined : JSON.stringify(status);
-      },
-      20_000,
-      'the controller says that both members are scheduled',
-    );
+    await poll(async () => {
+      const { status = {} } = await plane.client.get<{ readonly status?: { readonly scheduled?: number } }>(
+        podGroupPath('default', 'red'),
+      );
+      return status.scheduled === 2 ? undefined : JSON.stringify(status);
+    }, 'the controller says that both members are scheduled');
   });
 
   it('passes helm test, whose pod runs here as a process', async () => {

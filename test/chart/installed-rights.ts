@@ -10,9 +10,9 @@ import { pathOf, rendered } from './rendered-chart.ts';
 import type { ChartObject } from './rendered-chart.ts';
 import { isRole, nameOf, rightsOf, roleNameOf, without } from './right.ts';
 import type { Right, RoleObject } from './right.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const kinds = ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'];
-const effectiveWithinMs = 10_000;
 
 /** The ServiceAccounts, roles and bindings of a release of the chart, in a namespace of their own, and nothing else of it. */
 export class InstalledRights {
@@ -152,8 +152,8 @@ export class InstalledRights {
           ? undefined
           : `${holder} may ${isAllowed ? 'not' : 'still'} ${nameOf(right)}`;
       },
-      effectiveWithinMs,
       'a change of rights is in effect',
+      hangsMs,
     );
   }
 }

@@ -36,7 +36,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
     await plane.addNodes(['n1', 'n2', 'n3'].map((name) => ({ name, allocatable: { cpu: '4', memory: '8Gi' } })));
     await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();
@@ -48,7 +48,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await release.uninstall('3.17');
     }
     await removeDefinition();
-  }, 60_000);
+  });
 
   function release(name: string, namespace: string): ChartRelease {
     const made = new ChartRelease(plane, name, namespace);
@@ -60,7 +60,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await plane.client.delete(definition).catch((error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
     });
-    await poll(() => absent(definition), 20_000, 'the definition is gone');
+    await poll(() => absent(definition), 'the definition is gone');
   }
 
   async function absent(path: string): Promise<string | undefined> {
@@ -138,14 +138,10 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
   /** Who is let in by a process of a release in whose metrics.readers is its own `prometheus`. */
   async function expectServing(tutti: ChartRelease, process: TestProcess): Promise<void> {
     const url = await urlOf(process);
-    await poll(
-      async () => {
-        const { status, text } = await httpsGet(`${url}/readyz`);
-        return status === 200 && text === 'ok' ? undefined : `${status} ${text}`;
-      },
-      20_000,
-      'it is ready',
-    );
+    await poll(async () => {
+      const { status, text } = await httpsGet(`${url}/readyz`);
+      return status === 200 && text === 'ok' ? undefined : `${status} ${text}`;
+    }, 'it is ready');
     expect(await metricsFor(url)).toBe(403);
     expect(await metricsFor(url, 'nobody')).toBe(401);
     expect(await metricsFor(url, await tokenOf(plane.client, tutti.namespace, 'tutti-controller'))).toBe(403);
@@ -171,23 +167,19 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await scheduler.said(/"message":"scheduling"/);
       await controller.said(/"message":"API server reached"/);
       await runGang('red', 'tutti');
-      await poll(() => bound('red'), 20_000, 'the gang is bound');
-      await poll(
-        async () => {
-          const group = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
-          return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status ?? {});
-        },
-        20_000,
-        'the controller says that it runs',
-      );
+      await poll(() => bound('red'), 'the gang is bound');
+      await poll(async () => {
+        const group = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', 'red'));
+        return group.status?.phase === 'Running' ? undefined : JSON.stringify(group.status ?? {});
+      }, 'the controller says that it runs');
       expect(await tutti.stop()).toEqual([]);
       const objects = await tutti.manifests(version);
       noProblem(await tutti.uninstall(version));
       const gone = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition');
-      for (const object of gone) await poll(() => absent(pathOf(object)), 20_000, 'it is gone');
+      for (const object of gone) await poll(() => absent(pathOf(object)), 'it is gone');
       await plane.client.get(definition);
       await removeGang('red');
-    }, 120_000);
+    });
 
     it('helm test’s own command passes under helm test’s own rights', async () => {
       const tutti = release('tutti', `tests-${version.replace('.', '-')}`);
@@ -207,7 +199,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       expect(verify.stdout).toMatch(/^ok .*\nok .*\nok {5}a gang of 2 for tutti was bound to n\d/);
       expect(exitCode).toBe(0);
       for (const object of hooks.filter(({ kind }) => kind !== 'Pod')) await plane.client.delete(pathOf(object));
-    }, 120_000);
+    });
 
     it('CH24 a second upgrade changes nothing', async () => {
       await removeDefinition();
@@ -217,7 +209,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       const before = await versionsOf(objects);
       noProblem(await tutti.upgrade(version, { scheduler: { replicaCount: 2 } }));
       expect(await versionsOf(objects)).toEqual(before);
-    }, 120_000);
+    });
 
     it('CH8 says what to do when the definition is another’s, and takes it over when told to', async () => {
       await removeDefinition();
@@ -239,7 +231,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       expect(metadata.annotations).toMatchObject({ 'meta.helm.sh/release-name': 'tutti' });
       // Its own is no longer another's.
       noProblem(await tutti.upgrade(version));
-    }, 120_000);
+    });
   });
 
   it('upgrades from any set of values to any other, by either line of Helm, and back', async () => {
@@ -268,7 +260,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     expect((await tutti.manifests('4.1')).map(idOf).sort()).toEqual(few.map(idOf).sort());
     noProblem(await tutti.rollback('3.17', 1));
     await versionsOf(await tutti.manifests('3.17'));
-  }, 120_000);
+  });
 
   it('serves health to everybody and metrics to whom metrics.readers names, with the rights that the chart gives', async () => {
     await removeDefinition();
@@ -278,7 +270,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     const processes = [await tutti.run('scheduler', '3.17'), await tutti.run('controller', '3.17')];
     for (const process of processes) await expectServing(tutti, process);
     expect(await tutti.stop()).toEqual([]);
-  }, 120_000);
+  });
 
   it('serves without a binding in kube-system, too, and says what it cannot read', async () => {
     await removeDefinition();
@@ -294,7 +286,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     const refused = await tutti.stop();
     expect(refused).toHaveLength(2);
     for (const line of refused) expect(line).toContain('extension-apiserver-authentication');
-  }, 120_000);
+  });
 
   it('CH7 an upgrade in the middle of a gang leaves it whole', async () => {
     await removeDefinition();
@@ -311,16 +303,16 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await runGang('moved', 'tutti', size);
     const begun = async (): Promise<string | undefined> =>
       (await countBound('moved')) > 0 ? undefined : 'nothing is bound';
-    await poll(begun, 30_000, 'the old one has begun');
+    await poll(begun, 'the old one has begun');
     old.signal('SIGTERM');
     await old.ended();
     const left = await countBound('moved');
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(size);
-    await poll(() => bound('moved', size), 30_000, 'the new one has made it whole');
+    await poll(() => bound('moved', size), 'the new one has made it whole');
     expect(await tutti.stop()).toEqual([]);
     await removeGang('moved', size);
-  }, 120_000);
+  });
 
   it('CH6 three releases, two of one name, bind each its own and nobody else’s', async () => {
     await removeDefinition();
@@ -334,15 +326,15 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     const schedulers = await Promise.all([first.run('scheduler', '3.17'), second.run('scheduler', '4.1')]);
     for (const scheduler of schedulers) await scheduler.said(/"message":"scheduling"/);
     for (const name of ['tutti', 'second', 'third']) await runGang(`of-${name}`, name);
-    await poll(() => bound('of-tutti'), 20_000, 'the first is bound');
-    await poll(() => bound('of-second'), 20_000, 'the second is bound');
+    await poll(() => bound('of-tutti'), 'the first is bound');
+    await poll(() => bound('of-second'), 'the second is bound');
     expect(await bound('of-third')).toBe('0 of of-third are bound');
     await (await third.run('scheduler', '3.17')).said(/"message":"scheduling"/);
-    await poll(() => bound('of-third'), 20_000, 'the third is bound');
+    await poll(() => bound('of-third'), 'the third is bound');
     const refused = await Promise.all([first, second, third].map((each) => each.stop()));
     expect(refused.flat()).toEqual([]);
     for (const name of ['tutti', 'second', 'third']) await removeGang(`of-${name}`);
-  }, 120_000);
+  });
 
   it('CH18 runs under the cluster’s own roles and one small one', async () => {
     await removeDefinition();
@@ -350,10 +342,10 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     noProblem(await tutti.install('3.17', { rbac: { stockRoles: true } }));
     await (await tutti.run('scheduler', '3.17')).said(/"message":"scheduling"/);
     await runGang('stock', 'tutti');
-    await poll(() => bound('stock'), 20_000, 'the gang is bound');
+    await poll(() => bound('stock'), 'the gang is bound');
     expect(await tutti.stop()).toEqual([]);
     await removeGang('stock');
-  }, 120_000);
+  });
 
   it('CH18 what the API server refuses is seen here: without its rights there is something', async () => {
     await removeDefinition();
@@ -361,7 +353,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     noProblem(await tutti.install('3.17', { rbac: { create: false } }));
     await (await tutti.run('scheduler', '3.17')).said(/forbidden/);
     expect(await tutti.stop()).not.toEqual([]);
-  }, 120_000);
+  });
 
   it('CH9 a node is drained though a scheduler runs on it, one at a time', async () => {
     await removeDefinition();
@@ -372,7 +364,7 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       const { status } = await plane.client.get<{ status?: { disruptionsAllowed?: number } }>(budget);
       return status?.disruptionsAllowed === 1 ? undefined : JSON.stringify(status);
     };
-    await poll(allowed, 20_000, 'one may be evicted');
+    await poll(allowed, 'one may be evicted');
     const pods = await plane.client.list('/api/v1/namespaces/drained/pods', {
       labelSelector: 'app.kubernetes.io/component=scheduler',
     });
@@ -395,9 +387,9 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await evict(one!.metadata.name);
     await expect(evict(two!.metadata.name)).rejects.toThrow(/disruption budget/);
     await cordon(false, ...others);
-    await poll(allowed, 30_000, 'another runs in its place');
+    await poll(allowed, 'another runs in its place');
     await cordon(false, one!.spec.nodeName);
-  }, 120_000);
+  });
 
   it('the plain manifests are taken by the API server, word by word', async () => {
     await removeDefinition();
@@ -407,5 +399,5 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
       await plane.client.create(path, object);
     }
     for (const object of objects.toReversed()) await plane.client.delete(pathOf(object));
-  }, 60_000);
+  });
 });

@@ -40,7 +40,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
     if (programs.state === 'missing') return;
     real = await openRealPlane({ paths: programs.paths, audited: true });
     audit = new ApiAudit(real);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const each of installed) await each.close();
@@ -74,7 +74,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
         return missing;
       });
       expect(refusedIn(await audit.callsFrom('reduced'))).toEqual([]);
-    }, 60_000);
+    });
 
     it('is explained in the documentation, and no other is', () => {
       expect(new Set(Object.keys(missingRights))).toEqual(new Set(rights.map(nameOf)));
@@ -138,7 +138,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       await expectAnswers(200);
       await watched.take(...paths);
       await expectAnswers(403);
-    }, 60_000);
+    });
   });
 
   describe('each right of helm test', () => {
@@ -174,14 +174,14 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
         expect(refusedIn((await audit.callsFrom('tested')).slice(before))).toEqual([`tutti-test: ${nameOf(right)}`]);
         await giveBack();
       }
-    }, 60_000);
+    });
   });
 
   it('is enough with the cluster’s own roles and a small one', async () => {
     const values = { ...allRights('stock'), rbac: { stockRoles: true } };
     await RightsStory.play(await install('stock', values, 'reader'), (story) => missingFrom(story, 'stock'));
     expect(refusedIn(await audit.callsFrom('stock'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('does without the binding in kube-system, and says so', async () => {
     const values = { ...allRights('unbound'), rbac: { preemption: true, authReader: false } };
@@ -193,7 +193,7 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
       'tutti-controller: get configmaps',
       'tutti-scheduler: get configmaps',
     ]);
-  }, 60_000);
+  });
 });
 
 function describeRight(right: Right): string {

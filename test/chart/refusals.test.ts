@@ -213,7 +213,7 @@ describe('whatever the values are', () => {
       if (exitCode === 0) objectsIn(stdout);
       else expect(stderr, what).toMatch(/\n {2}- /);
     }
-  }, 180_000);
+  });
 
   test.each(versions)(
     'null, with which Helm %s takes a value away, is refused by name, or what it means is rendered',

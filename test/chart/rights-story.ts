@@ -25,9 +25,9 @@ import { schedulerName } from '../scenarios/pod-manifest.ts';
 import type { PodSpec } from '../scenarios/pod-manifest.ts';
 import { Stage } from '../scenarios/stage.ts';
 import type { InstalledRights } from './installed-rights.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const device = 'example.com/device';
-const patienceMs = 20_000;
 const nudgeEveryMs = 250;
 
 /** With these values the chart gives all the rights that it can give. */
@@ -58,7 +58,7 @@ const makeRoom: OwnPlugin = {
 /**
  * A story in which Tutti needs every right that the chart gives its two ServiceAccounts: two schedulers and two controllers, of which
  * one stands by, a gang with a Binding whose answer is lost, one that never fits and is tried again, one that an extender binds, a
- * pod that others make room for, and somebody who reads the metrics.
+ * pod that others make room for, a group that cannot be completed and is released, and somebody who reads the metrics.
  */
 export class RightsStory {
   readonly #rights: InstalledRights;
@@ -92,8 +92,8 @@ export class RightsStory {
           await story.#nudge();
           return isOver(story);
         },
-        patienceMs,
         'the story is over',
+        hangsMs,
       );
     } finally {
       for (const process of [...story.#schedulers, ...story.#controllers]) await process.stop();
@@ -111,6 +111,7 @@ export class RightsStory {
     const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
     if (waiting.length > 0) return `${waiting.join()} are not bound`;
     if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
+    if (record.pods.current.has(`${namespace}/torn-0`)) return 'the group that cannot be completed is not released';
     const statuses = await this.ask('/metrics');
     return statuses.every((status) => status === 200) ? undefined : `/metrics answers ${statuses.join()}`;
   }
@@ -136,7 +137,7 @@ export class RightsStory {
     await expectBound(this.#stage.record, gang);
     const told = async (): Promise<string | undefined> =>
       (await this.#phaseOf('after')) === undefined ? 'the next gang has no status' : undefined;
-    await poll(told, patienceMs, 'the controller that stood by goes on');
+    await poll(told, 'the controller that stood by goes on', hangsMs);
   }
 
   /** What the processes have logged. */
@@ -158,6 +159,9 @@ export class RightsStory {
     await this.#createGang('stuck', { cpu: 3, ...on(changing!) });
     await this.#createGang('extended', { cpu: 1, requests: { [device]: 1 } });
     await stage.createPod('greedy', { cpu: 1, priority: 'high', ...on(full!) });
+    await stage.createGroup('torn', { minMember: 2, repairGraceSeconds: 0 });
+    const owner = await stage.createOwner('job');
+    await stage.createPod('torn-0', { cpu: '100m', nodeName: wide!, group: 'torn', owner });
   }
 
   async #createGang(name: string, spec: PodSpec): Promise<string[]> {

@@ -52,7 +52,7 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     await aggregated('view', true);
     await aggregated('edit', true);
     await aggregated('admin', true);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await Promise.all(transports.map((transport) => transport.close()));
@@ -71,7 +71,6 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
         const found = (rules ?? []).filter(({ resources = [] }) => resources.includes('podgroups'));
         return found.length > 0 === isThere ? undefined : JSON.stringify(found);
       },
-      20_000,
       `${role} ${isThere ? 'covers' : 'does not cover'} PodGroups`,
     );
   }
@@ -91,7 +90,6 @@ describe.skipIf(programs.state === 'missing')('the chart’s roles for users, on
     const client = new KubeClient({ transport, clock, userAgent: 'tutti-tests' });
     await poll(
       () => client.list(podGroupPath(namespace)).then(() => undefined, String),
-      10_000,
       `the binding to ${role} is in effect`,
     );
     return client;

@@ -32,7 +32,7 @@ describe.skipIf(programs.state === 'missing')(
       await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
       await stage.removeDefinition();
       await stage.addNodes('node-1', 'node-2');
-    }, 120_000);
+    });
 
     afterAll(() => stage?.close());
 

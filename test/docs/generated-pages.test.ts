@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> };
 const generators = [...scripts.generate!.matchAll(/scripts\/\S+\.ts/g)].map(([script]) => script);
 
-test.each(generators)('DO3 what %s makes is what is checked in', { timeout: 60_000 }, async (script) => {
+test.each(generators)('DO3 what %s makes is what is checked in', async (script) => {
   await expect(promisify(execFile)(process.execPath, [script, '--check'])).resolves.toMatchObject({ stderr: '' });
 });
 

@@ -58,7 +58,7 @@ function untold(shown: string, told: string): string[] {
     });
 }
 
-describe('on a laptop', { timeout: 60_000 }, () => {
+describe('on a laptop', () => {
   const ofPages = [
     ...claimBlocks('README.md', 'console'),
     ...claimBlocks('docs/get-started.md', 'console', 'On a laptop, in two minutes'),
@@ -98,7 +98,7 @@ describe('on a laptop', { timeout: 60_000 }, () => {
   });
 });
 
-describe('on a cluster', { timeout: 60_000 }, () => {
+describe('on a cluster', () => {
   const commands = consoleCommandsOf(claimBlocks('docs/get-started.md', 'console', 'On a cluster, in five minutes'));
   const outside = claimBlocks('docs/get-started.md', 'sh', 'On a cluster, without an image');
   let plane: TestPlane;

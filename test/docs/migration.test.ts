@@ -74,7 +74,7 @@ const everywhere: readonly Where[] = [
     : [{ title: 'a real API server, beside a real scheduler-plugins', open: openBesideOther }]),
 ];
 
-describe.each(everywhere)('docs/migration.md, on $title', { timeout: 120_000 }, ({ open }) => {
+describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
   let stage: PageStage;
   let other: Other;
   let before: readonly PodSeen[];
@@ -103,7 +103,7 @@ describe.each(everywhere)('docs/migration.md, on $title', { timeout: 120_000 }, 
     await stage.createGang('train', 2, { schedulerName: name, ...(!isThere && { nodeName: 'node-1' }) });
     await stage.bound('train', 2);
     before = await podsOf('train');
-  }, 120_000);
+  });
 
   afterAll(() => stage?.close());
 

@@ -40,7 +40,7 @@ export function layersAsTold(text: string): string[] {
 }
 
 function exportsName(source: string, name: string): boolean {
-  return new RegExp(`^export (?:abstract |async )*(?:class|interface|type|const|function) ${name}\\b`, 'm').test(
+  return new RegExp(`^export (?:abstract |async )*(?:class|interface|type|const|function\\*?) ${name}\\b`, 'm').test(
     source,
   );
 }

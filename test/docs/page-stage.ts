@@ -14,9 +14,9 @@ import { poll } from '../planes/poll.ts';
 import { addNodes } from '../planes/real/add-nodes.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
 import type { PageBlock } from './markdown-page.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** Of a state to come about, on a machine that does much else. */
-const withinMs = 45_000;
 
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
@@ -105,7 +105,7 @@ export class PageStage {
       return undefined;
     };
     await this.plane.client.delete(path).catch(isGone);
-    await poll(() => this.plane.client.get(path).then(() => 'it is there', isGone), 10_000, 'the definition is gone');
+    await poll(() => this.plane.client.get(path).then(() => 'it is there', isGone), 'the definition is gone');
   }
 
   /** With room for two CPUs each. */
@@ -149,7 +149,7 @@ export class PageStage {
       const found = (items as { spec: { nodeName?: string } }[]).filter(({ spec }) => spec.nodeName !== undefined);
       return found.length === count ? undefined : `${found.length} are`;
     };
-    await poll(missing, withinMs, `${count} members of ${group} are on nodes`);
+    await poll(missing, `${count} members of ${group} are on nodes`, hangsMs);
   }
 
   /** Resolves when a command prints something like it. */
@@ -158,7 +158,7 @@ export class PageStage {
       const printed = await this.run(command);
       return expected.test(printed) ? undefined : printed;
     };
-    await poll(missing, withinMs, `${command} prints ${String(expected)}`);
+    await poll(missing, `${command} prints ${String(expected)}`, hangsMs);
   }
 }
 

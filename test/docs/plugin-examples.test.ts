@@ -46,7 +46,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
     ]);
   });
 
-  it('compile in a project of their reader', { timeout: 180_000 }, async () => {
+  it('compile in a project of their reader', async () => {
     await folder.write(ofLibrary);
     expect(await folder.compile()).toBe('');
   });

@@ -10,7 +10,7 @@ const files = filesIn(claimBlocks('docs/plugins.md', 'ts'));
 const comments = ['src/testing.ts', 'src/compose/create-playground.ts'];
 
 /** As a reader would go through them: nothing but what the guide shows, in a folder outside the repository. */
-describe('the files of docs/plugins.md, and what the library shows beside them', { timeout: 60_000 }, () => {
+describe('the files of docs/plugins.md, and what the library shows beside them', () => {
   let folder: ReaderFolder;
 
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('the files of docs/plugins.md, and what the library shows beside them',
     expect(files.map(({ name }) => name)).toEqual(['same-rack.ts', 'same-rack.test.ts', 'playground.ts']);
   });
 
-  it('compile in a project of their reader', { timeout: 180_000 }, async () => {
+  it('compile in a project of their reader', async () => {
     expect(await folder.compile()).toBe('');
   });
 

@@ -6,6 +6,7 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { RunningProcess } from '../../src/index.ts';
 import type { DocumentedExample, DocumentedFile } from './examples-in.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Entry of the package -> its source. */
@@ -76,7 +77,7 @@ export class ReaderFolder {
       execFile(
         process.execPath,
         [...flags, this.path(name)],
-        { cwd: this.#path, timeout: 60_000 },
+        { cwd: this.#path, timeout: 2 * hangsMs },
         (error, stdout, stderr) => {
           if (error === null) resolve(stdout);
           else reject(new Error(`${name} failed:\n${stdout}${stderr}`));

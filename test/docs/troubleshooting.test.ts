@@ -54,15 +54,11 @@ beforeAll(async () => {
   processes.push(await runScheduler({ ...shared, configuration }));
   await createGang('train', 3, 3);
   await createGang('early', 3, 1);
-  await poll(
-    async () => {
-      const { items } = await plane.client.list('/apis/events.k8s.io/v1/events');
-      const told = items.filter((event) => JSON.stringify(event).includes('"kind":"PodGroup"'));
-      return told.length === 2 ? undefined : `${told.length} groups have been told`;
-    },
-    20_000,
-    'both groups are told why they wait',
-  );
+  await poll(async () => {
+    const { items } = await plane.client.list('/apis/events.k8s.io/v1/events');
+    const told = items.filter((event) => JSON.stringify(event).includes('"kind":"PodGroup"'));
+    return told.length === 2 ? undefined : `${told.length} groups have been told`;
+  }, 'both groups are told why they wait');
 });
 
 afterAll(async () => {

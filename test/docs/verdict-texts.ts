@@ -18,6 +18,7 @@ export interface VerdictTexts {
 /** File -> the variables whose texts reach a Status, or a verdict, by other ways than the constructor of Status. */
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
+  'src/scheduler/releases.ts': ['note', 'why'],
   'src/scheduler/scheduling-cycle.ts': ['neverFits'],
 };
 /** Functions that make the message of a verdict. */
@@ -54,9 +55,9 @@ function messagesIn(path: string): string[] {
       found.push(...textsOf(node.arguments[0]!, source));
     else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
     else if (
-      path.endsWith('/preemptions.ts') &&
+      /\/(preemptions|releases)\.ts$/.test(path) &&
       ts.isPropertyAssignment(node) &&
-      node.name.getText(source) === 'message'
+      ['message', 'why'].includes(node.name.getText(source))
     )
       found.push(...textsOf(node.initializer, source));
     else if (ts.isVariableDeclaration(node) && others.includes(node.name.getText(source)))

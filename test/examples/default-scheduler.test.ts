@@ -33,7 +33,7 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
     const [, ...parameters] = start!.command.replace(/ &$/, '').split(' ');
     scheduler = new TestProcess([...parameters, '--kubeconfig', plane.kubeconfigPath, '--secure-port', '0']);
     await scheduler.said(/scheduling/);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await scheduler?.kill();
@@ -46,10 +46,10 @@ describe.skipIf(programs.state === 'missing')('on a real plane without kube-sche
       const { status } = await plane.client.get<{ readonly status?: Readonly<Record<string, unknown>> }>(path);
       return status?.[field] === count ? undefined : `status is ${JSON.stringify(status)}`;
     };
-    await poll(check, 30_000, `${path} has ${field} ${count}`);
+    await poll(check, `${path} has ${field} ${count}`);
   }
 
-  it('Deployments, Jobs, DaemonSets and StatefulSets come up', { timeout: 120_000 }, async () => {
+  it('Deployments, Jobs, DaemonSets and StatefulSets come up', async () => {
     const environment = {
       HOME: plane.folder,
       KUBECONFIG: plane.kubeconfigPath,

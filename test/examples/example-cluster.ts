@@ -3,14 +3,13 @@ import { applyManifests } from '../../src/cli/manifests/apply-manifests.ts';
 import { loadManifests } from '../../src/cli/manifests/load-manifests.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { poll } from '../planes/poll.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 interface ExamplePod {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly nodeName?: string };
   readonly status?: { readonly phase?: string };
 }
-
-const patienceMs = 20_000;
 
 /** `node-1` to `node-<count>`, which nobody stands behind. */
 export async function addExampleNodes({ client }: TestPlane, count: number): Promise<void> {
@@ -27,7 +26,7 @@ export async function addExampleNodes({ client }: TestPlane, count: number): Pro
 
 /** As `kubectl create -f` does. */
 export async function createExample({ client }: TestPlane, path: string): Promise<void> {
-  await applyManifests(client, await loadManifests([path]), AbortSignal.timeout(patienceMs));
+  await applyManifests(client, await loadManifests([path]), AbortSignal.timeout(hangsMs));
 }
 
 /** Resolves with the name of the pod's node. */
@@ -37,6 +36,6 @@ export async function exampleNodeOf({ client }: TestPlane, name: string): Promis
     ({ nodeName } = (await client.get<ExamplePod>(`/api/v1/namespaces/default/pods/${name}`)).spec);
     return nodeName === undefined ? 'it has no node' : undefined;
   };
-  await poll(check, patienceMs, `${name} is bound`);
+  await poll(check, `${name} is bound`, hangsMs);
   return nodeName!;
 }

@@ -4,6 +4,7 @@ import process from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { claimBlocks } from '../docs/block-claims.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const pages = [
   '1-random-node.md',
@@ -23,7 +24,7 @@ interface Said {
 /** Runs a step as its reader does; what is allowed for it is part of what is promised. */
 async function learn(step: number): Promise<readonly Said[]> {
   const { stdout, stderr } = await promisify(execFile)('npm', ['run', '--silent', 'learn', '--', String(step)], {
-    timeout: 20_000,
+    timeout: hangsMs,
     env: { ...process.env, NO_COLOR: '1' },
   });
   expect(stderr.split('\n').filter((line) => line !== '' && !line.startsWith('npm warn'))).toEqual([]);
@@ -37,7 +38,7 @@ async function learn(step: number): Promise<readonly Said[]> {
 const lines = (said: readonly Said[]): readonly string[] => said.map(({ line }) => line);
 const when = (said: readonly Said[], line: string): number => said.find((one) => one.line === line)!.seconds;
 
-describe('npm run learn', { timeout: 30_000 }, () => {
+describe('npm run learn', () => {
   it('-- 1: any node', async () => {
     const said = await learn(1);
     expect(lines(said).slice(1)).toEqual(

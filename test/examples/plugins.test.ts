@@ -44,7 +44,7 @@ function play(open: () => Promise<TestPlane>, startDefault: (plane: TestPlane) =
     plane = await open();
     await addExampleNodes(plane, 4);
     stopDefault = await startDefault(plane);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await stopDefault?.();

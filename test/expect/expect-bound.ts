@@ -1,14 +1,12 @@
 import type { ClusterRecord } from './cluster-record.ts';
 import type { WatchedPod } from './watched.ts';
-
-/** Enough for several attempts with their back-off on a busy machine; what is expected sooner says so. */
-export const patienceMs = 10_000;
+import { hangsMs } from '../planes/patience.ts';
 
 /** All of these pods (namespace/name) are on nodes. */
 export async function expectBound(
   record: ClusterRecord,
   pods: readonly string[],
-  withinMs: number = patienceMs,
+  withinMs: number = hangsMs,
 ): Promise<void> {
   await record.until(`${pods.length} pods are bound`, withinMs, () => {
     const waiting = pods.filter((key) => nodeOf(record, key) === undefined);
@@ -21,7 +19,7 @@ export async function expectCountBound(
   record: ClusterRecord,
   pods: readonly string[],
   count: number,
-  withinMs: number = patienceMs,
+  withinMs: number = hangsMs,
 ): Promise<void> {
   await record.until(`${count} of ${pods.length} pods are bound`, withinMs, () => {
     const bound = pods.filter((key) => nodeOf(record, key) !== undefined).length;

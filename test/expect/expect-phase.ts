@@ -1,6 +1,6 @@
 import type { PodGroupPhase, PodGroupStatus } from '../../src/api/pod-group.ts';
 import type { ClusterRecord } from './cluster-record.ts';
-import { patienceMs } from './expect-bound.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** The counters that matter to the test; those that are left out may be anything. */
 export type ExpectedCounts = Partial<
@@ -13,7 +13,7 @@ export async function expectPhase(
   group: string,
   phase: PodGroupPhase,
   counts: ExpectedCounts = {},
-  withinMs: number = patienceMs,
+  withinMs: number = hangsMs,
 ): Promise<void> {
   const expected = Object.entries({ phase, ...counts });
   await record.until(`${group} is ${phase} with ${JSON.stringify(counts)}`, withinMs, () => {
@@ -30,7 +30,7 @@ export async function expectGroupCondition(
   record: ClusterRecord,
   group: string,
   expected: { readonly type: string; readonly status: string; readonly reason: string; readonly says?: string },
-  withinMs: number = patienceMs,
+  withinMs: number = hangsMs,
 ): Promise<void> {
   await record.until(`${group} has ${JSON.stringify(expected)}`, withinMs, () => {
     const conditions = statusOf(record, group)?.conditions ?? [];

@@ -1,6 +1,7 @@
 import type { VerdictReason } from '../../src/api/verdict.ts';
 import type { ClusterRecord } from './cluster-record.ts';
-import { describePods, patienceMs } from './expect-bound.ts';
+import { describePods } from './expect-bound.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** What a verdict is expected to say. */
 export interface ExpectedVerdict {
@@ -14,7 +15,7 @@ export async function expectVerdict(
   record: ClusterRecord,
   pods: readonly string[],
   expected: ExpectedVerdict,
-  withinMs: number = patienceMs,
+  withinMs: number = hangsMs,
 ): Promise<void> {
   await record.until(`${pods.length} pods are told ${describe(expected)}`, withinMs, () => {
     const others = pods.filter((key) => !carries(record, key, expected));
@@ -27,7 +28,7 @@ export async function expectWarning(
   record: ClusterRecord,
   pods: readonly string[],
   expected: { readonly reason: string; readonly says?: readonly (string | RegExp)[] },
-  withinMs: number = patienceMs,
+  withinMs: number = hangsMs,
 ): Promise<void> {
   const isMeant = (key: string): boolean =>
     [...record.events.current.values()].some(

@@ -1,3 +1,4 @@
+import { isAdmissionRefusal } from '../../src/api/admission-refusal.ts';
 import { podGroupNameOf } from '../../src/api/pod-group-membership.ts';
 import { defaultMinMember } from '../../src/api/pod-group.ts';
 import { isTerminal, PodProjector } from '../../src/api/pod.ts';
@@ -21,6 +22,8 @@ export interface HistoryRules {
   readonly namespaces: ReadonlySet<string>;
   /** How long a group that never started may have some members on nodes while the others are being bound. */
   readonly partialForMs: number;
+  /** Nodes do not admit pods because the test has them do so. */
+  readonly refusalsAreMeant?: boolean;
 }
 
 /** A group's quorum as the history shows it. */
@@ -90,7 +93,7 @@ class Replay {
     const pod = this.#projector.project(object);
     if (type === 'DELETED') this.#pods.delete(key);
     else this.#pods.set(key, pod);
-    if (status?.phase === 'Failed' && isRefusal(status.reason)) {
+    if (status?.phase === 'Failed' && isAdmissionRefusal(status.reason) && this.#rules.refusalsAreMeant !== true) {
       this.#problems.add(`node ${pod.nodeName} refused ${key}: ${status.reason}: ${status.message}`);
     }
     if (type !== 'DELETED' && pod.nodeName !== '' && before?.nodeName !== pod.nodeName) this.#lookAtNode(pod.nodeName);
@@ -143,9 +146,4 @@ class Replay {
       this.#problems.add(`node ${name} is over-committed: ${amount} of ${this.#names.nameOf(id)}, it has ${room}`);
     }
   }
-}
-
-/** The reasons with which a kubelet refuses a pod that was bound to it. */
-function isRefusal(reason = ''): boolean {
-  return reason.startsWith('OutOf') || reason === 'NodeAffinity' || reason === 'UnexpectedAdmissionError';
 }

@@ -35,7 +35,7 @@ describe('a recording', () => {
   const create = (name: string): Promise<unknown> =>
     plane.client.create(path, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   const until = (what: string, holds: () => boolean): Promise<void> =>
-    poll(() => Promise.resolve(holds() ? undefined : `${recording.changes.length} changes`), 5_000, what);
+    poll(() => Promise.resolve(holds() ? undefined : `${recording.changes.length} changes`), what);
   const added = (): string[] =>
     recording.changes.filter(({ type }) => type === 'ADDED').map(({ object }) => object.metadata.name);
 

@@ -97,6 +97,7 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
     logger: silentLogger,
     cluster,
     waitingPods: new WaitingPods(clock),
+    betweenAttempts: (change) => change(),
     binder: { bind: () => Promise.reject(new Error('nothing is bound here')) },
     trial: () => {
       throw new Error('nothing is planned here');

@@ -133,21 +133,17 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
             spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'main' }] },
           });
         }
-        await poll(
-          async () => {
-            const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
-            const bound = (items as Pod[]).filter(({ spec }) => spec.nodeName === 'n1');
-            return bound.length === 2 ? undefined : `${bound.length} are`;
-          },
-          20_000,
-          'both are bound',
-        );
+        await poll(async () => {
+          const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
+          const bound = (items as Pod[]).filter(({ spec }) => spec.nodeName === 'n1');
+          return bound.length === 2 ? undefined : `${bound.length} are`;
+        }, 'both are bound');
         scheduler.signal('SIGTERM');
         expect(await scheduler.ended()).toMatchObject({ exitCode: 0 });
       } finally {
         await plane.stop();
       }
-    }, 60_000);
+    });
   });
 
   describe('in pods of the chart, on a real node', () => {
@@ -231,16 +227,10 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     }
 
     async function finished(name: string): Promise<void> {
-      await poll(
-        async () => {
-          const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(
-            podGroupPath('default', name),
-          );
-          return status.phase === 'Finished' ? undefined : JSON.stringify(status);
-        },
-        60_000,
-        `the gang ${name} has run to its end`,
-      );
+      await poll(async () => {
+        const { status = {} } = await plane.client.get<{ status?: { phase?: string } }>(podGroupPath('default', name));
+        return status.phase === 'Finished' ? undefined : JSON.stringify(status);
+      }, `the gang ${name} has run to its end`);
       const ends = (await membersOf(name)).map(({ spec, status }) => [spec.nodeName, status.phase, exitCodeOf(status)]);
       expect(ends).toEqual(Array.from({ length: 3 }, () => [nodeName, 'Succeeded', 0]));
     }
@@ -263,14 +253,10 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
         await createGang(gang('small'));
         await finished(gang('small'));
         await createGang(gang('large'), { fit: 2 });
-        await poll(
-          async () => {
-            const reasons = (await membersOf(gang('large'))).map(({ status }) => status.conditions?.[0]?.reason);
-            return reasons.join() === 'Unschedulable,Unschedulable,Unschedulable' ? undefined : reasons.join();
-          },
-          20_000,
-          'all members are told that they do not fit',
-        );
+        await poll(async () => {
+          const reasons = (await membersOf(gang('large'))).map(({ status }) => status.conditions?.[0]?.reason);
+          return reasons.join() === 'Unschedulable,Unschedulable,Unschedulable' ? undefined : reasons.join();
+        }, 'all members are told that they do not fit');
         expect((await membersOf(gang('large'))).map(({ spec }) => spec.nodeName)).toEqual(Array(3).fill(undefined));
         await expectHealthy(['controller', 'scheduler']);
 
@@ -287,11 +273,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
         await finished(gang('rolled-back'));
 
         expect(await release.uninstall(version)).toMatchObject({ exitCode: 0 });
-        await poll(
-          async () => ((await names()).length === 0 ? undefined : 'some are there'),
-          60_000,
-          'its pods are gone',
-        );
+        await poll(async () => ((await names()).length === 0 ? undefined : 'some are there'), 'its pods are gone');
         await plane.client.get(definition);
       },
       300_000,

@@ -40,7 +40,7 @@ async function reaches(
     const value = valueOf((await release.scrape('scheduler')) ?? [], name, labels);
     return value !== undefined && value >= least ? undefined : `it is ${value}`;
   };
-  await poll(missing, 45_000, `${name}${JSON.stringify(labels)} is at least ${least}`);
+  await poll(missing, `${name}${JSON.stringify(labels)} is at least ${least}`);
 }
 
 /** Binds of one member are refused, as by a webhook. */
@@ -155,7 +155,7 @@ export const diagnoses: readonly Diagnosis[] = [
         );
         return pods > nodes + 1 ? undefined : `pods ${pods}, nodes ${nodes}`;
       };
-      await poll(isOlder, 45_000, 'nodes are heard of, and pods are not');
+      await poll(isOlder, 'nodes are heard of, and pods are not');
     },
   },
   {
@@ -222,7 +222,7 @@ export const diagnoses: readonly Diagnosis[] = [
         const errors = await lastOf(release, 'scheduler_podgroup_schedule_attempts_total');
         return errors >= 2 ? undefined : `tried ${errors} times`;
       };
-      await poll(isTried, 45_000, 'it is tried twice');
+      await poll(isTried, 'it is tried twice');
       await release.stage.prints('kubectl get podgroups', /SchedulerError/);
     },
   },

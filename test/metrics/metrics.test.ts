@@ -11,6 +11,7 @@ import { Picture } from '../../src/testkit/picture.ts';
 import { Scheduling } from '../../src/testkit/scheduling.ts';
 import { samplesIn, samplesOf, valueOf } from './samples.ts';
 import type { Sample } from './samples.ts';
+import { cpuMsOf } from '../expect/cpu-ms.ts';
 
 const { scheduler, controller } = everyMetric();
 const all = [...scheduler, ...controller];
@@ -198,13 +199,11 @@ test('ME11 with 50,000 pods /metrics is small and quick', async () => {
   const times: number[] = [];
   let text = '';
   for (let i = 0; i < 15; i++) {
-    const begun = performance.now();
-    text = await picture.registry.metrics();
-    times.push(performance.now() - begun);
+    times.push(await cpuMsOf(async () => (text = await picture.registry.metrics())));
   }
   expect(valueOf(samplesIn(text), 'scheduler_cache_size', { type: 'pods' })).toBe(50_000);
   expect(Buffer.byteLength(text) + (await registry.metrics()).length).toBeLessThanOrEqual(200_000);
-  // Others may use the machine meanwhile: the best shows what it costs.
+  // Memory may be collected meanwhile: the best shows what it costs.
   expect(Math.min(...times)).toBeLessThanOrEqual(20);
   await picture.core.stop();
 });

@@ -34,14 +34,14 @@ beforeAll(async () => {
     metadata: { name: 'worker' },
     spec: { schedulerName: 'tutti', containers: [{ name: 'main', image: 'busybox' }] },
   });
-  await poll(async () => ((await isBound()) ? undefined : 'not yet'), 10_000, 'the pod is bound');
+  await poll(async () => ((await isBound()) ? undefined : 'not yet'), 'the pod is bound');
   const scrape = async (): Promise<readonly Sample[]> =>
     samplesIn(await (await fetch(`${scheduler.url}/metrics`)).text());
   const isWhole = async (): Promise<string | undefined> => {
     samples = await scrape();
     return samples.some(({ name }) => name.startsWith('tutti_crd')) ? undefined : 'no tutti_crd_compatible';
   };
-  await poll(isWhole, 10_000, 'the served schema has been read');
+  await poll(isWhole, 'the served schema has been read');
 });
 afterAll(async () => {
   await scheduler.stop();

@@ -12,7 +12,7 @@ beforeAll(async () => {
   const packages = await bundle({ write: false });
   bundled = packages.map(({ name, version }) => `${name}@${version}`);
   bundledNames = packages.map(({ name }) => name);
-}, 180_000);
+});
 
 /** What `npm run sbom` lists, as name@version, without Tutti itself. */
 function billOfMaterials(format: 'spdx' | 'cyclonedx'): readonly string[] {

@@ -6,6 +6,7 @@ import { KubeClient } from '../../src/client/kube-client.ts';
 import { loadKubeconfig } from '../../src/client/kubeconfig.ts';
 import { HttpTransport } from '../../src/client/http/http-transport.ts';
 import type { TestPlane } from './plane.ts';
+import { hangsMs } from './patience.ts';
 import { poll } from './poll.ts';
 
 /**
@@ -24,7 +25,7 @@ export async function connectPlane(server: {
   try {
     const endpoint = await loadKubeconfig({ clock: systemClock, path: kubeconfigPath });
     transport = new HttpTransport({ endpoint });
-    const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-tests' });
+    const client = new KubeClient({ transport, clock: systemClock, timeoutMs: hangsMs, userAgent: 'tutti-tests' });
     const { gitVersion } = await client.get<{ gitVersion: string }>('/version');
     await installPodGroups(client);
     return { name, version: gitVersion, url: endpoint.server, kubeconfigPath, transport, client, stop };
@@ -47,7 +48,6 @@ async function installPodGroups(client: KubeClient): Promise<void> {
         () => undefined,
         (error: unknown) => String(error),
       ),
-    10_000,
     'PodGroups are served',
   );
 }

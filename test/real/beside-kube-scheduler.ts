@@ -20,7 +20,7 @@ export function besideWithRoom(plane: RealPlane): Promise<void> {
     const { stage, addNodes } = setting;
     await addNodes(...nodesOf(20, '16'));
     const { members, others } = await loadBoth(setting, { gangs: 20, others: 120 });
-    await expectBound(stage.record, [...members, ...others], 30_000);
+    await expectBound(stage.record, [...members, ...others]);
   });
 }
 

@@ -7,6 +7,7 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 import { atOnce } from './at-once.ts';
 import { onStage } from './on-stage.ts';
 import type { Setting } from './on-stage.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const size = 4;
 
@@ -60,7 +61,7 @@ export function killedAmongManyGangs(plane: RealPlane): Promise<void> {
   return onStage(plane, async (setting) => {
     const { stage, tutti, addNodes } = setting;
     const { record, namespace } = stage;
-    stage.partialForMs = 15_000;
+    stage.partialForMs = hangsMs;
     await addNodes(...range(8).map((index) => ({ name: `many-${index}`, allocatable: { cpu: '5' } })));
     const proxy = await stage.openProxy();
     const stuck = stopBindings(proxy, { of: 40, passes: (binding) => binding % 2 === 0, isAnswered: true });
@@ -103,7 +104,7 @@ const nodes = ['one', 'two', 'three', 'four'];
 async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptions): Promise<string[]> {
   const { stage, tutti, addNodes } = setting;
   // Between the death of one scheduler and the first cycle of the next.
-  stage.partialForMs = 15_000;
+  stage.partialForMs = hangsMs;
   await addNodes(...nodes.map((name) => ({ name, allocatable: { cpu: '1' } })));
   const proxy = await stage.openProxy();
   const stuck = stopBindings(proxy, { of: size, passes: (binding) => binding <= bound, isAnswered });
@@ -117,22 +118,23 @@ async function killInMidGang(setting: Setting, { bound, isAnswered }: CrashOptio
 }
 
 export interface StopOptions {
-  /** Bindings that are asked for in all. */
+  /** Pods for which a Binding is asked for, in all. */
   readonly of: number;
-  /** Which of them, counted from 1, the API server carries out. */
+  /** For which of them, counted from 1, the API server carries it out. */
   readonly passes: (binding: number) => boolean;
   readonly isAnswered: boolean;
 }
 
-/** Lets some Bindings through and leaves the others without an answer; resolves when all have been asked for. */
+/** Lets the Bindings of some pods through and leaves those of the others without an answer; resolves when all have been asked for. */
 export function stopBindings(proxy: ApiProxy, { of, passes, isAnswered }: StopOptions): Promise<void> {
   return new Promise((resolve) => {
-    let count = 0;
+    /** In the order in which their Bindings were first asked for: what gets no answer is asked for once more. */
+    const pods = new Set<string>();
     proxy.fault = async ({ method, path }, forward) => {
       if (method !== 'POST' || !path.endsWith('/binding')) return undefined;
-      const binding = ++count;
-      if (binding === of) resolve();
-      const answer = passes(binding) ? await forward() : undefined;
+      pods.add(path);
+      if (pods.size === of) resolve();
+      const answer = passes([...pods].indexOf(path) + 1) ? await forward() : undefined;
       return isAnswered && answer !== undefined ? answer : new Promise(() => undefined);
     };
   });

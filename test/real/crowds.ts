@@ -4,6 +4,7 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 import { atOnce } from './at-once.ts';
 import { onStage } from './on-stage.ts';
 import { report } from './report.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const nodeCount = 1_000;
 const podCount = 5_000;
@@ -33,11 +34,11 @@ export function fullCluster(plane: RealPlane): Promise<void> {
       await expectBound(
         record,
         pods.map(({ name }) => `${namespace}/${name}`),
-        90_000,
+        5 * hangsMs,
       );
       const boundMs = performance.now() - startedAt;
       for (const group of groups) {
-        await expectPhase(record, `${namespace}/${group}`, 'Scheduling', { scheduled: gangSize }, 30_000);
+        await expectPhase(record, `${namespace}/${group}`, 'Scheduling', { scheduled: gangSize });
       }
       const toldMs = performance.now() - startedAt;
       report(

@@ -30,9 +30,9 @@ describe('Tutti on a real API server', () => {
   describe.skipIf(withNodes.state === 'missing')('whose controllers make the pods and whose nodes run them', () => {
     const plane = openedFor(withNodes, (paths) => openRealPlane({ paths, controllerManager: true, kwok: true }));
 
-    it('starts a Job whole, and then a StatefulSet that needs its room', () => jobAndStatefulSet(plane()), 60_000);
+    it('starts a Job whole, and then a StatefulSet that needs its room', () => jobAndStatefulSet(plane()));
 
-    it('goes on when the API server was away for 20 s', () => apiServerAway(plane()), 120_000);
+    it('goes on when the API server was away for 20 s', () => apiServerAway(plane()));
   });
 
   describe.skipIf(alone.state === 'missing')('when the scheduler is killed in the middle of a gang', () => {
@@ -75,23 +75,23 @@ describe('Tutti on a real API server', () => {
   describe.skipIf(withPeer.state === 'missing')('beside kube-scheduler', () => {
     const plane = openedFor(withPeer, (paths) => openRealPlane({ paths }));
 
-    it('both place their pods when there is room for all', () => besideWithRoom(plane()), 60_000);
+    it('both place their pods when there is room for all', () => besideWithRoom(plane()));
 
-    it('the nodes are filled by both when there is not', () => besideWithoutRoom(plane()), 60_000);
+    it('the nodes are filled by both when there is not', () => besideWithoutRoom(plane()));
 
-    it('a member that its node refuses is replaced', () => refusedMember(plane()), 60_000);
+    it('a member that its node refuses is replaced', () => refusedMember(plane()));
   });
 
   describe.skipIf(alone.state === 'missing')('with 1,000 nodes and 5,000 pods', () => {
     const plane = openedFor(alone, (paths) => openRealPlane({ paths }));
 
-    it('fills every node to the last pod, and every group is whole', () => fullCluster(plane()), 180_000);
+    it('fills every node to the last pod, and every group is whole', () => fullCluster(plane()));
   });
 
   describe.skipIf(alone.state === 'missing')('when etcd has forgotten what the watches missed', () => {
     const plane = openedFor(alone, openPlaneWithoutWatchCache);
 
-    it('scheduler and controller list again and go on', () => historyForgotten(plane()), 60_000);
+    it('scheduler and controller list again and go on', () => historyForgotten(plane()));
   });
 });
 
@@ -103,7 +103,7 @@ function openedFor<Name extends BinaryName>(
   let plane: RealPlane | undefined;
   beforeAll(async () => {
     if (programs.state === 'ready') plane = await open(programs.paths);
-  }, 120_000);
+  });
   afterAll(async () => {
     await plane?.stop();
   });

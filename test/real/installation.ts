@@ -72,10 +72,9 @@ export class Installation {
     const problems = await Promise.all(
       this.#processes.splice(0).map(async (process) => {
         process.signal('SIGTERM');
-        const { exitCode, tookAfterSignalMs } = await process.ended();
-        const slow = tookAfterSignalMs > 5_000 ? [`took ${Math.round(tookAfterSignalMs)} ms to end`] : [];
+        const { exitCode } = await process.ended();
         const failed = exitCode === 0 ? [] : [`ended with ${exitCode ?? 'no'} exit code`];
-        return [...slow, ...failed, ...faultsIn(process.stderr)];
+        return [...failed, ...faultsIn(process.stderr)];
       }),
     );
     return problems.flat();

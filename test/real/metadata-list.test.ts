@@ -48,7 +48,7 @@ describe.each([
         spec: { minMember: 1 },
       });
     }
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();

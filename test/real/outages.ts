@@ -34,14 +34,14 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
     await plane.startApiServer();
     const backAt = performance.now();
     // The server calls itself ready before it serves what a CRD defines.
-    await poll(() => refusalOf(plane.client.list(podGroupPath())), 30_000, 'PodGroups are served again');
+    await poll(() => refusalOf(plane.client.list(podGroupPath())), 'PodGroups are served again');
     const record = await ClusterRecord.open(plane.client);
     try {
       const opening = openingOf(record);
       const after = await stage.createGroup('after', { minMember: 2 });
       const made = await stage.createPods('after', 2, { group: 'after', cpu: 1 });
       pods.push(await stage.createPod('lacking-1', { group: 'lacking', cpu: 1 }));
-      await expectBound(record, [...made, ...pods], 30_000);
+      await expectBound(record, [...made, ...pods]);
       const boundMs = performance.now() - backAt;
       const keys = [...made, ...pods];
       await record.until('the pods run', 60_000, () =>
@@ -50,7 +50,7 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
           : describePods(record, keys),
       );
       const runningMs = performance.now() - backAt;
-      for (const group of [after, lacking]) await expectPhase(record, group, 'Running', { running: 2 }, 30_000);
+      for (const group of [after, lacking]) await expectPhase(record, group, 'Running', { running: 2 });
       const toldMs = performance.now() - backAt;
       report(
         `API server back after ${awayMs} ms; two groups bound ${Math.round(boundMs)} ms later, ` +
@@ -102,9 +102,9 @@ export function historyForgotten(plane: RealPlane): Promise<void> {
     await proxy.restore();
 
     await Promise.all([scheduler, controller].map((process) => process.said(/\/pods .*answered 410/)));
-    await expectBound(record, successors, 30_000);
-    await expectPhase(record, second, 'Scheduling', { scheduled: 3 }, 30_000);
-    await expectPhase(record, first, 'Pending', { scheduled: 0, members: 0 }, 30_000);
+    await expectBound(record, successors);
+    await expectPhase(record, second, 'Scheduling', { scheduled: 3 });
+    await expectPhase(record, first, 'Pending', { scheduled: 0, members: 0 });
   });
 }
 

@@ -83,7 +83,7 @@ export const badInput = {
     await expectVerdict(stage.record, pods, { reason: 'WaitingForGang', says });
     expectNeverBound(stage.record, [...pods, gated]);
     await stage.liftGates(gated);
-    await expectBound(stage.record, [...pods, gated], 3_000);
+    await expectBound(stage.record, [...pods, gated]);
   }),
 
   malformed: scenario('objects on a watch that make no sense are reported and skipped', async (stage) => {

@@ -1,10 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { expectBound, expectCountBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
+import { partialSeconds } from '../expect/partial-spells.ts';
+import { spoilings } from '../planes/binding-spoiler.ts';
 import { statusAnswer } from '../planes/api-proxy.ts';
 import type { ApiProxy, Fault } from '../planes/api-proxy.ts';
+import { nodesFor, playSpoiledGangs } from './spoiled-gangs.ts';
 import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** Bindings of a gang that fail, are lost, or are cut short by the end of the scheduler: the group is whole in the end. */
 export const brokenBindings = {
@@ -17,6 +23,45 @@ export const brokenBindings = {
       binding >= 2 && binding <= 7 ? statusAnswer(500, 'InternalError', 'broken for a test') : undefined,
     ),
   ),
+
+  refused: scenario('a group is whole although bindings of a member are refused for good at first', (stage) =>
+    gangThrough(stage, (binding) =>
+      binding === 2 || binding === 4 ? statusAnswer(422, 'Invalid', 'refused for a test') : undefined,
+    ),
+  ),
+
+  slow: scenario('a group does not wait for a binding that hangs: it is sent again', async (stage) => {
+    await gangThrough(stage, async (binding, forward) => {
+      if (binding !== 2) return undefined;
+      await sleep(8_000);
+      return forward();
+    });
+    stage.partialForMs = 4_000;
+  }),
+
+  'slow-answer': scenario('a group does not wait for an answer that hangs: the pod is read back', async (stage) => {
+    await gangThrough(stage, async (binding, forward) => {
+      if (binding !== 2) return undefined;
+      await forward();
+      return never();
+    });
+    stage.partialForMs = 4_000;
+  }),
+
+  spoiled: scenario('as many groups are whole as fit, though every third binding is spoiled', async (stage) => {
+    const load = { gangs: 4, fit: 3, size: 6 };
+    await stage.addNodes(...nodesFor(load));
+    const startScheduler = (through: ApiProxy): Promise<unknown> => stage.startScheduler({ through });
+    const run = await playSpoiledGangs(
+      { stage, startScheduler },
+      { ...load, percent: 33, seed: 1, kinds: spoilings, slowMs: 4_000, seconds: Infinity },
+    );
+    stage.partialForMs = 4_000;
+    const { whole, partial, spoiled } = run;
+    expect({ whole, partial }).toEqual({ whole: 3, partial: 0 });
+    expect(spoiled).toBeGreaterThan(spoilings.length);
+    expect(partialSeconds(run.spells)).toBeLessThan(9);
+  }),
 
   'too-many-requests': scenario('a group is whole although bindings are turned away with 429', (stage) =>
     gangThrough(stage, (binding) =>
@@ -41,7 +86,7 @@ export const brokenBindings = {
 
   // The rival knows of the group's room: it is tried again the moment that the failed member gives it back.
   'contended-repair': scenario('a group whose binding failed comes before a pod of higher priority', async (stage) => {
-    stage.partialForMs = 5_000;
+    stage.partialForMs = hangsMs;
     await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
     const proxy = await stage.openProxy();
     const rivals: string[] = [];
@@ -49,7 +94,7 @@ export const brokenBindings = {
       if (binding !== 2) return undefined;
       rivals.push(await stage.createPod('rival', { cpu: 1, priority: 'high' }));
       await expectVerdict(stage.record, rivals, { reason: 'Unschedulable' });
-      return statusAnswer(409, 'Conflict', 'refused for a test');
+      return statusAnswer(422, 'Invalid', 'refused for a test');
     });
     await stage.startScheduler({ through: proxy });
     await stage.createGroup('gang', { minMember: 3 });
@@ -64,12 +109,12 @@ export const brokenBindings = {
   'crash-unanswered': scenario(
     'a scheduler that ends while its answer is on the way leaves a group that is whole',
     async (stage) => {
-      stage.partialForMs = 5_000;
+      stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
       const proxy = await stage.openProxy();
-      proxy.fault = onBindings(async (binding, forward) => {
-        if (binding === 2) await forward();
-        return binding === 1 ? undefined : never();
+      proxy.fault = onBindingsOfPods(async (pod, forward) => {
+        if (pod === 2) await forward();
+        return pod === 1 ? undefined : never();
       });
       const first = await stage.startScheduler({ through: proxy });
       await stage.createGroup('gang', { minMember: 3 });
@@ -83,13 +128,24 @@ export const brokenBindings = {
   ),
 } as const satisfies Record<string, Scenario>;
 
-/** A fault of the n-th Binding that is posted, counted from 1, repeats included. */
+/** By the number of a Binding, or of its pod. */
 type BindingFault = (binding: number, forward: Parameters<Fault>[1]) => ReturnType<Fault>;
 
+/** A fault of the n-th Binding that is posted, counted from 1, repeats included. */
 function onBindings(fault: BindingFault): Fault {
   let count = 0;
   return ({ method, path }, forward) =>
     method === 'POST' && path.endsWith('/binding') ? fault(++count, forward) : undefined;
+}
+
+/** A fault of all Bindings of the n-th pod for which one is posted, counted from 1: what gets no answer is sent once more. */
+function onBindingsOfPods(fault: BindingFault): Fault {
+  const pods = new Set<string>();
+  return ({ method, path }, forward) => {
+    if (method !== 'POST' || !path.endsWith('/binding')) return undefined;
+    pods.add(path);
+    return fault([...pods].indexOf(path) + 1, forward);
+  };
 }
 
 function never(): Promise<undefined> {
@@ -98,7 +154,7 @@ function never(): Promise<undefined> {
 
 /** Three members, room for exactly them, and a scheduler whose bindings meet the fault. */
 async function gangThrough(stage: Stage, fault: BindingFault): Promise<void> {
-  stage.partialForMs = 5_000;
+  stage.partialForMs = hangsMs;
   await stage.addSimulatedNodes({ name: 'two', allocatable: { cpu: '2' } }, { name: 'one', allocatable: { cpu: '1' } });
   const proxy = await stage.openProxy();
   proxy.fault = onBindings(fault);
@@ -116,10 +172,10 @@ function crash(when: string, bound: number, how: 'crash' | 'stop'): Scenario {
   return scenario(
     `a scheduler that ${what} when ${when} leaves a group that the next one completes first`,
     async (stage) => {
-      stage.partialForMs = 10_000;
+      stage.partialForMs = hangsMs;
       await stage.addSimulatedNodes({ name: 'three', allocatable: { cpu: '3' } });
       const proxy = await stage.openProxy();
-      proxy.fault = onBindings((binding) => (binding <= bound ? undefined : never()));
+      proxy.fault = onBindingsOfPods((pod) => (pod <= bound ? undefined : never()));
       const first = await stage.startScheduler({ through: proxy });
       await stage.createGroup('begun', { minMember: 3 });
       const begun = await stage.createPods('begun', 3, { group: 'begun', cpu: 1 });

@@ -83,6 +83,7 @@ export const cases = {
   X3: 'test/scenarios/extra.test.ts',
   X6: 'test/scenarios/extra.test.ts',
   X7: 'test/scenarios/extra.test.ts',
+  X9: 'test/scenarios/extra.test.ts',
   X10: 'test/scenarios/extra.test.ts',
   X11: 'test/scenarios/extra.test.ts',
   X14: 'test/scenarios/extra.test.ts',

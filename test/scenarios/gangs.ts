@@ -81,7 +81,7 @@ export const gangs = {
     await stage.createGroup('pg2', { minMember: 1, scheduleTimeoutSeconds: 3 });
     const large = await stage.createPods('pg1', 6, { group: 'pg1', cpu: 4, priority: 'mid' });
     const small = await stage.createPods('pg2', 1, { group: 'pg2', cpu: 2, priority: 'mid' });
-    await expectBound(stage.record, small, 3_000);
+    await expectBound(stage.record, small);
     await expectVerdict(stage.record, large, { reason: 'Unschedulable', says: ['Insufficient cpu'] });
     return () => expectNeverBound(stage.record, large);
   }),

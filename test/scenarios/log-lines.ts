@@ -1,6 +1,6 @@
 import type { LogFields, Logger, LogLevel } from '../../src/observability/logger.ts';
-import { patienceMs } from '../expect/expect-bound.ts';
 import { poll } from '../planes/poll.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 export interface LogLine {
   readonly level: LogLevel;
@@ -13,10 +13,10 @@ export class LogLines implements Logger {
   readonly lines: LogLine[] = [];
 
   /** Resolves with the first line, of those written and those to come, that `isMeant`. */
-  async until(isMeant: (line: LogLine) => boolean, withinMs: number = patienceMs): Promise<void> {
+  async until(isMeant: (line: LogLine) => boolean, withinMs: number = hangsMs): Promise<void> {
     const check = async (): Promise<string | undefined> =>
       this.lines.some(isMeant) ? undefined : `the last of ${this.lines.length} is ${JSON.stringify(this.lines.at(-1))}`;
-    await poll(check, withinMs, 'a log line');
+    await poll(check, 'a log line', withinMs);
   }
 
   /** What was logged as an error, or as a fault of one of our own handlers. */

@@ -7,6 +7,13 @@ export const schedulerName = 'tutti';
 /** The names of upstream's cases, and one below all. PriorityClass -> value */
 export const priorities = { last: -100, low: 0, mid: 100, high: 1000 } as const;
 
+export interface PodOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
 export interface PodSpec {
   /** The PodGroup that it names by label. */
   readonly group?: string;
@@ -27,6 +34,8 @@ export interface PodSpec {
   readonly labels?: Readonly<Record<string, string>>;
   readonly affinity?: PodAffinityRules;
   readonly topologySpread?: readonly TopologySpreadConstraint[];
+  /** The controller that would make it again. */
+  readonly owner?: PodOwner;
   /** For simulated nodes, and whatever else. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -45,6 +54,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       name,
       namespace,
       labels: { ...spec.labels, ...(spec.group !== undefined && { [podGroupLabel]: spec.group }) },
+      ...(spec.owner !== undefined && { ownerReferences: [{ ...spec.owner, controller: true }] }),
       annotations: {
         ...spec.annotations,
         ...(spec.groupAnnotation !== undefined && { [podGroupLabel]: spec.groupAnnotation }),

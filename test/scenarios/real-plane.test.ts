@@ -13,6 +13,7 @@ import { demo } from './demo.ts';
 import { extra } from './extra.ts';
 import { gangs } from './gangs.ts';
 import { places } from './places.ts';
+import { losses } from './losses.ts';
 import { playOn } from './play.ts';
 
 const programs = await provideForSuite('the scenarios', ['etcd', 'kube-apiserver']);
@@ -26,14 +27,14 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     plane = await openRealPlane({ paths: programs.paths, audited: true });
     rights = await InstalledRights.install(plane, 'tutti-system', {});
     process.stderr.write(`\nscenarios on a real API server: Kubernetes ${plane.version}\n`);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await rights?.close();
     await plane?.stop();
   });
 
-  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, places]) {
+  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses, places]) {
     playOn('real', () => rights.plane, scenarios);
   }
 

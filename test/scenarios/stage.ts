@@ -19,7 +19,7 @@ import { ApiProxy } from '../planes/api-proxy.ts';
 import type { ProcessAccount, TestPlane } from '../planes/plane.ts';
 import { LogLines } from './log-lines.ts';
 import { podManifest, priorities, schedulerName } from './pod-manifest.ts';
-import type { PodSpec } from './pod-manifest.ts';
+import type { PodOwner, PodSpec } from './pod-manifest.ts';
 
 /**
  * One scenario's own corner of a plane: its namespace, its nodes, its processes, and the record of all that happens there.
@@ -34,7 +34,9 @@ export class Stage {
   /** Pods and groups that do not say otherwise are made here. */
   readonly namespace: string;
   /** How long a group may be partly bound while the rest is on the way; scenarios that break bindings allow more. */
-  partialForMs = 1_000;
+  partialForMs = 10_000;
+  /** Nodes do not admit pods because the scenario has them do so. */
+  refusalsAreMeant = false;
   /** Names of its nodes, in the order in which they were added. */
   readonly nodes: string[] = [];
   readonly #suffix = randomUUID().slice(0, 8);
@@ -96,6 +98,16 @@ export class Stage {
   /** Merges into the node's status, as its kubelet would. */
   async setNodeStatus(name: string, status: object): Promise<void> {
     await this.client.patch(`${nodePath(name)}/status`, 'merge', { status });
+  }
+
+  /** As an administrator cordons, labels or taints it. */
+  async setNodeSpec(name: string, spec: object): Promise<void> {
+    await this.client.patch(nodePath(name), 'merge', { spec });
+  }
+
+  /** It is there no longer. */
+  async removeNode(name: string): Promise<void> {
+    await this.#delete(nodePath(name));
   }
 
   // Processes
@@ -166,6 +178,17 @@ export class Stage {
     await this.client.delete(podGroupPath(namespace, name));
   }
 
+  /** An object that stands for a controller in `PodSpec.owner`: pods of it would be made again. */
+  async createOwner(name: string): Promise<PodOwner> {
+    const { namespace } = this;
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace } };
+    const { metadata } = await this.client.create<{ readonly metadata: { readonly uid: string } }>(
+      `/api/v1/namespaces/${namespace}/configmaps`,
+      object,
+    );
+    return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: metadata.uid };
+  }
+
   /** Answers the pod's key, namespace/name. */
   async createPod(name: string, spec: PodSpec = {}, namespace: string = this.namespace): Promise<string> {
     await this.client.create(`/api/v1/namespaces/${namespace}/pods`, podManifest(name, namespace, spec));
@@ -213,8 +236,9 @@ export class Stage {
 
   /** What the history and the logs show that must never be. */
   problems(): string[] {
-    const { namespaces, partialForMs } = { namespaces: this.#namespaces, partialForMs: this.partialForMs };
-    return [...historyProblems(this.record, { namespaces, partialForMs }), ...this.logs.internalErrors()];
+    const { partialForMs, refusalsAreMeant } = this;
+    const rules = { namespaces: this.#namespaces, partialForMs, refusalsAreMeant };
+    return [...historyProblems(this.record, rules), ...this.logs.internalErrors()];
   }
 
   /** Ends the processes and removes what was created; the plane is as before. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { podGroupDefinition } from '../../api/pod-group-schema.ts';
 import { systemClock } from '../../base/system-clock.ts';
 import { KubeClient } from '../../client/kube-client.ts';
@@ -72,11 +72,10 @@ it('reports pods and groups as they come, change and go', async () => {
   await client.create(pods, podObject);
   await client.delete(`${pods}/red-0`, { gracePeriodSeconds: 0 });
   const key = 'default/red-0';
-  await vi.waitFor(() => {
-    expect(changes).toContainEqual({ kind: 'group', group: expect.objectContaining({ minMember: 3 }) });
-    expect(changes).toContainEqual({ kind: 'pod', pod: expect.objectContaining({ key }) });
-    expect(changes).toContainEqual({ kind: 'pod-gone', key });
-  });
+  await expect.poll(() => changes).toContainEqual({ kind: 'pod-gone', key });
+  const seen = { minMember: 3 };
+  await expect.poll(() => changes).toContainEqual({ kind: 'group', group: expect.objectContaining(seen) as unknown });
+  expect(changes).toContainEqual({ kind: 'pod', pod: expect.objectContaining({ key }) as unknown });
 });
 
 it('starts a watch again that the server refused', async () => {
@@ -88,6 +87,6 @@ it('starts a watch again that the server refused', async () => {
     return jsonResponse({ kind: 'Status', code: 500, message: 'out of order' }, { status: 500 });
   });
   await client.create(pods, podObject);
-  await vi.waitFor(() => expect(changes.map(({ kind }) => kind)).toContain('pod'), { timeout: 5_000 });
+  await expect.poll(() => changes.map(({ kind }) => kind)).toContain('pod');
   expect(problems).toEqual(['pods', 'pods']);
 });

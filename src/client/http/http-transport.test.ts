@@ -143,6 +143,27 @@ describe('connections', () => {
     expect(server.connections).toBe(2);
   });
 
+  test('spare ones carry calls that must not wait behind those that hang, and are sixteen', async () => {
+    const one = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
+    server.otherwise((response, request) => {
+      if (request.path === '/quick') answerJson({})(response, request);
+      else saysNothing(response, request);
+    });
+    const end = new AbortController();
+    const hanging = one.send({ ...get, path: '/hangs' }, end.signal).catch(() => 'given up');
+    for (let index = 0; index < 8; index++) await one.send({ ...get, path: '/quick', connection: 'spare' });
+    expect(server.connections).toBe(2);
+    const many = Array.from({ length: 20 }, () =>
+      one.send({ ...get, path: '/hangs', connection: 'spare' }, end.signal),
+    );
+    const all = Promise.allSettled([hanging, ...many]);
+    await expect.poll(() => server.connections).toBe(1 + 16);
+    end.abort(new Error('no longer wanted'));
+    await all;
+    await one.close();
+    expect(server.requests.filter(({ path }) => path === '/hangs')).toHaveLength(1 + 16);
+  });
+
   test('a call that waits for one and is given up is never sent', async () => {
     const one = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
     const answer = deferred<() => void>();

@@ -30,14 +30,16 @@ interface Pools {
   readonly byKind: Readonly<Record<ConnectionKind, ConnectionPool>>;
 }
 
+const spareConnections = 16;
+
 /** What a request's first lines are made of must not be able to end a line. */
 const notInPath = /[^\x21-\x7e]/;
 const notInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 
 /**
  * HTTP/1.1 (docs/decisions/0010-own-http-client.md). There are three kinds of connections: any number of long-lived ones for
- * watches, two for the Lease (so that a renewal that hangs does not hold up the next), some for calls. Nothing has a time-out
- * here but connecting: callers have deadlines, and who watches keeps a dead-man timer. When the certificates or authorities
+ * watches, two for the Lease (so that a renewal that hangs does not hold up the next), some for calls, and a few spare ones for calls
+ * that must not wait behind those. Nothing has a time-out here but connecting: callers have deadlines, and who watches keeps a dead-man timer. When the certificates or authorities
  * change, new connections are opened and the old ones are closed as soon as what they carry has ended.
  */
 export class HttpTransport implements Transport {
@@ -110,7 +112,13 @@ export class HttpTransport implements Transport {
       this.#open.add(pool);
       return pool;
     };
-    const next = { tlsKey, byKind: { watch: open(Infinity), lease: open(2), call: open(this.#callConnections) } };
+    const byKind = {
+      watch: open(Infinity),
+      lease: open(2),
+      call: open(this.#callConnections),
+      spare: open(spareConnections),
+    };
+    const next = { tlsKey, byKind };
     this.#current = next;
     for (const pool of this.#open) {
       if (Object.values(next.byKind).includes(pool)) continue;

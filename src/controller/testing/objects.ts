@@ -43,6 +43,10 @@ export interface TestMember {
   /** Of its PodScheduled condition, False. */
   readonly verdict?: { readonly reason: string; readonly message: string };
   readonly owners?: readonly string[];
+  /** status.reason. */
+  readonly reason?: string;
+  /** The reason of its condition DisruptionTarget. */
+  readonly disruptedBy?: string;
   /** uid of the PodGroup whose plan bound it. */
   readonly plannedGroupUid?: string;
 }
@@ -63,7 +67,11 @@ export function memberPod(options: TestMember = {}): MemberPod {
     },
     status: {
       phase,
+      ...(options.reason !== undefined && { reason: options.reason }),
       conditions: [
+        ...(options.disruptedBy === undefined
+          ? []
+          : [{ type: 'DisruptionTarget', status: 'True', reason: options.disruptedBy }]),
         { type: 'Ready', status: ready ? 'True' : 'False' },
         ...(verdict === undefined ? [] : [{ type: 'PodScheduled', status: 'False', ...verdict }]),
       ],

@@ -24,7 +24,13 @@ export function readiness(gang: GangView, schedulerName: string): Status | undef
   const able = gang.counted + gang.pending.size;
   if (able >= minMember) return undefined;
   const gated = gang.count('gated');
-  const note = gated === 0 ? '' : `, ${gated} of the others ${gated === 1 ? 'has' : 'have'} scheduling gates`;
+  const stranded = gang.count('stranded');
+  const note =
+    gated > 0
+      ? `, ${gated} of the others ${gated === 1 ? 'has' : 'have'} scheduling gates`
+      : stranded > 0
+        ? `, ${stranded} of the others ${stranded === 1 ? 'is' : 'are'} on lost nodes`
+        : '';
   return notReady(`PodGroup ${gang.key} has ${able} of the ${minMember} members it needs to start${note}`);
 }
 

@@ -5,7 +5,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { isTolerated } from '../tolerations.ts';
+import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'NodeUnschedulable';
 const unschedulable = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);

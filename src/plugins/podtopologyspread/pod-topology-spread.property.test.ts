@@ -4,13 +4,13 @@ import { compileLabelSelector } from '../../api/label-selector.ts';
 import type { LabelSelector, Labels } from '../../api/label-selector.ts';
 import { projectListed } from '../../api/listed-object.ts';
 import type { Pod, TopologySpreadConstraint } from '../../api/pod.ts';
+import { isTolerated } from '../../api/tolerations.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import { gained, mayHelp, sayingsOf, topologyKeys, TopologyWorld } from '../testing/topology-world.ts';
 import type { Sayings } from '../testing/topology-world.ts';
-import { isTolerated } from '../tolerations.ts';
 import { createPodTopologySpread } from './pod-topology-spread.ts';
 
 const system: readonly TopologySpreadConstraint[] = [

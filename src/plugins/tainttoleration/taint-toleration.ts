@@ -8,7 +8,7 @@ import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
 import { latestTemplate } from '../latest-template.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { isTolerated } from '../tolerations.ts';
+import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'TaintToleration';
 const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had untolerated taint(s)', name);

@@ -190,3 +190,68 @@ describe('an eviction that does not go through', () => {
     expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
   });
 });
+
+describe('a released pod', () => {
+  it('is evicted by the server: marked, and deleted with its own grace period', async () => {
+    const pod = await running();
+    expect(await evictor.release(pod, never)).toBe('going');
+    expect(sent).toEqual([`POST ${podsPath}/${pod.name}/eviction`]);
+    const { metadata, status } = await stored(pod);
+    expect(metadata.deletionTimestamp).toBeDefined();
+    expect(metadata.deletionGracePeriodSeconds).toBe(7);
+    expect(status.conditions!.find(({ type }) => type === 'DisruptionTarget')).toMatchObject({ status: 'True' });
+  });
+
+  it('that is gone, or was made anew, counts as going', async () => {
+    const pod = await running();
+    await remove(pod);
+    expect(await evictor.release(pod, never)).toBe('going');
+    const heir = await running(pod.name);
+    expect(await evictor.release(pod, never)).toBe('going');
+    expect((await stored(heir)).metadata).toMatchObject({ uid: heir.uid });
+    expect((await stored(heir)).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('that a disruption budget protects stays, and is asked for once', async () => {
+    const pod = await running();
+    const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+    proxy.fault = ({ method, path }) => {
+      sent.push(`${method} ${path}`);
+      return budgetAnswer(message);
+    };
+    expect(await evictor.release(pod, never)).toBe('protected');
+    expect(sent).toHaveLength(1);
+    expect((await stored(pod)).metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('is asked for again when the server only sheds load', async () => {
+    const pod = await running();
+    let isFirst = true;
+    proxy.fault = () => {
+      if (!isFirst) return undefined;
+      isFirst = false;
+      return statusAnswer(429, 'TooManyRequests', 'come again');
+    };
+    expect(await evictor.release(pod, never)).toBe('going');
+    expect((await stored(pod)).metadata.deletionTimestamp).toBeDefined();
+  });
+
+  it('stays when it may not be evicted', async () => {
+    const pod = await running();
+    proxy.fault = () => statusAnswer(403, 'Forbidden', 'pods/eviction is forbidden');
+    await expect(evictor.release(pod, never)).rejects.toThrow(ForbiddenError);
+  });
+});
+
+/** As an API server refuses an Eviction that a budget does not allow. */
+function budgetAnswer(message: string): ReturnType<typeof statusAnswer> {
+  const answer = statusAnswer(429, 'TooManyRequests', message);
+  const details = { causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget needs 2 healthy pods' }] };
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'TooManyRequests', code: 429 };
+  const text = JSON.stringify({ ...status, message, details });
+  return { ...answer, body: piece(new TextEncoder().encode(text)) };
+}
+
+async function* piece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

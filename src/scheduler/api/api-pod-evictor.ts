@@ -3,18 +3,21 @@ import { podPath } from '../../api/pod-path.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import { ConflictError, InvalidError, NotFoundError } from '../../client/api-errors.ts';
+import { ConflictError, InvalidError, NotFoundError, TooManyRequestsError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
-import type { PodEvictor } from '../ports.ts';
+import type { PodEvictor, ReleaseOutcome } from '../ports.ts';
 
 export interface ApiPodEvictorOptions {
-  readonly client: Pick<KubeClient, 'patch' | 'delete'>;
+  readonly client: Pick<KubeClient, 'create' | 'patch' | 'delete'>;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** As kube-scheduler preempts: the condition DisruptionTarget first, then a delete that holds for this very pod. */
+/**
+ * Preempts as kube-scheduler does: the condition DisruptionTarget first, then a delete that holds for this very pod. Releases as
+ * `kubectl drain` does: by an Eviction, which leaves both to the server, and asks disruption budgets.
+ */
 export class ApiPodEvictor implements PodEvictor {
   readonly #options: ApiPodEvictorOptions;
 
@@ -36,6 +39,32 @@ export class ApiPodEvictor implements PodEvictor {
       (error) => error instanceof NotFoundError || error instanceof ConflictError,
       () => this.#repeat(() => client.delete(path, { preconditions: { uid: pod.uid } }, call), signal),
     );
+  }
+
+  async release(pod: Pod, signal: AbortSignal): Promise<ReleaseOutcome> {
+    const { namespace, name, uid } = pod;
+    const eviction = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { namespace, name },
+      deleteOptions: { preconditions: { uid } },
+    };
+    const send = async (): Promise<ReleaseOutcome> => {
+      try {
+        await this.#options.client.create(`${podPath(pod)}/eviction`, eviction, { lane: 'bind', signal });
+        return 'going';
+      } catch (error) {
+        // Asking again at once does not change a budget.
+        if (isOverBudget(error)) return 'protected';
+        throw error;
+      }
+    };
+    let outcome: ReleaseOutcome = 'going';
+    await this.#unlessAnother(
+      (error) => error instanceof NotFoundError || error instanceof ConflictError,
+      async () => (outcome = await this.#repeat(send, signal)),
+    );
+    return outcome;
   }
 
   /** False when the call failed because the pod is gone. */
@@ -70,4 +99,9 @@ export class ApiPodEvictor implements PodEvictor {
 function isOfAnotherPod(error: unknown): boolean {
   if (error instanceof InvalidError) return error.causes.some(({ field }) => field === 'metadata.uid');
   return error instanceof NotFoundError;
+}
+
+/** The same code as when the server sheds load. */
+function isOverBudget(error: unknown): boolean {
+  return error instanceof TooManyRequestsError && error.causes.some(({ reason }) => reason === 'DisruptionBudget');
 }

@@ -46,6 +46,7 @@ export class GangMetrics {
   readonly #spread: HistogramSeries;
   readonly #verdictDelay: HistogramSeries;
   readonly #verdicts: Counter<'reason' | 'waits_for'>;
+  readonly #released: Counter;
 
   constructor(registry: MetricRegistry, sources: GangSources) {
     const registers = [registry];
@@ -74,6 +75,11 @@ export class GangMetrics {
       name: 'tutti_verdicts_total',
       help: 'Verdicts that were reached on pods and groups, each time that one differs from the one before.',
       labelNames: ['reason', 'waits_for'],
+      registers,
+    });
+    this.#released = new Counter({
+      name: 'tutti_podgroups_released_total',
+      help: 'How often members of a group were evicted because it was on nodes in part and could not be completed within its grace.',
       registers,
     });
     new Gauge({
@@ -126,6 +132,11 @@ export class GangMetrics {
 
   boundWithin(ms: number): void {
     this.#spread.observe(ms / 1000);
+  }
+
+  /** A group that could not be completed gives its nodes back. */
+  released(): void {
+    this.#released.inc();
   }
 
   verdictReached({ reason, waitsFor }: Verdict): void {

@@ -1,8 +1,11 @@
 import type { Pod } from '../../api/pod.ts';
+import type { Pace } from '../../base/pace.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { PodSignatures, Profile } from '../../framework/profile.ts';
+import type { PodSignatures } from '../../framework/profile.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { PlanRequest } from './plan.ts';
+import { workPerMember } from './work-per-member.ts';
 
 /** Members that are alike to every plugin that looks at one node at a time, and to extenders and claims. */
 export interface Kind {
@@ -15,7 +18,7 @@ export interface Kind {
 }
 
 /** In the order in which members of each come. Throws PluginFailure. */
-export function kindsOf(cluster: Cluster, profile: Profile, { members, narrowingOf }: PlanRequest): Kind[] {
+export function* kindsOf(cluster: Cluster, { profile, members, narrowingOf }: PlanRequest, pace: Pace): Steps<Kind[]> {
   const kinds: Kind[] = [];
   /** all that makes them alike -> kind */
   const known = new Map<string, Kind>();
@@ -24,6 +27,8 @@ export function kindsOf(cluster: Cluster, profile: Profile, { members, narrowing
   const isTellingMore = narrowingOf !== undefined || hasClaims(cluster);
   let last: Kind | undefined;
   for (const pod of members) {
+    pace.spend(workPerMember);
+    if (pace.isDue) yield;
     const signatures = profile.signaturesOf(pod);
     if (last?.signatures === signatures && signatures.local !== undefined && !isTellingMore) {
       last.pods.push(pod);

@@ -1,5 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import { hashText } from '../../base/hash-text.ts';
+import type { Pace } from '../../base/pace.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
@@ -18,9 +20,7 @@ import type { Placement, Plan, PlanRequest } from './plan.ts';
 import { Ranking, sameNames } from './ranking.ts';
 import type { RankingRoom } from './ranking-room.ts';
 import { roomiestDomains } from './roomiest-domains.ts';
-
-/** What placing a member costs besides, in looks at a node. */
-const stepsPerMember = 40;
+import { workPerMember } from './work-per-member.ts';
 
 /** What plans of one planner have in common. */
 export interface PlacingContext {
@@ -30,6 +30,8 @@ export interface PlacingContext {
   readonly answers: KeptAnswers;
   /** Where the order among equal nodes begins. */
   readonly seed: number;
+  /** Of whoever this is done for. It counts looks at nodes, and plugins that are asked about one. */
+  readonly pace: Pace;
 }
 
 /** The members of a batch that were not placed; `diagnosis` is of the first of them. */
@@ -53,9 +55,6 @@ interface Attempt {
   candidates: number;
 }
 
-/** It pauses; there is more to do. */
-type Steps<T> = Generator<undefined, T, undefined>;
-
 /** The making of one plan, step by step; see `Planner.plan` for what it does. */
 export class Placing {
   readonly #context: PlacingContext;
@@ -64,33 +63,31 @@ export class Placing {
   /** Indexes of the only nodes to look at, in order; undefined: all. */
   #indexes: readonly number[] | undefined;
   #placements: readonly Placement[] = [];
-  #spent = 0;
-  #pauseAt = Infinity;
+  /** How often plugins had been asked about a node when that was last counted. */
+  #calls: number;
 
   constructor(context: PlacingContext, request: PlanRequest, transaction: Transaction) {
     this.#context = context;
     this.#request = request;
     this.#transaction = transaction;
     this.#indexes = request.within && indexesOf(context.cluster, request.within);
+    this.#calls = request.profile.nodeCalls;
   }
 
-  /** Counted in looks at a node, like all work here: it pauses after the step with which that much more is done. */
-  pauseAfter(work: number): void {
-    this.#pauseAt = this.#spent + work;
-  }
-
-  /** A step is a pass over the nodes or less. When it throws nothing is reserved any more. */
+  /** A step is a pass over the nodes or less. When it throws or is given up nothing is reserved any more. */
   *run(): Steps<Plan> {
+    let stands = false;
     try {
-      return yield* this.#plan();
-    } catch (error) {
-      this.unreserve();
-      throw error;
+      const plan = yield* this.#plan();
+      stands = true;
+      return plan;
+    } finally {
+      if (!stands) this.#unreserve();
     }
   }
 
   /** Undoes Reserve for all that are placed, in reverse order. */
-  unreserve(): void {
+  #unreserve(): void {
     const { profile } = this.#request;
     for (const { state, pod, nodeName } of this.#placements.toReversed()) profile.unreserve(state, pod, nodeName);
     this.#placements = [];
@@ -99,7 +96,7 @@ export class Placing {
   *#plan(): Steps<Plan> {
     const { members, needed } = this.#request;
     const before: Savepoint = this.#transaction.savepoint();
-    const groups = this.#groups();
+    const groups = yield* this.#groups();
     const hardestFirst = yield* this.#inOrder(groups);
     const first = yield* this.#place(hardestFirst);
     const { blocked, placed, never } = first;
@@ -109,7 +106,8 @@ export class Placing {
     // The hardest may have taken room in which easier ones would have been enough.
     if (members.length > needed && groups.length >= 2) {
       this.#startOver(before);
-      const again = yield* this.#place(hardestFirst.toReversed().map(({ group }) => this.#batchOf(group)));
+      const easiestFirst = hardestFirst.toReversed().map(({ group }) => group);
+      const again = yield* this.#place(yield* this.#batchesOf(easiestFirst));
       if (again.blocked === undefined) return again;
       refusedBy = new Set([...refusedBy, ...again.refusedBy]);
     }
@@ -120,16 +118,20 @@ export class Placing {
   /** The first may have taken a node beside which there is no room for those that have to be near it. */
   *#placeWithinDomains(before: Savepoint): Steps<Plan | undefined> {
     const { members, needed, profile } = this.#request;
+    const { cluster, pace } = this.#context;
     const domains = profile.domainsFor(members);
     if (domains.length === 0) return undefined;
     const allowed = this.#indexes;
     const isAllowed = allowed && new Set(allowed);
     const open = isAllowed ? domains.map((indexes) => indexes.filter((index) => isAllowed.has(index))) : domains;
+    // Nodes are divided up by each topology, and their room is summed.
+    pace.spend(domains.reduce((sum, { length }) => sum + length, 0));
+    if (this.#isDue) yield;
     try {
-      for (const indexes of roomiestDomains(this.#context.cluster, open, members, needed)) {
+      for (const indexes of roomiestDomains(cluster, open, members, needed)) {
         this.#startOver(before);
         this.#indexes = indexes;
-        const plan = yield* this.#place(yield* this.#inOrder(this.#groups()));
+        const plan = yield* this.#place(yield* this.#inOrder(yield* this.#groups()));
         if (plan.blocked === undefined || failureIn(plan.blocked) !== undefined) return plan;
       }
     } finally {
@@ -139,20 +141,20 @@ export class Placing {
   }
 
   #startOver(before: Savepoint): void {
-    this.unreserve();
+    this.#unreserve();
     this.#transaction.rollbackTo(before);
   }
 
-  #groups(): Group[] {
-    const { cluster, answers } = this.#context;
-    const kinds = kindsOf(cluster, this.#request.profile, this.#request);
+  *#groups(): Steps<Group[]> {
+    const { cluster, answers, pace } = this.#context;
+    const kinds = yield* kindsOf(cluster, this.#request, pace);
     const answering = answers.of(kinds.map(({ signatures }) => signatures));
     return kinds.map((kind, i) => ({ kind, answering: answering[i]!, known: new KnownNodes() }));
   }
 
   /** Hardest first: those that fit on the fewest nodes; among equals the larger request. */
   *#inOrder(groups: readonly Group[]): Steps<Batch[]> {
-    const batches = groups.map((group) => this.#batchOf(group));
+    const batches = yield* this.#batchesOf(groups);
     if (batches.length === 1) return batches;
     /** batch -> how many nodes it fits on */
     const counts = new Map<Batch, number>();
@@ -163,6 +165,16 @@ export class Placing {
       if (this.#isDue) yield;
     }
     return batches.sort((a, b) => counts.get(a)! - counts.get(b)! || compareSizes(a, b));
+  }
+
+  *#batchesOf(groups: readonly Group[]): Steps<Batch[]> {
+    const batches: Batch[] = [];
+    for (const group of groups) {
+      batches.push(this.#batchOf(group));
+      this.#context.pace.spend(workPerMember);
+      if (this.#isDue) yield;
+    }
+    return batches;
   }
 
   #batchOf(group: Group, pods: readonly Pod[] = group.kind.pods, areAlike = group.kind.isUniform): Batch {
@@ -233,7 +245,10 @@ export class Placing {
       // A kind that PreFilter refused has no ranking yet.
       for (const position of refused) {
         const { group, pods, ranking } = batches[position]!;
-        if (ranking === undefined) batches[position] = this.#batchOf(group, pods, false);
+        if (ranking !== undefined) continue;
+        batches[position] = this.#batchOf(group, pods, false);
+        this.#context.pace.spend(workPerMember * pods.length);
+        if (this.#isDue) yield;
       }
       waiting = refused;
     }
@@ -300,7 +315,7 @@ export class Placing {
         state = isUniform ? batch.state.fork() : new CycleState(groupState);
         answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
       }
-      this.#spend(stepsPerMember);
+      this.#spend(workPerMember);
       if (answer.status !== undefined) {
         const refusal = this.#refusal(pod, answer.status);
         if (failureIn(refusal) !== undefined) return stoppedBy(refusal, pods.slice(i));
@@ -390,11 +405,16 @@ export class Placing {
   }
 
   get #isDue(): boolean {
-    return this.#spent >= this.#pauseAt;
+    const { pace } = this.#context;
+    if (!pace.isLimited) return false;
+    const { nodeCalls } = this.#request.profile;
+    pace.spend(nodeCalls - this.#calls);
+    this.#calls = nodeCalls;
+    return pace.isDue;
   }
 
   #spend(steps: number): void {
-    this.#spent += steps;
+    this.#context.pace.spend(steps);
     this.#request.spend?.(steps);
   }
 }

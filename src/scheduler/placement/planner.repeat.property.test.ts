@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
+import { Pace } from '../../base/pace.ts';
 import { seededRandom } from '../../base/random.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { describeDiagnosis } from '../../framework/diagnosis.ts';
@@ -27,11 +28,16 @@ const inSteps =
   ({ picture }, members, needed) => {
     const transaction = picture.cluster.begin();
     const request = { profile: picture.profile, members, needed, groupState: new CycleState() };
-    const open = picture.planner.begin(request, transaction);
+    const pace = new Pace();
+    const open = picture.planner.steps(request, transaction, pace);
     let plan: Plan | undefined;
     for (let steps = 0; plan === undefined; steps++) {
       expect(steps).toBeLessThan(10_000);
-      plan = open.advance(work);
+      pace.allow(work);
+      plan = open.next().value;
+      // Whoever looks meanwhile sees nothing of it.
+      transaction.suspend();
+      transaction.resume();
     }
     picture.planner.unreserve(picture.profile, plan.placements);
     transaction.rollback();
@@ -95,20 +101,22 @@ describe('a plan that is made in steps', () => {
       let spent = 0;
       const spend = (work: number): void => void (spent += work);
       const request = { profile: picture.profile, members, needed, groupState: new CycleState(), spend };
-      const open = picture.planner.begin(request, transaction);
+      const pace = new Pace();
+      const open = picture.planner.steps(request, transaction, pace);
       let plan: Plan | undefined;
       for (let i = seed % 7; i > 0 && plan === undefined; i--) {
         spent = 0;
-        plan = open.advance(0);
+        pace.allow(0);
+        plan = open.next().value;
         steps++;
         // Eight kinds are counted together; a member costs a look at all nodes, and forty besides.
         expect(spent).toBeLessThanOrEqual(40 + 8 * picture.cluster.nodes.length);
       }
-      open.abandon();
+      open.return(undefined as never);
       if (plan !== undefined) picture.planner.unreserve(picture.profile, plan.placements);
       transaction.rollback();
       expect(picture.rooms()).toEqual(before);
-      expect(() => open.advance(0)).toThrow('the plan is over');
+      expect(open.next()).toEqual({ done: true, value: undefined });
     }
     expect(steps).toBeGreaterThan(300);
   });

@@ -1,10 +1,12 @@
 import type { Pod } from '../../api/pod.ts';
+import { Pace } from '../../base/pace.ts';
 import type { Random } from '../../base/random.ts';
+import { finish } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import type { PodSignatures, Profile } from '../../framework/profile.ts';
 import { KeptAnswers } from './kept-answers.ts';
-import { OpenPlan } from './open-plan.ts';
 import { Placing } from './placing.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
 import { RankingRoom } from './ranking-room.ts';
@@ -40,18 +42,22 @@ export class Planner {
    * then rollback). When it throws nothing is reserved any more, and the rollback is still the caller's.
    */
   plan(request: PlanRequest, transaction: Transaction): Plan {
-    return this.begin(request, transaction).finish();
+    return finish(this.steps(request, transaction, new Pace()));
   }
 
-  /** As `plan`, in steps. One at a time; until it has ended or was abandoned the picture must not change otherwise. */
-  begin(request: PlanRequest, transaction: Transaction): OpenPlan {
+  /**
+   * As `plan`, with a pause whenever one is due: after a pass over the nodes at most. One at a time; until it has ended or was given
+   * up, after which nothing is reserved, the picture must not change otherwise.
+   */
+  steps(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
     const context = {
       cluster: this.#cluster,
       room: this.#room,
       answers: this.#answersOf(request.profile),
       seed: this.#seed,
+      pace,
     };
-    return new OpenPlan(new Placing(context, request, transaction));
+    return new Placing(context, request, transaction).run();
   }
 
   /** Undoes Reserve for placements, in reverse order. */

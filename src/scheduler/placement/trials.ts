@@ -1,4 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
+import { Pace } from '../../base/pace.ts';
+import { finish } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import type { Candidate } from '../../framework/candidate.ts';
@@ -15,6 +18,12 @@ export interface Trial extends TrialResult {
   readonly isExhaustive: Plan['isExhaustive'];
 }
 
+/** What only the core may suppose. */
+export interface Supposition extends TrialOptions {
+  /** These pods, which wait for nodes and are not known, have come. */
+  readonly arrivals?: readonly Pod[];
+}
+
 /** Plans that are always rolled back: what if these pods were gone, or only these nodes there? */
 export class Trials {
   readonly #cluster: Cluster;
@@ -29,24 +38,41 @@ export class Trials {
    * Leaves the picture as it was, whatever happens. Throws while a plan is being made, and what `spend` throws, which is told
    * of the plan's work before it is done.
    */
-  run(profile: Profile, candidate: Candidate, options: TrialOptions = {}, spend?: PlanRequest['spend']): Trial {
-    return this.#try((transaction) => {
+  run(profile: Profile, candidate: Candidate, options: Supposition = {}, spend?: PlanRequest['spend']): Trial {
+    const { arrivals = [] } = options;
+    this.#mustNotBePlanning();
+    for (const pod of arrivals) this.#cluster.setPod(pod);
+    try {
+      return finish(this.steps(profile, candidate, options, new Pace(), spend));
+    } finally {
+      for (const { uid } of arrivals) this.#cluster.removePod(uid);
+    }
+  }
+
+  /** As `run`, with a pause whenever one is due, and without arrivals. */
+  *steps(
+    profile: Profile,
+    candidate: Candidate,
+    options: TrialOptions,
+    pace: Pace,
+    spend?: PlanRequest['spend'],
+  ): Steps<Trial> {
+    const transaction = this.#begin();
+    try {
       const isGone = takeOut(transaction, candidate, options.without);
       const { members, needed: missing, gang } = demandOf(this.#cluster, candidate);
       const wanted = options.members && new Set(options.members.map(({ uid }) => uid));
       const needed = options.need ?? missing;
-      const plan = this.#planner.plan(
-        {
-          profile,
-          members: members.filter(({ uid }) => !isGone(uid) && wanted?.has(uid) !== false),
-          needed,
-          groupState: gang === undefined ? undefined : new CycleState(),
-          within: options.within,
-          isGone,
-          spend,
-        },
-        transaction,
-      );
+      const request = {
+        profile,
+        members: members.filter(({ uid }) => !isGone(uid) && wanted?.has(uid) !== false),
+        needed,
+        groupState: gang === undefined ? undefined : new CycleState(),
+        within: options.within,
+        isGone,
+        spend,
+      };
+      const plan = yield* this.#planner.steps(request, transaction, pace);
       this.#planner.unreserve(profile, plan.placements);
       return {
         fits: plan.placements.length >= needed,
@@ -54,7 +80,9 @@ export class Trials {
         blocked: plan.blocked,
         isExhaustive: plan.isExhaustive,
       };
-    });
+    } finally {
+      transaction.rollback();
+    }
   }
 
   /** Would these members fit on just these nodes, together, without these pods? Undefined: yes; else why not. */
@@ -64,25 +92,24 @@ export class Trials {
     nominations: readonly Nomination[],
     without: readonly Pod[],
   ): Status | undefined {
-    return this.#try((transaction) => {
+    const transaction = this.#begin();
+    try {
       const isGone = takeOut(transaction, candidate, without);
       const groupState = candidate.kind === 'gang' ? new CycleState() : undefined;
       return new NodeCheck(this.#cluster).placeAs({ profile, groupState, isGone }, nominations, transaction);
-    });
-  }
-
-  #try<T>(attempt: (transaction: Transaction) => T): T {
-    if (this.#cluster.isPlanning) {
-      throw new Error(
-        'a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts',
-      );
-    }
-    const transaction = this.#cluster.begin();
-    try {
-      return attempt(transaction);
     } finally {
       transaction.rollback();
     }
+  }
+
+  #begin(): Transaction {
+    this.#mustNotBePlanning();
+    return this.#cluster.begin();
+  }
+
+  #mustNotBePlanning(): void {
+    if (!this.#cluster.isPlanning) return;
+    throw new Error('a trial cannot be made while a plan is being made; ask for it in PostFilter, or between attempts');
   }
 }
 

@@ -25,7 +25,7 @@ export function cacheRoute(scheduler: Pick<Scheduler, 'picture'>): Route {
         source,
         wish,
         () => true,
-        (node) => describe(node, cluster.resources),
+        (node) => describe(node, scheduler.picture.cluster.resources),
       );
       const counts = { nodes: cluster.nodes.length, pods: cluster.podCount, assumedPods: cluster.assumedCount };
       return pageAnswer('nodes', page, { counts });

@@ -10,6 +10,7 @@ const states: readonly MemberState[] = [
   'gated',
   'planned',
   'bound',
+  'stranded',
   'succeeded',
   'failed',
   'leaving',
@@ -32,7 +33,7 @@ export function groupsRoute(scheduler: Pick<Scheduler, 'picture'>): Route {
       if (namespace !== undefined && name !== undefined) {
         const gang = picture.cluster.gang(`${namespace}/${name}`);
         if (gang === undefined) return { status: 404, text: 'the scheduler knows no such group\n' };
-        return membersAnswer(gang, wish, picture);
+        return membersAnswer(gang, wish, scheduler);
       }
       const page = await readPage(
         picture.cluster.gangs(),
@@ -40,24 +41,24 @@ export function groupsRoute(scheduler: Pick<Scheduler, 'picture'>): Route {
         ({ key }) =>
           (namespace === undefined || key.startsWith(`${namespace}/`)) &&
           (name === undefined || key.endsWith(`/${name}`)),
-        (gang) => describe(gang, picture),
+        (gang) => describe(gang, scheduler.picture),
       );
       return pageAnswer('groups', page, {});
     },
   };
 }
 
-async function membersAnswer(gang: Gang, wish: PageWish, picture: Scheduler['picture']): Promise<Answer> {
+async function membersAnswer(gang: Gang, wish: PageWish, scheduler: Pick<Scheduler, 'picture'>): Promise<Answer> {
   const page = await readPage(
     gang.members.values(),
     wish,
     () => true,
     (pod) => {
-      const node = picture.cluster.nodeOf(pod)?.name;
+      const node = scheduler.picture.cluster.nodeOf(pod)?.name;
       return { name: pod.name, state: gang.stateOf(pod.uid), ...(node !== undefined && { node }) };
     },
   );
-  return pageAnswer('members', page, describe(gang, picture));
+  return pageAnswer('members', page, describe(gang, scheduler.picture));
 }
 
 function describe(gang: Gang, picture: Scheduler['picture']): object {

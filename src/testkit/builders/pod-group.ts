@@ -34,7 +34,7 @@ export interface PodGroupObject {
 }
 
 export function buildPodGroup(options: PodGroupOptions, identity: Identity): PodGroupObject {
-  const { minMember, minResources, scheduleTimeoutSeconds } = options;
+  const { minMember, minResources, scheduleTimeoutSeconds, repairPolicy, repairGraceSeconds } = options;
   return {
     apiVersion: 'scheduling.x-k8s.io/v1alpha1',
     kind: 'PodGroup',
@@ -52,6 +52,8 @@ export function buildPodGroup(options: PodGroupOptions, identity: Identity): Pod
       ...(minMember !== undefined && { minMember }),
       ...(minResources !== undefined && { minResources }),
       ...(scheduleTimeoutSeconds !== undefined && { scheduleTimeoutSeconds }),
+      ...(repairPolicy !== undefined && { repairPolicy }),
+      ...(repairGraceSeconds !== undefined && { repairGraceSeconds }),
     },
     ...(options.status !== undefined && { status: options.status }),
   };

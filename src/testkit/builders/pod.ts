@@ -37,6 +37,8 @@ export interface PodOptions {
   readonly tolerations?: readonly Toleration[];
   readonly phase?: PodPhase;
   readonly deleting?: boolean;
+  /** The controller that owns it: this ReplicaSet. */
+  readonly owner?: string;
   readonly conditions?: NonNullable<RawPod['status']>['conditions'];
   /** Replaces whole fields of the spec: containers, initContainers, overhead, … */
   readonly spec?: Partial<RawPod['spec']>;
@@ -66,6 +68,11 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
       uid: options.uid ?? identity.uid,
       resourceVersion: options.resourceVersion ?? identity.resourceVersion,
       creationTimestamp: created,
+      ...(options.owner !== undefined && {
+        ownerReferences: [
+          { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: options.owner, uid: options.owner, controller: true },
+        ],
+      }),
       ...(options.deleting === true && { deletionTimestamp: identity.creationTimestamp }),
       ...(Object.keys(labels).length > 0 && { labels }),
       ...(Object.keys(annotations).length > 0 && { annotations }),

@@ -37,11 +37,11 @@ function play(which: readonly string[], open: () => Promise<TestPlane>, hasContr
 
   beforeAll(async () => {
     cluster = await PageCluster.open(await open(), { hasControllers });
-  }, 120_000);
+  });
 
   afterAll(() => cluster?.stop());
 
-  it.concurrent.each(which)('%s shows what happens', { timeout: 120_000 }, async (page) => {
+  it.concurrent.each(which)('%s shows what happens', async (page) => {
     const ofPage = blocks.filter((block) => block.page === page);
     const { printed, told } = await cluster!.play(ofPage, `page-${basename(page, '.md')}`);
     expect(printed).toEqual(told);

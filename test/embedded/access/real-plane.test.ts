@@ -28,7 +28,7 @@ describe.skipIf(programs.state === 'missing')('a real kube-apiserver and the emb
       await client.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'robot' } });
       await client.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'other' } });
     }
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const plane of planes) await plane.stop();
@@ -118,7 +118,6 @@ async function install(client: KubeClient, { roles, bindings }: AccessCase, suff
     };
     await poll(
       async () => ((await isAllowed(client, question, suffix)) ? undefined : `${user} may not yet`),
-      10_000,
       'the roles count',
     );
   }

@@ -37,11 +37,10 @@ describe.skipIf(programs.state === 'missing')(
         await client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', gadgetDefinition);
         await poll(
           () => client.list(appliedKinds.at(-1)!.path(namespace)).then(() => undefined, String),
-          10_000,
           'gadgets are served',
         );
       }
-    }, 120_000);
+    });
 
     afterAll(async () => {
       await real?.stop();

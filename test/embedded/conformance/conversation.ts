@@ -103,15 +103,11 @@ export class Conversation {
 
   /** Waits until a GET succeeds, or fails with `status`; for what a server does a moment later. */
   async until(path: string, status = 200): Promise<void> {
-    await poll(
-      async () => {
-        const response = await this.#transport.send(this.#request('GET', path, {}));
-        await readText(response.body);
-        return response.status === status ? undefined : `it answers ${response.status}`;
-      },
-      10_000,
-      `GET ${path} answers ${status}`,
-    );
+    await poll(async () => {
+      const response = await this.#transport.send(this.#request('GET', path, {}));
+      await readText(response.body);
+      return response.status === status ? undefined : `it answers ${response.status}`;
+    }, `GET ${path} answers ${status}`);
   }
 
   /**

@@ -16,7 +16,7 @@ describe.skipIf(programs.state === 'missing')('a real kube-apiserver', () => {
     if (programs.state === 'missing') return;
     plane = await openRealPlane({ paths: programs.paths });
     process.stderr.write(`\nconformance on a real API server: Kubernetes ${plane.version}\n`);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();

@@ -44,9 +44,9 @@ describeSession(
         }
         const seen = async (): Promise<string | undefined> =>
           ['duo-0', 'duo-1'].every((name) => phases.get(name) === 'Running') ? undefined : JSON.stringify([...phases]);
-        await poll(seen, 10_000, 'both members run');
+        await poll(seen, 'both members run');
         await core.deleteNamespacedPod({ name: 'duo-1', namespace });
-        await poll(async () => (phases.has('duo-1') ? 'it is there' : undefined), 10_000, 'duo-1 is gone');
+        await poll(async () => (phases.has('duo-1') ? 'it is there' : undefined), 'duo-1 is gone');
       } finally {
         await informer.stop();
       }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { deferred } from '../../../src/base/deferred.ts';
+import { hangsMs } from '../../planes/patience.ts';
 
 /** A process that goes on until it is ended. */
 export interface Following {
@@ -11,8 +12,6 @@ export interface Following {
   /** Resolves to its exit code; null when it did not catch the signal. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
-
-const patienceMs = 10_000;
 
 export function followProcess(path: string, args: readonly string[], env: NodeJS.ProcessEnv): Following {
   const child = spawn(path, args, { env });
@@ -38,7 +37,7 @@ export function followProcess(path: string, args: readonly string[], env: NodeJS
       const alarm = setTimeout(() => {
         late = true;
         notice();
-      }, patienceMs);
+      }, hangsMs);
       try {
         for (;;) {
           const match = pattern.exec(stdout);

@@ -50,10 +50,10 @@ describeSession('gangs', (session) => {
 
   it('waits for a phase', async () => {
     const { kubectl } = session();
-    expect(await kubectl.ok('wait podgroup/red --for=jsonpath={.status.phase}=Running --timeout=10s')).toBe(
+    expect(await kubectl.ok('wait podgroup/red --for=jsonpath={.status.phase}=Running --timeout=60s')).toBe(
       'podgroup.scheduling.x-k8s.io/red condition met\n',
     );
-    expect(await kubectl.ok('wait pod/red-0 pod/red-1 --for=condition=Ready --timeout=10s')).toBe(
+    expect(await kubectl.ok('wait pod/red-0 pod/red-1 --for=condition=Ready --timeout=60s')).toBe(
       'pod/red-0 condition met\npod/red-1 condition met\n',
     );
     expect(await kubectl.fails('wait pod/blue-0 --for=condition=Ready --timeout=1s')).toBe(
@@ -196,8 +196,8 @@ describeSession('gangs', (session) => {
     const { kubectl } = session();
     const deleted = await kubectl.ok('delete pods -l scheduling.x-k8s.io/pod-group=red');
     expect(deleted).toBe('pod "red-0" deleted\npod "red-1" deleted\npod "red-2" deleted\n');
-    await kubectl.ok('wait pods -l scheduling.x-k8s.io/pod-group=blue --for=condition=Ready --timeout=10s');
-    await kubectl.ok('wait pg/blue --for=jsonpath={.status.phase}=Running --timeout=10s');
+    await kubectl.ok('wait pods -l scheduling.x-k8s.io/pod-group=blue --for=condition=Ready --timeout=60s');
+    await kubectl.ok('wait pg/blue --for=jsonpath={.status.phase}=Running --timeout=60s');
     expect(await kubectl.ok('delete pods,podgroups --all')).toMatch(/podgroup\.scheduling\.x-k8s\.io "red" deleted/);
   });
 
@@ -218,7 +218,7 @@ describeSession('gangs', (session) => {
             .map(() => expect.stringMatching(/^[\w.-]+\/[\w.-]+ created$/) as string),
         );
         expect(await kubectl.ok(`apply -n ${namespace} -f`, [file])).toBe(created.replaceAll(' created', ' unchanged'));
-        await kubectl.ok(`wait podgroups --all -n ${namespace} --for=jsonpath={.status.phase}=Finished --timeout=15s`);
+        await kubectl.ok(`wait podgroups --all -n ${namespace} --for=jsonpath={.status.phase}=Finished --timeout=60s`);
         await kubectl.ok(`delete namespace ${namespace}`);
         expect(await kubectl.fails(`get namespace ${namespace}`)).toBe(
           `Error from server (NotFound): namespaces "${namespace}" not found`,

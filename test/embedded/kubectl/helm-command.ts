@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import process from 'node:process';
-
-const patienceMs = 60_000;
+import { hangsMs } from '../../planes/patience.ts';
 
 /** The real Helm with a kubeconfig and a home of its own, and nothing of the user's. */
 export class Helm {
@@ -33,7 +32,7 @@ export class Helm {
       execFile(
         this.#path,
         [...words],
-        { env: this.#environment, maxBuffer: 2 ** 24, timeout: patienceMs },
+        { env: this.#environment, maxBuffer: 2 ** 24, timeout: hangsMs },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
           resolve({ code, text: code === 0 ? stdout : `${stderr}${stdout}` });

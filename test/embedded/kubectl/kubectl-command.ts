@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { followProcess } from './following.ts';
 import type { Following } from './following.ts';
+import { hangsMs } from '../../planes/patience.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -10,7 +11,6 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const patienceMs = 20_000;
 /** What newer versions say beyond older ones, which the tests are written for. */
 const namedNamespace = /^(\S+ ".*" (?:force )?deleted) from \S+ namespace$/gm;
 
@@ -33,7 +33,7 @@ export class Kubectl {
       const child = execFile(
         this.#path,
         [...this.#common, ...words.split(' '), ...rest],
-        { env: this.#environment, maxBuffer: 2 ** 24, timeout: patienceMs },
+        { env: this.#environment, maxBuffer: 2 ** 24, timeout: hangsMs },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
           resolve({ code, stdout: stdout.replace(namedNamespace, '$1'), stderr });

@@ -16,15 +16,15 @@ describeSession('nodes', (session) => {
     expect(await statuses()).toEqual({ 'node-1': 'Ready,SchedulingDisabled', 'node-2': 'Ready' });
     expect(await kubectl.ok('describe node node-1')).toMatch(/^Unschedulable: +true$/m);
     await kubectl.ok('create -f -', [], listOf(worker('w-0'), worker('w-1')));
-    await kubectl.ok('wait pod/w-0 pod/w-1 --for=condition=Ready --timeout=10s');
+    await kubectl.ok('wait pod/w-0 pod/w-1 --for=condition=Ready --timeout=60s');
     expect(await kubectl.ok('get pods -o jsonpath={.items[*].spec.nodeName}')).toBe('node-2 node-2');
     await kubectl.ok('create -f -', [], worker('w-2'));
-    await kubectl.ok('wait pod/w-2 --for=condition=PodScheduled=False --timeout=10s');
+    await kubectl.ok('wait pod/w-2 --for=condition=PodScheduled=False --timeout=60s');
     expect(section(await kubectl.ok('describe pod w-2'), 'Events').at(-1)).toMatch(
       /FailedScheduling.*0\/2 nodes are available: 1 Insufficient cpu, 1 node\(s\) were unschedulable\./,
     );
     expect(await kubectl.ok('uncordon node-1')).toBe('node/node-1 uncordoned\n');
-    await kubectl.ok('wait pod/w-2 --for=condition=Ready --timeout=10s');
+    await kubectl.ok('wait pod/w-2 --for=condition=Ready --timeout=60s');
     expect(await kubectl.ok('get pod w-2 -o jsonpath={.spec.nodeName}')).toBe('node-1');
   });
 
@@ -50,7 +50,7 @@ describeSession('nodes', (session) => {
     expect(await kubectl.fails('drain node-2')).toMatch(
       /cannot delete Pods that declare no controller \(use --force to override\): default\/w-0, default\/w-1/,
     );
-    expect((await kubectl.ok('drain node-2 --force --timeout=20s')).split('\n').sort()).toEqual([
+    expect((await kubectl.ok('drain node-2 --force --timeout=60s')).split('\n').sort()).toEqual([
       '',
       'evicting pod default/w-0',
       'evicting pod default/w-1',

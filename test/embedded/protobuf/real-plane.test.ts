@@ -20,7 +20,7 @@ describe.skipIf(programs.state === 'missing')('protobuf as a real kube-apiserver
 
   beforeAll(async () => {
     if (programs.state === 'ready') plane = await openRealPlane({ paths: programs.paths });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();

@@ -63,8 +63,8 @@ async function allReady(client: KubeClient, names: ReadonlySet<string>): Promise
       );
       return ready.length === names.size ? undefined : `${ready.length} of ${names.size} are`;
     },
-    readyWithinMs,
     'the nodes are ready',
+    readyWithinMs,
   );
 }
 

@@ -1,4 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { auditFiles } from './program-arguments.ts';
 import type { RealPlane } from './real-plane.ts';
 
@@ -22,6 +25,8 @@ export interface AuditedCall {
   readonly name: string;
   /** HTTP status. */
   readonly code: number;
+  /** When the API server received it, in milliseconds since the epoch. */
+  readonly at: number;
 }
 
 interface AuditEvent {
@@ -35,6 +40,7 @@ interface AuditEvent {
     readonly name?: string;
   };
   readonly responseStatus?: { readonly code?: number };
+  readonly requestReceivedTimestamp: string;
 }
 
 /** The audit log of a plane that was opened with `audited`. */
@@ -48,18 +54,37 @@ export class ApiAudit {
   /** All calls of the ServiceAccounts of a namespace, in the order in which they were answered. */
   async callsFrom(namespace: string): Promise<readonly AuditedCall[]> {
     const from = `system:serviceaccount:${namespace}:`;
-    const text = await readFile(this.#path, 'utf8').catch(() => ''); // nobody has called yet
-    // What stands behind the last line's end is still being written.
-    const lines = text.split('\n').slice(0, -1);
-    return lines.flatMap((line) => {
-      if (!line.includes(from)) return [];
-      const call = callOf(JSON.parse(line) as AuditEvent);
-      return call.user.startsWith(from) ? [call] : [];
-    });
+    const calls: AuditedCall[] = [];
+    for (const path of await this.#files()) {
+      for await (const line of createInterface({ input: createReadStream(path) })) {
+        if (!line.includes(from)) continue;
+        const call = callOf(line);
+        if (call?.user.startsWith(from) === true) calls.push(call);
+      }
+    }
+    return calls;
+  }
+
+  /** The API server begins a new one every 100 MB, and puts the time into the name of the old one. */
+  async #files(): Promise<string[]> {
+    const folder = dirname(this.#path);
+    const current = basename(this.#path);
+    const stem = current.replace(/\.log$/, '-');
+    const names = (await readdir(folder)).filter((name) => name.startsWith(stem) && name.endsWith('.log'));
+    const hasBegun = (await readdir(folder)).includes(current); // nobody may have called yet
+    return [...names.sort(), ...(hasBegun ? [current] : [])].map((name) => join(folder, name));
   }
 }
 
-function callOf({ user, verb, requestURI, objectRef, responseStatus }: AuditEvent): AuditedCall {
+/** Undefined for a line that is still being written. */
+function callOf(line: string): AuditedCall | undefined {
+  let event: AuditEvent;
+  try {
+    event = JSON.parse(line) as AuditEvent;
+  } catch {
+    return undefined;
+  }
+  const { user, verb, requestURI, objectRef, responseStatus, requestReceivedTimestamp } = event;
   const { apiGroup = '', resource, subresource, name = '' } = objectRef ?? {};
   const path = requestURI.split('?')[0]!;
   return {
@@ -69,5 +94,6 @@ function callOf({ user, verb, requestURI, objectRef, responseStatus }: AuditEven
     resource: resource === undefined ? path : [resource, ...(subresource === undefined ? [] : [subresource])].join('/'),
     name,
     code: responseStatus?.code ?? 0,
+    at: Date.parse(requestReceivedTimestamp),
   };
 }

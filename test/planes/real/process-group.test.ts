@@ -56,14 +56,10 @@ async function runs(pid: number): Promise<boolean> {
 }
 
 async function expectGone({ folder, pids }: Pick<Held, 'folder' | 'pids'>): Promise<void> {
-  await poll(
-    async () => {
-      for (const pid of pids) if (await runs(pid)) return `process ${pid} runs`;
-      return (await exists(folder)) ? `${folder} is there` : undefined;
-    },
-    5_000,
-    'nothing is left of the group',
-  );
+  await poll(async () => {
+    for (const pid of pids) if (await runs(pid)) return `process ${pid} runs`;
+    return (await exists(folder)) ? `${folder} is there` : undefined;
+  }, 'nothing is left of the group');
 }
 
 function exists(path: string): Promise<boolean> {
@@ -78,17 +74,13 @@ describe('a group of processes', () => {
     const group = await open();
     await group.start('greeter', process.execPath, ['-e', 'console.log("hello"); setInterval(() => {}, 1e6)']);
     expect(group.pid('greeter')).toBeGreaterThan(0);
-    await poll(
-      async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'),
-      5_000,
-      'it says hello',
-    );
+    await poll(async () => ((await group.lastLines('greeter')) === 'hello' ? undefined : 'silence'), 'it says hello');
   });
 
   it('says how a process ended', async () => {
     const group = await open();
     await group.start('failing', process.execPath, ['-e', 'process.exit(7)']);
-    await poll(async () => (group.exit('failing') === undefined ? 'it runs' : undefined), 5_000, 'it ends');
+    await poll(async () => (group.exit('failing') === undefined ? 'it runs' : undefined), 'it ends');
     expect(group.exit('failing')).toBe('exit code 7');
     expect(group.pid('failing')).toBeUndefined();
   });
@@ -113,11 +105,7 @@ describe('a group of processes', () => {
   it('leaves nothing behind when it is closed', async () => {
     const group = await open();
     await group.start('stubborn', 'sh', ['-c', 'trap "" TERM; sleep 1000 & echo $!; wait']);
-    await poll(
-      async () => ((await group.lastLines('stubborn')) === '' ? 'silence' : undefined),
-      5_000,
-      'it has a child',
-    );
+    await poll(async () => ((await group.lastLines('stubborn')) === '' ? 'silence' : undefined), 'it has a child');
     const pids = [group.pid('stubborn')!, Number(await group.lastLines('stubborn')), group.supervisorPid];
     await group.close();
     await expectGone({ folder: group.folder, pids });
@@ -138,7 +126,7 @@ describe('a group of processes', () => {
       const { holder, held } = await openElsewhere();
       process.kill(held.supervisor, 'SIGKILL');
       holder.kill('SIGKILL');
-      await poll(async () => ((await runs(held.supervisor)) ? 'it runs' : undefined), 5_000, 'the supervisor is dead');
+      await poll(async () => ((await runs(held.supervisor)) ? 'it runs' : undefined), 'the supervisor is dead');
       for (const pid of held.pids) expect(await runs(pid)).toBe(true);
 
       await open();

@@ -19,10 +19,9 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
     plane = await openRealPlane({ paths: programs.paths, controllerManager: true, node: true });
     await poll(
       () => plane.client.get('/api/v1/namespaces/default/serviceaccounts/default').then(() => undefined, String),
-      20_000,
       'pods have a service account',
     );
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();
@@ -37,14 +36,10 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
   }
 
   async function reached(name: string, phase: string): Promise<void> {
-    await poll(
-      async () => {
-        const { status } = await plane.client.get<{ status: { phase?: string } }>(`${pods}/${name}`);
-        return status.phase === phase ? undefined : JSON.stringify(status);
-      },
-      60_000,
-      `${name} is ${phase}`,
-    );
+    await poll(async () => {
+      const { status } = await plane.client.get<{ status: { phase?: string } }>(`${pods}/${name}`);
+      return status.phase === phase ? undefined : JSON.stringify(status);
+    }, `${name} is ${phase}`);
   }
 
   async function logOf(name: string): Promise<string> {
@@ -72,16 +67,12 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
     await reached('long', 'Running');
     expect(await plane.node!.containers()).toContain(pauseImage);
     await plane.client.delete(`${pods}/long`);
-    await poll(
-      async () => {
-        const { items } = await plane.client.list(pods);
-        const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
-        return names.includes('long') ? 'it is there' : undefined;
-      },
-      60_000,
-      'the pod is gone',
-    );
-  }, 120_000);
+    await poll(async () => {
+      const { items } = await plane.client.list(pods);
+      const names = (items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+      return names.includes('long') ? 'it is there' : undefined;
+    }, 'the pod is gone');
+  });
 
   it('is in namespaces and cgroups of its own, of which nothing is left when it is stopped', async () => {
     const { folder } = plane;
@@ -95,15 +86,11 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
     await plane.stop();
     expect(existsSync(folder)).toBe(false);
     expect(await cgroupsOf(folder)).toEqual([]);
-    await poll(
-      async () => {
-        const left = await processesOf(folder);
-        return left.length === 0 ? undefined : left.join();
-      },
-      10_000,
-      'no process of it is left',
-    );
-  }, 120_000);
+    await poll(async () => {
+      const left = await processesOf(folder);
+      return left.length === 0 ? undefined : left.join();
+    }, 'no process of it is left');
+  });
 });
 
 /** Command lines that name the plane's folder: of its programs, and of the shims of its containers. */

@@ -22,7 +22,7 @@ describe.skipIf(programs.state === 'missing')('a real plane with kube-controller
       { name: 'first', allocatable: { cpu: '4', memory: '8Gi' } },
       { name: 'tainted', allocatable: { cpu: '4' }, taints: [{ key: 'reserved', effect: 'NoSchedule' }] },
     ]);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();
@@ -51,14 +51,10 @@ describe.skipIf(programs.state === 'missing')('a real plane with kube-controller
         },
       },
     });
-    await poll(
-      async () => {
-        const { status } = await plane.client.get<{ status: { succeeded?: number } }>(`${jobs}/pair`);
-        return status.succeeded === 2 ? undefined : JSON.stringify(status);
-      },
-      20_000,
-      'both pods have succeeded',
-    );
+    await poll(async () => {
+      const { status } = await plane.client.get<{ status: { succeeded?: number } }>(`${jobs}/pair`);
+      return status.succeeded === 2 ? undefined : JSON.stringify(status);
+    }, 'both pods have succeeded');
     const { items } = await plane.client.list('/api/v1/namespaces/default/pods');
     expect(items).toMatchObject([{ spec: { nodeName: 'first' } }, { spec: { nodeName: 'first' } }]);
     await plane.stopPeer('kube-scheduler');

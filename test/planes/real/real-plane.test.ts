@@ -19,7 +19,7 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
   beforeAll(async () => {
     if (programs.state === 'missing') return;
     plane = await openRealPlane({ paths: programs.paths });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await plane?.stop();
@@ -81,7 +81,7 @@ describe.skipIf(programs.state === 'missing')('a real plane', () => {
     const pids = [plane.pid('etcd')!, plane.pid('kube-apiserver')!];
     await plane.stop();
     for (const pid of pids) {
-      await poll(async () => (isAlive(pid) ? `process ${pid} lives` : undefined), 5_000, 'its processes are gone');
+      await poll(async () => (isAlive(pid) ? `process ${pid} lives` : undefined), 'its processes are gone');
     }
   });
 });

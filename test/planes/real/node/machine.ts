@@ -4,9 +4,9 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { ProcessGroup } from '../process-group.ts';
 import { untilReady } from '../until-ready.ts';
+import { hangsMs } from '../../patience.ts';
 
 const name = 'machine';
-const readyWithinMs = 20_000;
 
 /** Addresses that only programs inside of a machine can reach. */
 export interface MachineAddresses {
@@ -37,7 +37,7 @@ export class Machine {
       ...['--mount', '--net', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'],
       ...['sh', script, ready, addresses.own, addresses.apiServer],
     ]);
-    await untilReady(group, name, readyWithinMs, () => Promise.resolve(existsSync(ready)));
+    await untilReady(group, name, hangsMs, () => Promise.resolve(existsSync(ready)));
     const namespaces = `/proc/${group.pid(name)}/ns`;
     const machine = new Machine(group, [
       `--mount=${namespaces}/mnt`,
@@ -63,9 +63,9 @@ export class Machine {
     const socket = join(this.#group.folder, 'api-server.sock');
     const proxy = machineProxy(this.#group.folder);
     await this.#group.start('relay-outside', process.execPath, [script, 'outside', socket, String(port)]);
-    await untilReady(this.#group, 'relay-outside', readyWithinMs, () => Promise.resolve(existsSync(socket)));
+    await untilReady(this.#group, 'relay-outside', hangsMs, () => Promise.resolve(existsSync(socket)));
     await this.start('relay-inside', process.execPath, [script, 'inside', socket, address, proxy]);
-    await untilReady(this.#group, 'relay-inside', readyWithinMs, () => Promise.resolve(existsSync(proxy)));
+    await untilReady(this.#group, 'relay-inside', hangsMs, () => Promise.resolve(existsSync(proxy)));
   }
 }
 

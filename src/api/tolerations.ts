@@ -1,5 +1,5 @@
-import type { Taint } from '../api/node.ts';
-import type { Toleration } from '../api/pod.ts';
+import type { Taint } from './node.ts';
+import type { Toleration } from './pod.ts';
 
 /** Whether some toleration matches the taint by key, value and effect; an absent key or effect matches every one. */
 export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {

@@ -1,0 +1,89 @@
+import { VirtualClock } from '../../../base/virtual-clock.ts';
+import { KubeClient } from '../../../client/kube-client.ts';
+import { WriteFence } from '../../../client/write-fence.ts';
+import type { PodBinding } from '../../../framework/plugin-handle.ts';
+import { silentLogger } from '../../../observability/silent-logger.ts';
+import { ApiPodBinder } from '../api-pod-binder.ts';
+import { PodBehindALine } from './pod-behind-a-line.ts';
+
+/** What is bound: the pod that a PodBehindALine has. */
+export const asked: PodBinding = { namespace: 'default', name: 'red-0', uid: 'ours', nodeName: 'a', annotations: {} };
+/** What others take. */
+const usualMs = 10;
+export interface Ended {
+  /** Undefined: it resolved. */
+  readonly error: unknown;
+  /** Clock.monotonic() */
+  readonly at: number;
+}
+
+/** A binder that has bound others lately, on a clock that goes on whenever nothing else happens. */
+export class TimedBinding {
+  readonly clock = new VirtualClock();
+  readonly pod = new PodBehindALine(this.clock);
+  readonly fence = new WriteFence(this.clock);
+  readonly stop = new AbortController();
+  readonly #binder: ApiPodBinder;
+  /** Set while others are bound. */
+  #others: PodBehindALine | undefined;
+
+  constructor() {
+    this.fence.openUntil(10_000_000);
+    const transport = {
+      send: (...call: Parameters<PodBehindALine['send']>) => (this.#others ?? this.pod).send(...call),
+      close: () => Promise.resolve(),
+    };
+    this.#binder = new ApiPodBinder({
+      client: new KubeClient({ transport, clock: this.clock, fence: this.fence }),
+      clock: this.clock,
+      random: () => 1,
+      logger: silentLogger,
+    });
+  }
+
+  /** So many others were bound, one after another. */
+  async bindOthers(count = 20, takingMs = usualMs): Promise<void> {
+    for (let index = 0; index < count; index++) {
+      this.#others = new PodBehindALine(this.clock);
+      this.#others.journey = () => ({ backMs: takingMs });
+      const ended = this.bind();
+      await this.passes(0);
+      this.#others = undefined;
+      const { error } = await ended;
+      if (error !== undefined) throw error as Error;
+    }
+  }
+
+  /** Begins to bind; resolves when that has ended. */
+  async bind(terms: Partial<PodBinding> = {}): Promise<Ended> {
+    let ended: Ended | undefined;
+    this.#binder.bind({ ...asked, ...terms }, this.stop.signal).then(
+      () => (ended = { error: undefined, at: this.clock.monotonic() }),
+      (error: unknown) => (ended = { error, at: this.clock.monotonic() }),
+    );
+    for (let step = 0; step < 10_000; step++) {
+      await this.#quiet();
+      if (ended !== undefined) return ended;
+      const next = this.clock.untilNextTimer();
+      if (next === undefined) throw new Error('it waits for nothing');
+      this.clock.advance(next);
+    }
+    throw new Error('binding never ended');
+  }
+
+  /** So much time passes; 0: what can happen now does. */
+  async passes(ms: number): Promise<void> {
+    const until = this.clock.monotonic() + ms;
+    for (;;) {
+      await this.#quiet();
+      const next = this.clock.untilNextTimer();
+      if (next === undefined || this.clock.monotonic() + next > until) break;
+      this.clock.advance(next);
+    }
+    this.clock.advance(until - this.clock.monotonic());
+  }
+
+  async #quiet(): Promise<void> {
+    for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { losses } from './losses.ts';
+import { play } from './play.ts';
+
+describe('groups that lose members', () => {
+  play(losses);
+});

@@ -1,0 +1,222 @@
+import { expectBound, expectCountBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
+import { expectGroupCondition } from '../expect/expect-phase.ts';
+import { expectVerdict, expectWarning } from '../expect/expect-verdict.ts';
+import type { PodOwner } from './pod-manifest.ts';
+import { scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+/** Groups that lose members after they were bound, or the room for the rest of them before. The test plays their controller. */
+export const losses = {
+  released: scenario(
+    'a group whose scheduler dies and whose room is taken gives its nodes back, and starts as a whole later',
+    async (stage) => {
+      const { gang, rivals } = await torn(stage, { repairGraceSeconds: 2 });
+      await stage.record.until('the bound member is gone', 20_000, () =>
+        gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it is there' : undefined,
+      );
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'Released', says: ['within 2 s'] });
+      await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+        type: 'Incomplete',
+        status: 'False',
+        reason: 'NotScheduled',
+      });
+      const again = await stage.createPod('gang-again', {
+        group: 'gang',
+        cpu: 1,
+        owner: await stage.createOwner('job-2'),
+      });
+      await stage.deletePod(rivals[0]!);
+      const whole = [...gang.filter((key) => stage.record.pods.current.has(key)), again];
+      await expectBound(stage.record, whole, 30_000);
+    },
+  ),
+
+  'kept-trying': scenario('a group that is to keep trying stays where it is, and comes first', async (stage) => {
+    const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1, repairPolicy: 'KeepTrying' });
+    await expectWarning(stage.record, [`${stage.namespace}/gang`], {
+      reason: 'NotReleased',
+      says: ['it keeps trying'],
+    });
+    await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+      type: 'Incomplete',
+      status: 'True',
+      reason: 'PartlyScheduled',
+    });
+    const left = gang.filter((key) => nodeOf(stage.record, key) === undefined);
+    await expectVerdict(stage.record, left, { reason: 'Unschedulable', says: ['keep their nodes: it keeps trying'] });
+    const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
+    await stage.deletePod(rivals[0]!);
+    await expectBound(stage.record, gang, 20_000);
+    return () => expectNeverBound(stage.record, [important]);
+  }),
+
+  'no-controller': scenario('a group that no controller makes again is not evicted', async (stage) => {
+    const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1 }, false);
+    await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NotReleased', says: ['no controller'] });
+    await stage.deletePod(rivals[0]!);
+    await expectBound(stage.record, gang, 20_000);
+  }),
+
+  'lost-member': scenario('the room of a member that is gone is kept for the one that comes instead', async (stage) => {
+    await stage.startController();
+    await stage.addNodes({ name: 'two', allocatable: { cpu: '2' } });
+    await stage.startScheduler();
+    await stage.createGroup('gang', { minMember: 2 });
+    const [gone, stays] = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+    await expectBound(stage.record, [gone!, stays!]);
+    await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+      type: 'Started',
+      status: 'True',
+      reason: 'QuorumReached',
+    });
+    const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
+    await expectVerdict(stage.record, [important], { reason: 'Unschedulable' });
+    await stage.deletePod(gone!);
+    await expectWarning(stage.record, [`${stage.namespace}/gang`], {
+      reason: 'MemberLost',
+      says: ['is kept for the one'],
+    });
+    await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+      type: 'Incomplete',
+      status: 'True',
+      reason: 'MemberLost',
+    });
+    await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
+    return () => expectNeverBound(stage.record, [important]);
+  }),
+
+  'refused-member': scenario(
+    'a node that does not admit a member gets none like it; the next one goes elsewhere',
+    async (stage) => {
+      stage.refusalsAreMeant = true;
+      await stage.startController();
+      // It has less than it says.
+      const [liar] = await stage.addSimulatedNodes({ name: 'liar', allocatable: { cpu: '1' } });
+      await stage.setNodeStatus(liar!, { allocatable: { cpu: '4' }, capacity: { cpu: '4' } });
+      await stage.startScheduler();
+      await stage.createGroup('gang', { minMember: 2 });
+      const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+      const phaseOf = (key: string): string | undefined => stage.record.pods.current.get(key)?.status?.phase;
+      await stage.record.until('one is not admitted', 10_000, () =>
+        gang.some((key) => phaseOf(key) === 'Failed') ? undefined : 'both are',
+      );
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'MemberLost', says: ['(OutOfcpu)'] });
+      await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+        type: 'Incomplete',
+        status: 'True',
+        reason: 'MemberRefused',
+        says: 'OutOfcpu',
+      });
+      const again = await stage.createPod('gang-again', { group: 'gang', cpu: 1 });
+      await expectVerdict(stage.record, [again], {
+        reason: 'Unschedulable',
+        says: ['did not admit a pod like this one'],
+      });
+      const [honest] = await stage.addSimulatedNodes({ name: 'honest', allocatable: { cpu: '1' } });
+      await expectBound(stage.record, [again]);
+      return () => {
+        if (nodeOf(stage.record, again) !== honest) throw new Error(`${again} is not on ${honest}`);
+      };
+    },
+  ),
+
+  'lost-node': scenario(
+    'a node that goes is told of, and the members that are made instead go elsewhere',
+    async (stage) => {
+      await stage.startController();
+      const nodes = await stage.addNodes(
+        { name: 'one', allocatable: { cpu: '1' } },
+        { name: 'other', allocatable: { cpu: '1' } },
+      );
+      await stage.startScheduler();
+      await stage.createGroup('gang', { minMember: 2 });
+      const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+      await expectBound(stage.record, gang);
+      await stage.addNodes({ name: 'spare', allocatable: { cpu: '1' } });
+      await stage.removeNode(nodes[0]!);
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NodeLost', says: [nodes[0]!] });
+      // Until somebody gives it up nothing else is done.
+      const lost = gang.find((key) => nodeOf(stage.record, key) === nodes[0])!;
+      await stage.deletePod(lost);
+      await expectWarning(stage.record, [`${stage.namespace}/gang`], {
+        reason: 'MemberLost',
+        says: ['room on node spare'],
+      });
+      await expectBound(stage.record, [await stage.createPod('gang-again', { group: 'gang', cpu: 1 })]);
+      return () => {
+        const others = gang.filter((key) => key !== lost);
+        if (others.some((key) => nodeOf(stage.record, key) === undefined)) throw new Error('a sibling was evicted');
+      };
+    },
+  ),
+
+  'stranded-member': scenario(
+    'members are not bound to a quorum of which one is on a node that is not ready',
+    async (stage) => {
+      stage.partialForMs = 60_000;
+      const [first] = await stage.addNodes(
+        { name: 'first', allocatable: { cpu: '1' } },
+        { name: 'rest', allocatable: { cpu: '2' } },
+      );
+      await stage.createGroup('gang', { minMember: 3, repairPolicy: 'KeepTrying' });
+      await stage.createPod('gang-first', { group: 'gang', cpu: 1, nodeName: first! });
+      const unreachable = { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' };
+      await stage.setNodeSpec(first!, { taints: [unreachable] });
+      await stage.startScheduler();
+      const rest = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+      await expectVerdict(stage.record, rest, { reason: 'WaitingForGang', says: ['1 of the others is on lost nodes'] });
+      expectNeverBound(stage.record, rest);
+      await stage.setNodeSpec(first!, { taints: null });
+      await expectBound(stage.record, rest);
+    },
+  ),
+
+  'room-taken': scenario(
+    'a member that another scheduler has bound counts, and so does the room that it took',
+    async (stage) => {
+      const [node] = await stage.addNodes({ name: 'three', allocatable: { cpu: '3' } });
+      await stage.startScheduler();
+      await stage.createGroup('gang', { minMember: 3 });
+      const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
+      await expectVerdict(stage.record, gang, { reason: 'WaitingForGang' });
+      await stage.createPod('gang-theirs', { group: 'gang', cpu: 1, nodeName: node!, schedulerName: 'another' });
+      await expectBound(stage.record, gang);
+    },
+  ),
+} as const satisfies Record<string, Scenario>;
+
+/**
+ * A group of three of which one is bound when its scheduler dies; before the next one starts another scheduler takes the room of
+ * the others.
+ */
+async function torn(
+  stage: Stage,
+  policy: { readonly repairGraceSeconds: number; readonly repairPolicy?: 'KeepTrying' },
+  isControlled = true,
+): Promise<{ gang: string[]; rivals: string[] }> {
+  stage.partialForMs = 60_000;
+  await stage.startController();
+  const [node] = await stage.addNodes({ name: 'three', allocatable: { cpu: '3' } });
+  const proxy = await stage.openProxy();
+  let bindings = 0;
+  proxy.fault = ({ method, path }) => {
+    const isBinding = method === 'POST' && path.endsWith('/binding');
+    return isBinding && ++bindings > 1 ? new Promise(() => undefined) : undefined;
+  };
+  const first = await stage.startScheduler({ through: proxy });
+  await stage.createGroup('gang', { minMember: 3, ...policy });
+  const owner: PodOwner | undefined = isControlled ? await stage.createOwner('job') : undefined;
+  const gang = await stage.createPods('gang', 3, { group: 'gang', cpu: 1, ...(owner && { owner }) });
+  await expectCountBound(stage.record, gang, 1);
+  await expectGroupCondition(stage.record, `${stage.namespace}/gang`, {
+    type: 'Incomplete',
+    status: 'True',
+    reason: 'PartlyScheduled',
+  });
+  await proxy.cut();
+  await first.stop();
+  const rivals = [await stage.createPod('rival', { cpu: 2, nodeName: node!, schedulerName: 'another' })];
+  await stage.startScheduler();
+  return { gang, rivals };
+}

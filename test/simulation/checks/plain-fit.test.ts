@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { PlainRoom } from './plain-fit.ts';
+import type { PlainNode, PlainPod } from './plain-objects.ts';
+
+const node = (name: string, milliCpu: number, more: Partial<PlainNode> = {}): PlainNode => {
+  return {
+    name,
+    version: 1,
+    milliCpu,
+    mebibytes: 1_000,
+    pods: 10,
+    zone: undefined,
+    isClosed: false,
+    isReserved: false,
+    ...more,
+  };
+};
+
+const pod = (milliCpu: number, more: Partial<PlainPod> = {}): PlainPod => {
+  return { key: '', uid: '', milliCpu, mebibytes: 10, hostPorts: [], zone: undefined, ...more } as PlainPod;
+};
+
+describe('the plain "does it fit"', () => {
+  it('counts cpu, memory, slots and host ports of a node', () => {
+    const two = (one: PlainPod, other: PlainPod, on = node('a', 1_000)): string | undefined =>
+      new PlainRoom(
+        [on],
+        [
+          [one, 'a'],
+          [other, 'a'],
+        ],
+      ).excess('a');
+    expect(two(pod(500), pod(500))).toBeUndefined();
+    expect(two(pod(500), pod(501))).toBe('1001 of 1000 millicores');
+    expect(two(pod(1, { mebibytes: 600 }), pod(1, { mebibytes: 600 }))).toBe('1200 of 1000 MiB');
+    expect(two(pod(1), pod(1), node('a', 1_000, { pods: 1 }))).toBe('2 of 1 pods');
+    expect(two(pod(1, { hostPorts: [80] }), pod(1, { hostPorts: [80] }))).toBe('host port 80 twice');
+  });
+
+  it('puts nothing on nodes that are closed or in another zone', () => {
+    const room = new PlainRoom([node('a', 1_000, { isClosed: true }), node('b', 1_000, { zone: 'x' })], []);
+    expect([
+      room.takes(pod(1), 'a'),
+      room.takes(pod(1, { zone: 'y' }), 'b'),
+      room.takes(pod(1, { zone: 'x' }), 'b'),
+    ]).toEqual([false, false, true]);
+  });
+
+  it('finds the only way there is, and says that not every way is one', () => {
+    // 3 + 2 and 4: whoever puts the 2 on the node of 4 has no room for the 4 any more.
+    const room = new PlainRoom([node('a', 5), node('b', 4)], []);
+    const members = [pod(3), pod(2), pod(4)];
+    expect(room.takesTogether(members, 3)).toBe(true);
+    expect(room.takesAnyhow(members, 3)).toBe(false);
+    expect(room.takesTogether([...members, pod(1)], 4)).toBe(false);
+    expect(room.takesAnyhow([pod(2), pod(2), pod(2), pod(2)], 4)).toBe(true);
+  });
+
+  it('needs no more of the pods than it is asked for', () => {
+    const room = new PlainRoom([node('a', 4)], []);
+    expect(room.takesTogether([pod(9), pod(2), pod(2)], 2)).toBe(true);
+    expect(room.takesTogether([pod(9), pod(2), pod(2)], 3)).toBe(false);
+  });
+});

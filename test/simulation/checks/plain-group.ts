@@ -1,0 +1,61 @@
+import type { StoreRecord } from '../world/record.ts';
+import { hasEnded, isOnNode, isOpen, plainGroup, plainNode, plainPod } from './plain-objects.ts';
+import type { PlainGroup, PlainNode, PlainPod } from './plain-objects.ts';
+
+/** Up to which version of each resource to look. Default: now. */
+export interface View {
+  readonly pods: number;
+  readonly nodes: number;
+  readonly podgroups: number;
+}
+
+export const latest: View = { pods: Infinity, nodes: Infinity, podgroups: Infinity };
+
+export function podsIn(record: StoreRecord, view: View = latest): PlainPod[] {
+  return [...record.all('pods', view.pods)].map(plainPod);
+}
+
+export function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
+  return [...record.all('nodes', view.nodes)].map(plainNode);
+}
+
+/** All nodes but the one to which every Binding is refused. */
+export function usableNodes(record: StoreRecord, forbidden: string | undefined): PlainNode[] {
+  return nodesIn(record).filter(({ name }) => name !== forbidden);
+}
+
+export function groupsIn(record: StoreRecord, view: View = latest): PlainGroup[] {
+  return [...record.all('podgroups', view.podgroups)].map(plainGroup);
+}
+
+export function groupNamed(record: StoreRecord, name: string, view: View = latest): PlainGroup | undefined {
+  const object = record.get('podgroups', `default/${name}`, view.podgroups);
+  return object && plainGroup(object);
+}
+
+/** The members of one group object, by what they are good for. */
+export interface Tally {
+  /** On nodes for this very group object. */
+  readonly bound: readonly PlainPod[];
+  readonly succeeded: number;
+  /** They wait for a node. */
+  readonly open: readonly PlainPod[];
+}
+
+export function tallyOf({ name, uid }: PlainGroup, pods: readonly PlainPod[]): Tally {
+  const members = pods.filter((pod) => pod.group === name && (pod.boundFor === undefined || pod.boundFor === uid));
+  return {
+    bound: members.filter((pod) => isOnNode(pod) && !pod.isLeaving),
+    succeeded: members.filter(({ phase }) => phase === 'Succeeded').length,
+    open: members.filter((pod) => isOpen(pod)),
+  };
+}
+
+/** Pods that take up room, with where: those on nodes, and those that the API says are nominated there. */
+export function takenRoom(pods: readonly PlainPod[]): (readonly [PlainPod, string])[] {
+  return pods.flatMap((pod) => {
+    if (isOnNode(pod)) return [[pod, pod.node] as const];
+    const isComing = pod.nominatedNode !== '' && !hasEnded(pod) && !pod.isLeaving;
+    return isComing ? [[pod, pod.nominatedNode] as const] : [];
+  });
+}

@@ -1,0 +1,130 @@
+import type { Call } from '../world/call.ts';
+import type { Checker, Evidence } from './evidence.ts';
+import { isOnNode, plainPod } from './plain-objects.ts';
+import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
+
+interface Plan {
+  readonly process: Call['process'];
+  readonly group: string;
+  readonly quorum: number;
+  readonly begunAt: number;
+  /** Index in the record of the first change after it began. */
+  readonly changesFrom: number;
+  /** uids of members for which a Binding was sent, by whatever plan, or that were bound when it began. */
+  readonly members: Set<string>;
+}
+
+/** Bindings of a plan go out together, unless a rate limit or a connection keeps some: that long at most. */
+const togetherMs = 20_000;
+
+/**
+ * I1 when a Binding is sent: on what its sender had been told by then (the versions that had reached it), the pod is there, unbound, not
+ * leaving and a member, its node is there, and as many members are bound or able as the group needs. And a plan is whole: Bindings go out
+ * for the whole quorum that its annotation names, unless something that the plan rests on changed on the way.
+ *
+ * What a scheduler planned and did not send is not seen.
+ */
+export class QuorumChecker implements Checker {
+  readonly #evidence: Evidence;
+  /** plan -> what is known of it */
+  readonly #plans = new Map<string, Plan>();
+  /** process name -> uids of pods for which it has sent a Binding */
+  readonly #sent = new Map<string, Set<string>>();
+
+  constructor(evidence: Evidence) {
+    this.#evidence = evidence;
+  }
+
+  sent(call: Call): void {
+    if (call.of !== 'bind') return;
+    const { record } = this.#evidence;
+    const { told, process } = call;
+    const { metadata, target } = JSON.parse(String(call.request.body));
+    const { namespace, name } = metadata;
+    const say = (what: string): void =>
+      this.#evidence.violated('I1', `${process.name} sent a Binding of ${name} to ${target.name}: ${what}`);
+    const object = record.get('pods', `${namespace}/${name}`, told.pods);
+    const pod = object && plainPod(object);
+    // One that names no uid is for whatever has the name; what that comes to is seen when it has been carried out.
+    const uid: string | undefined = metadata.uid ?? pod?.uid;
+    if (pod === undefined || uid === undefined || pod.uid !== uid) return say('it had been told that the pod is gone');
+    if (pod.isLeaving) return say('it had been told that the pod is leaving');
+    if (pod.node !== '' && pod.node !== target.name) return say(`it had been told that the pod is on ${pod.node}`);
+    if (record.get('nodes', `/${target.name}`, told.nodes) === undefined)
+      return say('it had been told that the node is gone');
+    const ofProcess = this.#sent.get(process.name) ?? new Set();
+    this.#sent.set(process.name, ofProcess.add(uid));
+    if (pod.group === undefined) return;
+    const group = groupNamed(record, pod.group, told);
+    if (group === undefined) return say(`it had been told that its group ${pod.group} is gone`);
+    const boundFor = metadata.annotations?.['tutti.dev/pod-group-uid'];
+    if (boundFor !== group.uid)
+      return say(`it is for ${boundFor}, and it had been told that the group is ${group.uid} now`);
+    const pods = podsIn(record, told);
+    const { bound, open } = tallyOf(group, pods);
+    const isStarted = this.#evidence.started.has(group.uid);
+    const able = bound.length + open.length;
+    if (!isStarted && able < group.minMember)
+      say(`${able} members are bound or able, of the ${group.minMember} that it needs`);
+    const planId: string | undefined = metadata.annotations?.['tutti.dev/plan'];
+    if (planId === undefined || isStarted) return;
+    const plan =
+      this.#plans.get(planId) ?? this.#begin(planId, call, pod.group, Number(metadata.annotations['tutti.dev/quorum']));
+    plan.members.add(uid);
+  }
+
+  done(call: Call): void {
+    if (call.of !== 'bind' || call.status! >= 300) return;
+    const { metadata } = JSON.parse(String(call.request.body));
+    const key = `${metadata.namespace}/${metadata.name}`;
+    const { record } = this.#evidence;
+    const meant = record.get('pods', key, call.told.pods);
+    const bound = record.get('pods', key);
+    if (meant === undefined || bound === undefined || plainPod(meant).uid === plainPod(bound).uid) return;
+    this.#evidence.violated(
+      'I1',
+      `${call.process.name} bound another ${metadata.name} than the one that it had been told of`,
+    );
+  }
+
+  settled(): void {
+    for (const [id, plan] of this.#plans) this.#look(id, plan);
+  }
+
+  #begin(id: string, { process, sentAt, told }: Call, group: string, quorum: number): Plan {
+    const { record } = this.#evidence;
+    const sent = this.#sent.get(process.name)!;
+    const counted = podsIn(record, told).filter((pod) => pod.group === group && (isOnNode(pod) || sent.has(pod.uid)));
+    const plan = {
+      process,
+      group,
+      quorum,
+      begunAt: sentAt,
+      changesFrom: record.changes.length,
+      members: new Set(counted.map(({ uid }) => uid)),
+    };
+    this.#plans.set(id, plan);
+    return plan;
+  }
+
+  #look(id: string, { process, group, quorum, begunAt, changesFrom, members }: Plan): void {
+    const { record } = this.#evidence;
+    if (members.size >= quorum) return;
+    // Whoever is gone, or was not there for a while, could not go on.
+    if (!process.isAlive || process.wasPaused)
+      return this.#evidence.excused('a plan is not whole: its process was stopped');
+    const isMoved = record.changes
+      .slice(Math.max(0, changesFrom - 40))
+      .some(({ at, by, resource, object, previous }) => {
+        if (at < begunAt - 2_000 || at > begunAt + togetherMs || by === process.name) return false;
+        if (resource === 'nodes' || resource.startsWith('podgroups')) return true;
+        if (resource !== 'pods') return false;
+        return plainPod(object).group === group || (previous !== undefined && plainPod(previous).group === group);
+      });
+    if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
+    this.#evidence.violated(
+      'I1',
+      `plan ${id} of group ${group} sent Bindings that make ${members.size} members, of the ${quorum} that it is for`,
+    );
+  }
+}

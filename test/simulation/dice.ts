@@ -1,0 +1,28 @@
+import { seededRandom } from '../../src/base/random.ts';
+import { mix } from './world/mix.ts';
+
+/** The draws of one scenario. */
+export class Dice {
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(mix(seed, 0));
+  }
+
+  /** Whole, both ends included. */
+  int(from: number, to: number): number {
+    return from + Math.floor(this.#random() * (to - from + 1));
+  }
+
+  chance(share: number): boolean {
+    return this.#random() < share;
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.#random() * from.length)]!;
+  }
+
+  some<T>(least: number, most: number, make: (i: number) => T): T[] {
+    return Array.from({ length: this.int(least, most) }, (_, i) => make(i));
+  }
+}

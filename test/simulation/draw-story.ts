@@ -1,0 +1,193 @@
+import type { Dice } from './dice.ts';
+import type { Fault, GroupPlan, MemberPlan, NodePlan, Step } from './scenario.ts';
+
+/** A few steps and faults that belong together, on a node of their own: what chance alone would seldom bring about. */
+export interface Story {
+  readonly node: NodePlan;
+  readonly steps: readonly Step[];
+  readonly faults: readonly Fault[];
+  /** Two schedulers stand for election. */
+  readonly needsStandby?: true;
+  /** The watches are slow, so that it matters what is assumed. */
+  readonly watchLagMs?: number;
+  /** Bindings of these pods are refused for ever. */
+  readonly forbiddenPods?: readonly string[];
+}
+
+const zone = 'story';
+
+function node(milliCpu: number): NodePlan {
+  return { name: 'story', milliCpu, mebibytes: 4_096, pods: 10, labels: { zone }, isReserved: true };
+}
+
+function group(
+  name: string,
+  minMember: number,
+  members: readonly MemberPlan[],
+  more: Partial<GroupPlan> = {},
+): GroupPlan {
+  return {
+    name,
+    minMember,
+    members: members.map((member) => ({ ...member, zone })),
+    priority: 0,
+    spacingMs: 0,
+    groupAfterMs: -20,
+    recreation: 'never',
+    ...more,
+  };
+}
+
+const small: MemberPlan = { milliCpu: 500, mebibytes: 64 };
+const whole: MemberPlan = { milliCpu: 1_000, mebibytes: 64 };
+
+function waiter(at: number, name = 'waiter', milliCpu = 1_000): Step {
+  return { at, kind: 'create-pod', name, pod: { milliCpu, mebibytes: 64, zone }, priority: 0 };
+}
+
+function onBinding(pod: string, kind: (Fault & { on: 'call' })['kind'], ms = 0, nth = 0): Fault {
+  return { on: 'call', role: 'scheduler', of: 'bind', pod, nth, kind, ms };
+}
+
+const stories: readonly ((dice: Dice, at: number) => Story)[] = [
+  /** Room that another scheduler keeps by nominating is given up again. */
+  function nominationIsWithdrawn(dice, at) {
+    const name = 'nominated';
+    const later = at + dice.int(3_000, 5_000);
+    const end: Step = dice.chance(0.5)
+      ? { at: later, kind: 'nominate', group: name, member: 0, node: '' }
+      : { at: later, kind: 'delete-member', group: name, member: 0 };
+    return {
+      node: node(1_500),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 2, [whole], { priority: 100 }) },
+        { at: at + 500, kind: 'nominate', group: name, member: 0, node: 'story' },
+        waiter(at + 1_500),
+        end,
+      ],
+      faults: [],
+    };
+  },
+  /** A pod is resized to more, somebody waits, and it is resized to less. */
+  function podShrinks(dice, at) {
+    const name = 'resized';
+    return {
+      node: node(2_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 1, [small]) },
+        { at: at + 2_000, kind: 'resize-pod', group: name, member: 0, milliCpu: 1_750 },
+        waiter(at + 4_500),
+        { at: at + dice.int(6_500, 9_000), kind: 'resize-pod', group: name, member: 0, milliCpu: 250 },
+      ],
+      faults: [],
+    };
+  },
+  /** Room is kept for a member that cannot be bound, until nobody wants it any more. */
+  function repairIsGivenUp(dice, at) {
+    const name = 'abandoned';
+    return {
+      node: node(2_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 2, [whole, whole]) },
+        waiter(at + dice.int(1_000, 2_000)),
+        { at: at + dice.int(2_500, 4_000), kind: 'delete-group', group: name, withMembers: false },
+      ],
+      faults: [],
+      forbiddenPods: [`${name}-1`],
+    };
+  },
+  /** Nobody says whether a pod was bound, and another waits for its room. */
+  function bindingIsInDoubt(dice, at) {
+    const reads = dice.chance(0.5) ? dice.int(2, 6) : 0;
+    return {
+      node: node(1_000),
+      steps: [waiter(at, 'doubted'), waiter(at + dice.int(10, 400), 'second')],
+      faults: [
+        onBinding('doubted', dice.pick(['lost-answer', 'done-500', 'done-503'])),
+        ...Array.from({ length: reads }, (_, nth): Fault => {
+          return { on: 'call', role: 'scheduler', of: 'read', pod: 'doubted', nth, kind: 'refuse-403', ms: 0 };
+        }),
+      ],
+      watchLagMs: 3_000,
+    };
+  },
+  /** The leader binds a pod and is gone; the one that follows has not been told, and knows of another that goes first. */
+  function standbyIsStale(dice, at) {
+    const late = at + 3_000;
+    return {
+      node: node(1_000),
+      steps: [
+        waiter(late, 'first'),
+        { ...waiter(late + 600, 'second'), priority: 100 } as Step,
+        { at: late + dice.int(2_300, 3_000), kind: 'crash', role: 'scheduler', downMs: 40_000 },
+      ],
+      faults: [
+        onBinding('first', 'slow-request', 2_000),
+        {
+          on: 'watch',
+          role: 'scheduler',
+          process: 'scheduler-2',
+          resource: 'pods',
+          nth: 0,
+          notBefore: late + 1_500,
+          kind: 'half-open',
+          ms: 0,
+        },
+      ],
+      needsStandby: true,
+      watchLagMs: 20,
+    };
+  },
+  /** A group is made again while its members run, and one of them is replaced. */
+  function groupIsMadeAgain(dice, at) {
+    const name = 'remade';
+    const remakeAt = at + 3_000;
+    return {
+      node: node(2_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 2, [small, small], { recreation: 'same-name' }) },
+        { at: remakeAt - dice.int(100, 1_000), kind: 'delete-group', group: name, withMembers: false },
+        { at: remakeAt, kind: 'remake-group', group: name },
+        { at: remakeAt + dice.int(500, 2_000), kind: 'delete-member', group: name, member: 0 },
+      ],
+      faults: [],
+    };
+  },
+  /** A pod is replaced by another of its name while its Binding is on the way. */
+  function podIsReplaced(dice, at) {
+    const name = 'replaced';
+    return {
+      node: node(1_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 1, [whole], { recreation: 'same-name' }) },
+        { at: at + dice.int(300, 800), kind: 'delete-member', group: name, member: 0 },
+      ],
+      faults: [onBinding(`${name}-0`, 'slow-request', 5_000)],
+    };
+  },
+  /** A member is being deleted, and held up, when its group comes. */
+  function memberIsLeaving(dice, at) {
+    const name = 'leaving';
+    const held = { ...small, finalizer: true };
+    return {
+      node: node(2_000),
+      steps: [
+        {
+          at,
+          kind: 'create-group',
+          group: group(name, 2, [held, held], { recreation: 'same-name', groupAfterMs: 1_000 }),
+        },
+        { at: at + dice.int(300, 900), kind: 'delete-member', group: name, member: 0 },
+      ],
+      faults: [],
+    };
+  },
+  /** A Binding is refused with a conflict although nobody has bound the pod. */
+  function conflictIsFalse(_dice, at) {
+    return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'refuse-409')] };
+  },
+];
+
+export function drawStory(dice: Dice): Story {
+  return dice.pick(stories)(dice, dice.int(100, 4_000));
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { mutations } from './mutations.ts';
+import { MutationError, replaceOnce } from './spoil.ts';
+import { tryMutation } from './try-mutations.ts';
+
+const minute = 60_000;
+
+describe('a deliberate defect', () => {
+  it.each(mutations.map((mutation) => [mutation.name, mutation] as const))(
+    '"%s" is one of the code as it is',
+    (name, mutation) => {
+      for (const piece of [mutation, ...(mutation.and ?? [])]) {
+        const path = new URL(`../../src/${piece.file}`, import.meta.url);
+        expect(() => replaceOnce(readFileSync(path, 'utf8'), piece, piece.file, name)).not.toThrow();
+      }
+    },
+  );
+
+  it('is described anew when its piece of source has changed, or is there twice', () => {
+    const piece = { find: 'a();', replace: '' };
+    expect(replaceOnce('x a(); y', piece, 'f.ts', 'no-a')).toBe('x  y');
+    expect(() => replaceOnce('b();', piece, 'f.ts', 'no-a')).toThrow(MutationError);
+    expect(() => replaceOnce('a(); a();', piece, 'f.ts', 'no-a')).toThrow('there 2 times');
+  });
+
+  it('has a name of its own, and there are at least twenty', () => {
+    expect(new Set(mutations.map(({ name }) => name)).size).toBe(mutations.length);
+    expect(mutations.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it.each(['bind-before-quorum', 'forget-unreserve', 'verdict-for-the-first-only'])(
+    '"%s" is seen within its seeds',
+    async (name) => {
+      const mutation = mutations.find((each) => each.name === name)!;
+      const { caught } = await tryMutation(mutation, 2);
+      expect(caught).toBeDefined();
+    },
+    10 * minute,
+  );
+});

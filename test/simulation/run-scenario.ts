@@ -1,0 +1,151 @@
+import { BoundedWorkChecker } from './checks/bounded-work.ts';
+import type { Checker, Evidence, Violation } from './checks/evidence.ts';
+import { GroupStatusChecker } from './checks/group-status.ts';
+import { OneWriterChecker } from './checks/one-writer.ts';
+import { OverCommitChecker } from './checks/over-commit.ts';
+import { PartialGroupChecker } from './checks/partial-groups.ts';
+import { groupNamed, podsIn, tallyOf } from './checks/plain-group.ts';
+import { plainPod } from './checks/plain-objects.ts';
+import { QuorumChecker } from './checks/quorum.ts';
+import { WaitingChecker } from './checks/waiting.ts';
+import { settlingMs } from './settling.ts';
+import type { FaultPlaces } from './world/faults.ts';
+import type { Scenario } from './scenario.ts';
+import type { StoreRecord } from './world/record.ts';
+import { schedulerName } from './world/start-scheduler.ts';
+import { World } from './world/world.ts';
+
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  /** Of all that was committed, in order: equal runs have equal ones. */
+  readonly digest: string;
+  /** Fault or step -> how often it happened. */
+  readonly struck: Readonly<Record<string, number>>;
+  /** Reason -> how often it was said. */
+  readonly excused: Readonly<Record<string, number>>;
+  /** Where a fault can be put on. */
+  readonly places: FaultPlaces;
+  readonly turns: number;
+  /** Virtual. */
+  readonly lastedMs: number;
+}
+
+/**
+ * Messages are brought up to date for so long after the last event: one whose cause has not changed is rewritten after a minute, and what a
+ * verdict that is a minute old says is looked at again, every half minute.
+ */
+const lastWordsMs = 110_000;
+/** After that nothing is to happen for so long; the flush of the queue may bring one more message up to date. */
+const quietMs = 20_000;
+/** How often somebody writes then what scheduling does not read. */
+const pokes = 3;
+/** A run that takes more turns goes in circles. */
+const mostTurns = 20_000;
+
+export interface RunOptions {
+  /** Gets a line for each thing that happens. */
+  readonly trace?: (line: string) => void;
+  /** The run is over when everything has come to rest: nobody looks whether it stays so. Default: somebody does. */
+  readonly endsAtRest?: boolean;
+}
+
+/** Runs a scenario to its end, or to the first moment at which something is violated. Deterministic. */
+export async function runScenario(
+  scenario: Scenario,
+  { trace, endsAtRest = false }: RunOptions = {},
+): Promise<Outcome> {
+  const violations: Violation[] = [];
+  const excused: Record<string, number> = {};
+  const started = new Set<string>();
+  let checkers: Checker[] = [];
+  const world = new World({
+    scenario,
+    trace,
+    observer: {
+      sent: (call) => checkers.forEach((checker) => checker.sent?.(call)),
+      done: (call) => checkers.forEach((checker) => checker.done?.(call)),
+    },
+  });
+  const { record } = world.plane;
+  const evidence: Evidence = {
+    record,
+    now: () => world.timeline.now,
+    started,
+    violated: (invariant, what) => {
+      trace?.(`${world.timeline.now.toFixed(0)} VIOLATED ${invariant}: ${what}`);
+      violations.push({ invariant, at: world.timeline.now, what });
+    },
+    excused: (reason) => {
+      excused[reason] = (excused[reason] ?? 0) + 1;
+    },
+  };
+  world.plane.subscribe(({ resource, object }) => {
+    const name =
+      resource === 'pods' ? plainPod(object).group : resource.startsWith('podgroups') ? nameIn(object) : undefined;
+    if (name !== undefined) noteStart(record, name, started);
+  });
+  checkers = [
+    new QuorumChecker(evidence),
+    new OverCommitChecker(evidence),
+    new OneWriterChecker(evidence),
+    new BoundedWorkChecker(evidence),
+    new PartialGroupChecker(evidence, scenario.forbiddenNode),
+    new WaitingChecker(evidence, { schedulerName, forbiddenNode: scenario.forbiddenNode }),
+    ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
+  ];
+  try {
+    await world.open();
+    const goesOn = async (until: () => number): Promise<boolean> => {
+      while (world.timeline.now < until()) {
+        if (!(await world.runUntil(until(), mostTurns, () => violations.length > 0))) {
+          if (violations.length === 0) evidence.violated('I9', `more than ${mostTurns} turns: it goes in circles`);
+          return false;
+        }
+      }
+      return true;
+    };
+    if (await goesOn(() => world.disturbedUntil + settlingMs(scenario, world.faults.struck))) {
+      for (const checker of checkers) checker.settled?.();
+      const quietFrom = world.timeline.now + lastWordsMs;
+      // Renewing a Lease for minutes would be most of the work of all runs; and what is refused for ever is tried for ever.
+      const looksOn =
+        !endsAtRest && violations.length === 0 && !scenario.scheduler.elects && scenario.forbiddenNode === undefined;
+      if (looksOn && (await goesOn(() => quietFrom))) {
+        for (const checker of checkers) checker.quiet?.();
+        const attemptsBefore = await world.attempts();
+        for (let poked = 0; poked < pokes; poked++) {
+          world.timeline.after((poked * quietMs) / pokes, () => world.pokeWhoWaits());
+        }
+        if (await goesOn(() => quietFrom + quietMs)) {
+          const attempts = (await world.attempts()) - attemptsBefore;
+          for (const checker of checkers) checker.ended?.(attempts);
+        }
+      }
+    }
+    if (world.plane.misuses.length > 0)
+      throw new Error(`the scenario asks for what is not allowed: ${world.plane.misuses[0]}`);
+    return {
+      violations,
+      digest: record.digest,
+      struck: Object.fromEntries(world.faults.struck),
+      excused,
+      places: world.faults.places,
+      turns: world.timeline.count,
+      lastedMs: world.timeline.now,
+    };
+  } finally {
+    world.close();
+  }
+}
+
+function nameIn(object: any): string {
+  return object.metadata.name;
+}
+
+/** A group has started when its quorum was on nodes once. */
+function noteStart(record: StoreRecord, name: string, started: Set<string>): void {
+  const group = groupNamed(record, name);
+  if (group === undefined || started.has(group.uid)) return;
+  const { bound, succeeded } = tallyOf(group, podsIn(record));
+  if (bound.length + succeeded >= group.minMember) started.add(group.uid);
+}

@@ -1,0 +1,197 @@
+/** Everything that a run depends on, as plain data: a run is a function of it. Times in milliseconds from the start. */
+export interface Scenario {
+  /** Luck that is not written down below: latencies, uids, what the processes draw. */
+  readonly seed: number;
+  readonly nodes: readonly NodePlan[];
+  readonly scheduler: SchedulerPlan;
+  readonly hasController: boolean;
+  /** A node to which every Binding is refused with 403, for ever, as by an admission webhook. */
+  readonly forbiddenNode?: string;
+  /** Pods of which every Binding is refused so. */
+  readonly forbiddenPods?: readonly string[];
+  readonly network: NetworkPlan;
+  readonly steps: readonly Step[];
+  readonly faults: readonly Fault[];
+  /** Faults on calls and watches strike until then, if that is later than the last step. */
+  readonly faultsUntil?: number;
+}
+
+export interface NodePlan {
+  readonly name: string;
+  readonly milliCpu: number;
+  readonly mebibytes: number;
+  readonly pods: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Takes only pods that name its zone. */
+  readonly isReserved?: boolean;
+}
+
+export interface SchedulerPlan {
+  /** Instances that stand for election; one alone leads without an election unless `elects`. */
+  readonly instances: number;
+  readonly elects: boolean;
+  readonly qps: number;
+  readonly burst: number;
+  /** A Permit plugin holds every pod for so long; 0: there is none. */
+  readonly permitMs: number;
+  /** A PreBind plugin takes up to so long, and for `volumesFailForMs` fails now and then; 0: there is none. */
+  readonly preBindMs: number;
+}
+
+export interface NetworkPlan {
+  /** Each way takes between half of it and all of it. */
+  readonly latencyMs: number;
+  readonly watchLagMs: number;
+  readonly bookmarks: boolean;
+}
+
+export interface MemberPlan {
+  readonly milliCpu: number;
+  readonly mebibytes: number;
+  readonly hostPort?: number;
+  readonly gated?: boolean;
+  readonly finalizer?: boolean;
+  readonly zone?: string;
+}
+
+/** What whoever owns members does about one that is deleted or has failed. */
+export type Recreation = 'never' | 'same-name' | 'new-name';
+
+export interface GroupPlan {
+  readonly name: string;
+  readonly minMember: number;
+  readonly members: readonly MemberPlan[];
+  readonly priority: number;
+  /** Between one member and the next. */
+  readonly spacingMs: number;
+  /** The group object comes so long after the first member; negative: before it. */
+  readonly groupAfterMs: number;
+  readonly recreation: Recreation;
+}
+
+/** What happens in the world besides scheduling. One that makes no sense any more (its pod is gone) does nothing. */
+export type Step = { readonly at: number } & (
+  | { readonly kind: 'create-group'; readonly group: GroupPlan }
+  | { readonly kind: 'create-pod'; readonly name: string; readonly pod: MemberPlan; readonly priority: number }
+  | { readonly kind: 'resize-group'; readonly group: string; readonly minMember: number }
+  | { readonly kind: 'delete-group'; readonly group: string; readonly withMembers: boolean }
+  | { readonly kind: 'remake-group'; readonly group: string }
+  | { readonly kind: 'delete-member'; readonly group: string; readonly member: number }
+  | { readonly kind: 'relabel-member'; readonly group: string; readonly member: number; readonly to: string }
+  | { readonly kind: 'ungate'; readonly group: string }
+  | {
+      readonly kind: 'finish-member';
+      readonly group: string;
+      readonly member: number;
+      readonly phase: 'Succeeded' | 'Failed';
+    }
+  | { readonly kind: 'nominate'; readonly group: string; readonly member: number; readonly node: string }
+  | { readonly kind: 'resize-pod'; readonly group: string; readonly member: number; readonly milliCpu: number }
+  | { readonly kind: 'foreign-pod'; readonly node: string; readonly milliCpu: number; readonly forMs: number }
+  | { readonly kind: 'node-gone'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'node-unready'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'node-cordoned'; readonly node: string; readonly forMs: number }
+  | { readonly kind: 'node-refuses'; readonly node: string; readonly pods: number }
+  | { readonly kind: 'node-shrinks'; readonly node: string; readonly milliCpu: number; readonly forMs: number }
+  | { readonly kind: 'crash'; readonly role: 'scheduler' | 'controller'; readonly downMs: number }
+  | { readonly kind: 'pause'; readonly role: 'scheduler' | 'controller'; readonly forMs: number }
+  | { readonly kind: 'clock-jump'; readonly role: 'scheduler' | 'controller'; readonly ms: number }
+  | { readonly kind: 'forget-history' }
+  | { readonly kind: 'end-watches' }
+);
+
+/** What a call is for. `any` in a fault: any but Lease and watch. */
+export type CallClass = 'bind' | 'read' | 'verdict' | 'event' | 'list' | 'lease' | 'evict' | 'status' | 'other';
+
+export const callFaults = [
+  'refuse-403',
+  'refuse-409',
+  'refuse-429',
+  'refuse-500',
+  'refuse-503',
+  'done-500',
+  'done-503',
+  'lost-request',
+  'lost-answer',
+  'silent-request',
+  'silent-answer',
+  'slow-request',
+  'slow-answer',
+  'late-request',
+  'waits-for-connection',
+  'crash-before',
+  'crash-after',
+  'pause-before',
+] as const;
+export type CallFault = (typeof callFaults)[number];
+
+export const watchFaults = [
+  'cut',
+  'cut-mid-line',
+  'duplicate',
+  'half-open',
+  'lag',
+  'expired',
+  'refuse-open-410',
+  'refuse-open-500',
+] as const;
+export type WatchFault = (typeof watchFaults)[number];
+
+export type WatchedResource = 'pods' | 'nodes' | 'podgroups';
+
+export type Fault =
+  | {
+      readonly on: 'call';
+      readonly role: 'scheduler' | 'controller';
+      readonly of: CallClass | 'any';
+      /** Only calls that have to do with the pod of that name count. */
+      readonly pod?: string;
+      /** The nth such call of that role, from 0. */
+      readonly nth: number;
+      readonly kind: CallFault;
+      readonly ms: number;
+    }
+  | {
+      readonly on: 'watch';
+      readonly role: 'scheduler' | 'controller';
+      readonly resource: WatchedResource;
+      /** Only those of the instance of that name count. */
+      readonly process?: string;
+      /** The nth line, or the nth opening, of that role and resource. */
+      readonly nth: number;
+      /** Whichever is the first from that time on, in its place. */
+      readonly notBefore?: number;
+      readonly kind: WatchFault;
+      readonly ms: number;
+    }
+  | {
+      readonly on: 'outage';
+      readonly role: 'scheduler' | 'controller';
+      readonly from: number;
+      readonly to: number;
+      readonly kind: 'refuse-429' | 'refuse-500' | 'refuse-503' | 'done-500' | 'lost-request' | 'lost-answer';
+      /** Of the calls. */
+      readonly share: number;
+    };
+
+/** The name of a fault or step, as coverage counts them. */
+export function nameOf(happening: Fault | Step): string {
+  return 'on' in happening ? `${happening.on}/${happening.kind}` : `step/${happening.kind}`;
+}
+
+export const volumesFailForMs = 15_000;
+
+/** When the last step and outage are over; faults on calls and watches strike no later. */
+export function calmFrom({ steps, faults, scheduler, faultsUntil = 0 }: Scenario): number {
+  let calm = Math.max(faultsUntil, scheduler.preBindMs > 0 ? volumesFailForMs : 0);
+  for (const step of steps) {
+    const lastsMs = 'forMs' in step ? step.forMs : 'downMs' in step ? step.downMs : 0;
+    const comingMs =
+      step.kind === 'create-group'
+        ? step.group.members.length * step.group.spacingMs + Math.max(0, step.group.groupAfterMs)
+        : 0;
+    calm = Math.max(calm, step.at + lastsMs + comingMs);
+  }
+  for (const fault of faults) calm = Math.max(calm, fault.on === 'outage' ? fault.to : 0);
+  return calm;
+}

@@ -1,0 +1,172 @@
+// npm run simulate: see README.md beside it.
+import { availableParallelism } from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { addCounts } from './batch.ts';
+import type { BatchOutcome, FailedSeed } from './batch.ts';
+import { drawScenario } from './draw-scenario.ts';
+import { parseCase } from './exhaustive.ts';
+import { exhaustively } from './exhaustively.ts';
+import { tryMutations } from './try-mutations.ts';
+import { runScenario } from './run-scenario.ts';
+import { callFaults, watchFaults } from './scenario.ts';
+import { formatKept, keep, parseKept, shrink } from './shrink.ts';
+import { WorkerPool } from './worker-pool.ts';
+import type { Task } from './worker.ts';
+
+const usage = `usage: npm run simulate -- WHAT
+
+  --seeds N [--from N]       run so many seeds, from 1 or from that one
+  --seed N [--only s0,f1]    run one again, or only these steps and faults of it
+           [--trace]         and say what happens
+  --exhaustive               every fault at every call, where it is small
+  --case TEXT [--trace]      run one of those again
+  --mutations [NAME...]      is each deliberate defect caught, or those?
+           [--seeds N]       within so many seeds, where more are allowed
+  --workers N                threads; default: as many as there are processors`;
+
+const batchSize = 20;
+/** Failed seeds that are shrunk; beyond it they are named only. */
+const mostShrunk = 3;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function wholeNumber(text: string | undefined, flag: string, least: number): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  process.stderr.write(`${flag} ${text}: must be a whole number, at least ${least}\n`);
+  process.exit(2);
+}
+
+function* batches(from: number, count: number): Iterable<Task> {
+  for (let at = from; at < from + count; at += batchSize) {
+    yield { kind: 'seeds', from: at, count: Math.min(batchSize, from + count - at) };
+  }
+}
+
+async function runMany(from: number, count: number, workers: number): Promise<boolean> {
+  const begun = performance.now();
+  const pool = new WorkerPool(workers);
+  const failed: FailedSeed[] = [];
+  const struck: Record<string, number> = {};
+  const excused: Record<string, number> = {};
+  let [runs, turns, lastedMs, saidAt] = [0, 0, 0, begun];
+  await pool.run<BatchOutcome>(batches(from, count), (outcome) => {
+    runs += outcome.runs;
+    turns += outcome.turns;
+    lastedMs += outcome.lastedMs;
+    failed.push(...outcome.failed);
+    addCounts(struck, outcome.struck);
+    addCounts(excused, outcome.excused);
+    for (const { seed, violation } of outcome.failed) say(`seed ${seed}: ${violation.invariant}: ${violation.what}`);
+    if (performance.now() - saidAt > 30_000) {
+      saidAt = performance.now();
+      say(`${runs} of ${count} seeds, ${failed.length} violated, ${Math.round((saidAt - begun) / 1000)} s`);
+    }
+    return true;
+  });
+  await pool.close();
+  const seconds = (performance.now() - begun) / 1000;
+  say('');
+  table(
+    'what happened',
+    [...callFaults.map((kind) => `call/${kind}`), ...watchFaults.map((kind) => `watch/${kind}`)],
+    struck,
+  );
+  table('excused', [], excused);
+  const hours = lastedMs / 3_600_000;
+  say(
+    `${runs} seeds, ${failed.length} violated; ${seconds.toFixed(0)} s on ${workers} threads (${((seconds * 1000 * workers) / runs).toFixed(1)} ms a seed and thread), ` +
+      `${turns} turns, ${hours.toFixed(0)} virtual hours`,
+  );
+  for (const { seed } of failed.slice(0, mostShrunk)) await explain(seed);
+  return failed.length === 0;
+}
+
+/** Names that never occurred are shown as well. */
+function table(title: string, names: readonly string[], counts: Readonly<Record<string, number>>): void {
+  const all = [...new Set([...names, ...Object.keys(counts)])].sort();
+  if (all.length === 0) return;
+  say(`${title}:`);
+  for (const name of all) say(`  ${String(counts[name] ?? 0).padStart(8)}  ${name}`);
+}
+
+/** The smallest form of what a seed violates, and how to see it again. */
+async function explain(seed: number): Promise<void> {
+  const scenario = drawScenario(seed);
+  const [violation] = (await runScenario(scenario)).violations;
+  if (violation === undefined) {
+    say(`seed ${seed} violates nothing when it is run alone: the simulation is not deterministic`);
+    return;
+  }
+  const smallest = await shrink(scenario, violation);
+  say('');
+  say(
+    `seed ${seed}, ${smallest.violation.invariant} at ${smallest.violation.at.toFixed(0)} ms: ${smallest.violation.what}`,
+  );
+  const { steps, faults } = keep(scenario, smallest.kept);
+  for (const part of [...steps, ...faults]) say(`  ${JSON.stringify(part)}`);
+  say(`  npm run simulate -- --seed ${seed}`);
+  say(`  npm run simulate -- --seed ${seed} --only ${formatKept(smallest.kept)} --trace`);
+}
+
+async function replayCase(text: string, traces: boolean): Promise<boolean> {
+  const scenario = orRefuse('--case', () => parseCase(text));
+  const outcome = await runScenario(scenario, traces ? { trace: say } : {});
+  for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
+  say(`${text}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
+  return outcome.violations.length === 0;
+}
+
+/** What the flag says, or the end with the reason why it cannot be. */
+function orRefuse<T>(flag: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    process.stderr.write(`${flag}: ${(error as Error).message}\n`);
+    return process.exit(2);
+  }
+}
+
+async function replay(seed: number, only: string | undefined, traces: boolean): Promise<boolean> {
+  let scenario = drawScenario(seed);
+  if (only !== undefined) scenario = orRefuse('--only', () => keep(scenario, parseKept(only, scenario)));
+  if (traces) say(JSON.stringify(scenario, undefined, 2));
+  const outcome = await runScenario(scenario, traces ? { trace: say } : {});
+  for (const { invariant, at, what } of outcome.violations) say(`${invariant} at ${at.toFixed(0)} ms: ${what}`);
+  say(`seed ${seed}: ${outcome.violations.length} violated, digest ${outcome.digest}, ${outcome.turns} turns`);
+  if (outcome.violations.length > 0 && only === undefined) await explain(seed);
+  return outcome.violations.length === 0;
+}
+
+const { values, positionals } = parseArgs({
+  options: {
+    seeds: { type: 'string' },
+    from: { type: 'string' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    trace: { type: 'boolean' },
+    exhaustive: { type: 'boolean' },
+    case: { type: 'string' },
+    mutations: { type: 'boolean' },
+    workers: { type: 'string' },
+  },
+  allowPositionals: true,
+});
+const workers = wholeNumber(values.workers, '--workers', 1) ?? availableParallelism();
+const seed = wholeNumber(values.seed, '--seed', 0);
+const seeds = wholeNumber(values.seeds, '--seeds', 1);
+let passed: boolean;
+if (seed !== undefined) passed = await replay(seed, values.only, values.trace === true);
+else if (values.case !== undefined) passed = await replayCase(values.case, values.trace === true);
+else if (values.exhaustive === true) passed = await exhaustively(workers, say);
+else if (values.mutations === true) passed = await tryMutations({ workers, names: positionals, most: seeds, say });
+else if (seeds !== undefined) passed = await runMany(wholeNumber(values.from, '--from', 0) ?? 1, seeds, workers);
+else {
+  process.stderr.write(`${usage}\n`);
+  process.exit(2);
+}
+process.exit(passed ? 0 : 1);

@@ -1,0 +1,55 @@
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { Buffer } from 'node:buffer';
+import type { Mutation } from './mutation.ts';
+
+const sources = new URL('../../src/', import.meta.url);
+
+export class MutationError extends Error {
+  override readonly name = 'MutationError';
+}
+
+/**
+ * Puts the defect into what this thread loads from now on; the sources on disk stay as they are. Throws MutationError when a piece of
+ * source that it replaces is not there exactly once: the code has changed, and the defect has to be described anew.
+ */
+export function spoil(mutation: Mutation): { assertApplied(): void } {
+  const pieces = [mutation, ...(mutation.and ?? [])];
+  const left = new Set(pieces);
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      const here = pieces.filter(({ file }) => url === new URL(file, sources).href);
+      if (here.length === 0) return loaded;
+      let source = Buffer.from(loaded.source as Uint8Array).toString('utf8');
+      for (const piece of here) {
+        source = replaceOnce(source, piece, fileURLToPath(url), mutation.name);
+        left.delete(piece);
+      }
+      return { ...loaded, source };
+    },
+  });
+  return {
+    assertApplied() {
+      const [first] = left;
+      if (first !== undefined)
+        throw new MutationError(`${mutation.name}: src/${first.file} is not loaded by the simulation`);
+    },
+  };
+}
+
+/** The source with the piece replaced. */
+export function replaceOnce(
+  source: string,
+  { find, replace }: Pick<Mutation, 'find' | 'replace'>,
+  path: string,
+  name: string,
+): string {
+  const count = source.split(find).length - 1;
+  if (count !== 1) {
+    throw new MutationError(
+      `${name}: in ${path} this is there ${count} times, not once; describe the defect anew:\n${find}`,
+    );
+  }
+  return source.replace(find, () => replace);
+}

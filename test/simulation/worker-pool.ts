@@ -1,0 +1,62 @@
+import { Worker } from 'node:worker_threads';
+import type { Mutation } from './mutation.ts';
+import type { Task } from './worker.ts';
+
+/** Threads that work off tasks, each one at a time. */
+export class WorkerPool {
+  readonly #workers: Worker[];
+
+  constructor(count: number, mutation?: Mutation) {
+    this.#workers = Array.from({ length: count }, () => {
+      return new Worker(new URL('./worker.ts', import.meta.url), {
+        workerData: { ...(mutation !== undefined && { mutation }) },
+        // A thread of a test run must not load what the run loads into its own.
+        execArgv: [],
+      });
+    });
+  }
+
+  /**
+   * Works off the tasks in order; `done` gets what came of each, in the order in which they end, and says whether to go on. Rejects
+   * when a thread fails, which no scenario may make it do.
+   */
+  async run<Outcome>(tasks: Iterable<Task>, done: (outcome: Outcome, task: Task) => boolean): Promise<void> {
+    const queue = tasks[Symbol.iterator]();
+    let goesOn = true;
+    const work = async (worker: Worker): Promise<void> => {
+      for (;;) {
+        const next = goesOn ? queue.next() : { done: true as const, value: undefined };
+        if (next.done === true) return;
+        const outcome = await this.#ask<Outcome>(worker, next.value);
+        goesOn = done(outcome, next.value) && goesOn;
+      }
+    };
+    await Promise.all(this.#workers.map(work));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+
+  #ask<Outcome>(worker: Worker, task: Task): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        worker.off('message', onMessage);
+        worker.off('error', onError);
+      };
+      const onError = (error: unknown): void => {
+        end();
+        reject(error as Error);
+      };
+      const onMessage = (message: { outcome?: Outcome; error?: string; ready?: boolean }): void => {
+        if (message.ready === true) return;
+        end();
+        if (message.error === undefined) resolve(message.outcome!);
+        else reject(new Error(`${JSON.stringify(task)}: ${message.error}`));
+      };
+      worker.on('message', onMessage);
+      worker.on('error', onError);
+      worker.postMessage(task);
+    });
+  }
+}

@@ -1,0 +1,126 @@
+import type { CallClass, CallFault, Fault, Scenario, WatchFault, WatchedResource } from '../scenario.ts';
+import { nameOf } from '../scenario.ts';
+import { share } from './mix.ts';
+import type { Role } from './process.ts';
+
+export interface Struck<Kind> {
+  readonly kind: Kind;
+  readonly ms: number;
+}
+
+export interface FaultPlaces {
+  /** role/class, or role/any -> how many calls */
+  readonly calls: ReadonlyMap<string, number>;
+  /** role/resource/lines or role/resource/openings -> how many */
+  readonly watches: ReadonlyMap<string, number>;
+}
+
+/** Whose watch it is. */
+interface Watcher {
+  readonly role: Role;
+  readonly name: string;
+}
+
+/** Says which fault strikes a call or a line of a watch, and counts what has struck. */
+export class Faults {
+  readonly #seed: number;
+  readonly #calmFrom: number;
+  readonly #faults: readonly Fault[];
+  /** role/class -> calls so far; role/any as well */
+  readonly #calls = new Map<string, number>();
+  /** role/resource/lines or role/resource/openings -> how many so far */
+  readonly #watches = new Map<string, number>();
+  /** Those that strike once, from a time on, and have. */
+  readonly #once = new Set<Fault>();
+  /** name -> how often it has struck */
+  readonly struck = new Map<string, number>();
+  /** When the last one struck. */
+  lastAt = 0;
+
+  constructor({ seed, faults }: Scenario, calmFrom: number) {
+    this.#seed = seed;
+    this.#calmFrom = calmFrom;
+    this.#faults = faults;
+  }
+
+  /** How many calls, lines of watches and openings of watches there were so far, on each of which a fault can be put. */
+  get places(): FaultPlaces {
+    return { calls: new Map(this.#calls), watches: new Map(this.#watches) };
+  }
+
+  /** `pod`: the name of the one that the call has to do with. */
+  ofCall(role: Role, of: CallClass, pod: string | undefined, now: number): Struck<CallFault> | undefined {
+    const nth = count(this.#calls, `${role}/${of}`);
+    const nthOfPod = pod === undefined ? -1 : count(this.#calls, `${role}/${of}/${pod}`);
+    const isAny = of !== 'lease';
+    const anyNth = isAny ? count(this.#calls, `${role}/any`) : -1;
+    for (const fault of this.#faults) {
+      if (fault.on === 'watch' || fault.role !== role) continue;
+      if (fault.on === 'outage') {
+        if (now < fault.from || now >= fault.to) continue;
+        if (share(this.#seed, 11, role.length, nth, of.length, fault.from) < fault.share) {
+          return this.#strikes(fault, { kind: fault.kind, ms: 1_000 }, now);
+        }
+        continue;
+      }
+      if (fault.pod !== undefined && fault.pod !== pod) continue;
+      const place = fault.of === 'any' ? anyNth : fault.pod === undefined ? nth : nthOfPod;
+      const isThis = (fault.of === of || fault.of === 'any') && fault.nth === place;
+      if (isThis && now <= this.#calmFrom) return this.#strikes(fault, { kind: fault.kind, ms: fault.ms }, now);
+    }
+    return undefined;
+  }
+
+  ofLine({ role, name }: Watcher, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
+    return this.#ofWatch(role, name, resource, 'lines', now, (kind) => !kind.startsWith('refuse-open'));
+  }
+
+  ofOpening({ role, name }: Watcher, resource: WatchedResource, now: number): Struck<WatchFault> | undefined {
+    return this.#ofWatch(role, name, resource, 'openings', now, (kind) => kind.startsWith('refuse-open'));
+  }
+
+  note(name: string): void {
+    count(this.struck, name);
+  }
+
+  #ofWatch(
+    role: Role,
+    process: string,
+    resource: WatchedResource,
+    what: 'lines' | 'openings',
+    now: number,
+    isMeant: (kind: WatchFault) => boolean,
+  ): Struck<WatchFault> | undefined {
+    const nth = count(this.#watches, `${role}/${resource}/${what}`);
+    const nthOfProcess = count(this.#watches, `${process}/${resource}/${what}`);
+    for (const fault of this.#faults) {
+      if (fault.on !== 'watch' || fault.role !== role || fault.resource !== resource) continue;
+      if (fault.process !== undefined && fault.process !== process) continue;
+      const place = fault.process === undefined ? nth : nthOfProcess;
+      if (!isMeant(fault.kind) || now > this.#calmFrom) continue;
+      if (fault.notBefore === undefined ? fault.nth !== place : !this.#isFirstFrom(fault, fault.notBefore, now))
+        continue;
+      return this.#strikes(fault, { kind: fault.kind, ms: fault.ms }, now);
+    }
+    return undefined;
+  }
+
+  #isFirstFrom(fault: Fault, notBefore: number, now: number): boolean {
+    if (now < notBefore || this.#once.has(fault)) return false;
+    this.#once.add(fault);
+    return true;
+  }
+
+  #strikes<Kind>(fault: Fault, struck: Struck<Kind>, now: number): Struck<Kind> {
+    this.note(nameOf(fault));
+    this.lastAt = Math.max(this.lastAt, now);
+    return struck;
+  }
+}
+
+/** How many there were before this one. */
+function count(counts: Map<string, number>, key: string): number {
+  const before = counts.get(key) ?? 0;
+  counts.set(key, before + 1);
+  return before;
+}

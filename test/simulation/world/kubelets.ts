@@ -1,0 +1,125 @@
+import { PlainRoom } from '../checks/plain-fit.ts';
+import { hasEnded, plainNode, plainPod } from '../checks/plain-objects.ts';
+import type { PlainPod } from '../checks/plain-objects.ts';
+import { podsPath } from './manifests.ts';
+import { share } from './mix.ts';
+import type { Plane } from './plane.ts';
+import type { Committed } from './record.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What nodes do with the pods that are bound to them, and what is done about pods whose node is gone. */
+export class Kubelets {
+  readonly #plane: Plane;
+  readonly #timeline: Timeline;
+  readonly #seed: number;
+  /** node name -> how many more pods it will refuse */
+  readonly #refusals = new Map<string, number>();
+  /** Nodes that do nothing at present. */
+  readonly #asleep = new Set<string>();
+  /** uid -> admitted or refused */
+  readonly #seen = new Set<string>();
+
+  constructor(options: { readonly plane: Plane; readonly timeline: Timeline; readonly seed: number }) {
+    this.#plane = options.plane;
+    this.#timeline = options.timeline;
+    this.#seed = options.seed;
+    this.#plane.subscribe((committed) => this.#changed(committed));
+  }
+
+  refuse(node: string, pods: number): void {
+    this.#refusals.set(node, pods);
+  }
+
+  sleep(node: string): void {
+    this.#asleep.add(node);
+  }
+
+  wake(node: string): void {
+    this.#asleep.delete(node);
+    for (const object of this.#plane.record.all('pods')) {
+      const pod = plainPod(object);
+      if (pod.node === node && pod.isLeaving) this.#endSoon(pod);
+      else if (pod.node === node && !hasEnded(pod)) this.#admitSoon(pod);
+    }
+  }
+
+  /** Deletes what a node that is gone has left, as the garbage collector of pods does. */
+  collect(node: string): void {
+    for (const object of this.#plane.record.all('pods')) {
+      const pod = plainPod(object);
+      if (pod.node === node) this.#plane.tell('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 });
+    }
+  }
+
+  /** Deletes what runs on a node that is not ready, with its grace: it goes when the node is back. */
+  evict(node: string): void {
+    for (const object of this.#plane.record.all('pods')) {
+      const pod = plainPod(object);
+      if (pod.node === node) this.#plane.tell('DELETE', `${podsPath}/${pod.name}`);
+    }
+  }
+
+  #changed({ resource, type, object, previous }: Committed): void {
+    if (resource !== 'pods' || type === 'DELETED') return;
+    const pod = plainPod(object);
+    const before = previous && plainPod(previous);
+    if (pod.isLeaving && before?.isLeaving !== true) {
+      if (pod.node !== '') this.#endSoon(pod);
+      if (hasFinalizers(object)) this.#releaseSoon(pod);
+      return;
+    }
+    if (pod.node !== '' && (before?.node ?? '') === '') this.#admitSoon(pod);
+  }
+
+  #admitSoon(pod: PlainPod): void {
+    this.#timeline.after(200 + 600 * share(this.#seed, 21, this.#timeline.count), () => this.#admit(pod));
+  }
+
+  #admit({ uid, key, name, node }: PlainPod): void {
+    const known = this.#plane.record.get('pods', key);
+    const nodeObject = this.#plane.record.get('nodes', node);
+    if (known === undefined || nodeObject === undefined || this.#asleep.has(node) || this.#seen.has(uid)) return;
+    const pod = plainPod(known);
+    if (pod.uid !== uid || pod.isLeaving || hasEnded(pod)) return;
+    this.#seen.add(uid);
+    const left = this.#refusals.get(node) ?? 0;
+    if (left > 0) this.#refusals.set(node, left - 1);
+    const others = [...this.#plane.record.all('pods')]
+      .map(plainPod)
+      .filter((other) => other.node === node && this.#seen.has(other.uid));
+    const running = others.filter((other) => !hasEnded(other));
+    const room = new PlainRoom(
+      [plainNode(nodeObject)],
+      running.map((other) => [other, node] as const),
+    );
+    const isRefused = left > 0 || room.excess(node) !== undefined;
+    const status = isRefused
+      ? { phase: 'Failed', reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu' }
+      : { phase: 'Running', conditions: [...conditionsOf(known), { type: 'Ready', status: 'True' }] };
+    this.#plane.tell('PATCH', `${podsPath}/${name}/status`, { metadata: { uid }, status });
+  }
+
+  #endSoon({ uid, key, name, node }: PlainPod): void {
+    this.#timeline.after(300 + 1_500 * share(this.#seed, 22, this.#timeline.count), () => {
+      const known = this.#plane.record.get('pods', key);
+      if (known === undefined || plainPod(known).uid !== uid || this.#asleep.has(node)) return;
+      this.#plane.tell('DELETE', `${podsPath}/${name}`, { gracePeriodSeconds: 0, preconditions: { uid } });
+    });
+  }
+
+  #releaseSoon({ uid, key, name }: PlainPod): void {
+    this.#timeline.after(2_500, () => {
+      const known = this.#plane.record.get('pods', key);
+      if (known === undefined || plainPod(known).uid !== uid) return;
+      this.#plane.tell('PATCH', `${podsPath}/${name}`, { metadata: { uid, finalizers: null } });
+    });
+  }
+}
+
+function hasFinalizers(object: any): boolean {
+  return (object.metadata.finalizers ?? []).length > 0;
+}
+
+function conditionsOf(object: any): object[] {
+  return (object.status?.conditions ?? []).filter(({ type }: { type: string }) => type !== 'Ready');
+}

@@ -1,0 +1,311 @@
+import { Buffer } from 'node:buffer';
+import type { Transport, TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
+import type { NetworkPlan, WatchedResource } from '../scenario.ts';
+import { classOf, podIn, watchedResource } from './call.ts';
+import type { Call } from './call.ts';
+import type { Faults } from './faults.ts';
+import { share } from './mix.ts';
+import { bytesOf } from './plane.ts';
+import type { Plane } from './plane.ts';
+import type { SimulatedProcess } from './process.ts';
+import type { Timeline } from './timeline.ts';
+import { WatchRelay } from './watch-relay.ts';
+
+export interface NetworkOptions {
+  readonly plan: NetworkPlan;
+  readonly seed: number;
+  readonly timeline: Timeline;
+  readonly plane: Plane;
+  readonly faults: Faults;
+  readonly observer: CallObserver;
+  /** Bindings to it are refused. */
+  readonly forbiddenNode?: string | undefined;
+  /** Bindings of them are refused. */
+  readonly forbiddenPods?: readonly string[] | undefined;
+}
+
+/** Told of each call, in the step in which it happens. */
+export interface CallObserver {
+  /** It is on the wire; nothing that becomes of its sender can stop it. */
+  sent(call: Call): void;
+  /** The store is as the call has left it. */
+  done(call: Call): void;
+}
+
+const never = new Promise<never>(() => undefined);
+
+/** Between one process and the plane: takes its time, and whatever faults strike. */
+export class Network implements Transport {
+  readonly #options: NetworkOptions;
+  readonly #process: SimulatedProcess;
+  readonly #told: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
+  /** Calls whose senders wait for an answer. */
+  readonly #open = new Set<Call>();
+  /** What ends the watches that are open. */
+  readonly #watches = new Set<() => void>();
+  #sequence = 0;
+
+  constructor(process: SimulatedProcess, options: NetworkOptions) {
+    this.#process = process;
+    this.#options = options;
+    process.onEnd(() => {
+      for (const call of this.#open) call.isGivenUp = true;
+      for (const hangUp of this.#watches) hangUp();
+    });
+  }
+
+  /** Up to which version the process has been told of each resource. */
+  get told(): Readonly<Record<WatchedResource, number>> {
+    return this.#told;
+  }
+
+  send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    if (!this.#process.isAlive) return never;
+    return request.connection === 'watch' ? this.#watch(request, signal) : this.#call(request, signal);
+  }
+
+  async close(): Promise<void> {
+    // Nobody closes it: processes end by crashing.
+  }
+
+  #call(request: TransportRequest, signal: AbortSignal | undefined): Promise<TransportResponse> {
+    const { timeline, faults } = this.#options;
+    const process = this.#process;
+    const of = classOf(request);
+    const isForbidden = of === 'bind' && this.#isForbidden(request);
+    const struck = isForbidden
+      ? ({ kind: 'refuse-403', ms: 0 } as const)
+      : faults.ofCall(process.role, of, podIn(request.path), timeline.now);
+    if (isForbidden) faults.note('binding-forbidden');
+    const write = (): Promise<TransportResponse> => this.#write(request, of, signal, struck?.kind, struck?.ms ?? 0);
+    switch (struck?.kind) {
+      case 'crash-before':
+        process.crash();
+        return never;
+      case 'pause-before':
+        process.pause(struck.ms);
+        return this.#later(0, signal).then(write);
+      case 'waits-for-connection':
+        return this.#later(struck.ms, signal).then(write);
+      default:
+        return write();
+    }
+  }
+
+  #isForbidden({ body }: TransportRequest): boolean {
+    const { forbiddenNode, forbiddenPods } = this.#options;
+    if (forbiddenNode === undefined && forbiddenPods === undefined) return false;
+    const { metadata, target } = JSON.parse(String(body)) as any;
+    return target.name === forbiddenNode || forbiddenPods?.includes(metadata.name) === true;
+  }
+
+  /** Resolves after the time if the process is still there, or rejects when the signal aborts before. */
+  #later(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#options.timeline.after(ms, () => this.#process.deliver(() => resolve()));
+      onAbort(signal, (reason) => {
+        timer.cancel();
+        reject(reason);
+      });
+    });
+  }
+
+  async #write(
+    request: TransportRequest,
+    of: Call['of'],
+    signal: AbortSignal | undefined,
+    fault: string | undefined,
+    ms: number,
+  ): Promise<TransportResponse> {
+    signal?.throwIfAborted();
+    const { timeline, plane, observer } = this.#options;
+    const process = this.#process;
+    request.mayBeSent?.();
+    const call: Call = {
+      process,
+      of,
+      request,
+      sentAt: timeline.now,
+      told: { ...this.#told },
+      isGivenUp: false,
+      doneAt: undefined,
+      status: undefined,
+    };
+    observer.sent(call);
+    const thereMs = this.#latency();
+    const backMs = this.#latency();
+    if (fault === 'crash-after') process.crash();
+    if (process.isAlive) this.#open.add(call);
+    else call.isGivenUp = true;
+    return new Promise((resolve, reject) => {
+      const end = (): void => void this.#open.delete(call);
+      onAbort(signal, (reason) => {
+        end();
+        call.isGivenUp = true;
+        reject(reason);
+      });
+      const answer = (response: TransportResponse): void =>
+        process.deliver(() => {
+          end();
+          resolve(response);
+        });
+      const lose = (inMs: number): void => {
+        timeline.after(inMs, () => {
+          end();
+          call.isGivenUp = true;
+          process.deliver(() => reject(new Error('socket hang up')));
+        });
+      };
+      const carryOut = async (then: (response: TransportResponse, bytes: Buffer) => void): Promise<void> => {
+        const response = await plane.carryOut(this.#signed(request));
+        call.doneAt = timeline.now;
+        call.status = response.status;
+        observer.done(call);
+        then(response, await bytesOf(response));
+      };
+      const carryOutIn = (inMs: number, then: Parameters<typeof carryOut>[0] = () => undefined): void => {
+        timeline.after(inMs, () => void carryOut(then));
+      };
+      const answerIn = (inMs: number) => (response: TransportResponse, bytes: Buffer) => {
+        timeline.after(inMs, () => {
+          process.deliver(() => this.#isTold(request, response, bytes));
+          answer({ ...response, body: once(bytes) });
+        });
+      };
+      switch (fault) {
+        case 'refuse-403':
+        case 'refuse-409':
+        case 'refuse-429':
+        case 'refuse-500':
+        case 'refuse-503':
+          timeline.after(thereMs + backMs, () => answer(refusal(Number(fault.slice(-3)), ms)));
+          return;
+        case 'done-500':
+        case 'done-503':
+          carryOutIn(thereMs, () => timeline.after(backMs, () => answer(refusal(Number(fault.slice(-3)), 0))));
+          return;
+        case 'lost-request':
+          lose(thereMs + backMs);
+          return;
+        case 'lost-answer':
+          carryOutIn(thereMs);
+          lose(thereMs + backMs);
+          return;
+        case 'silent-request':
+          return;
+        case 'silent-answer':
+          carryOutIn(thereMs);
+          return;
+        case 'slow-request':
+          carryOutIn(thereMs + ms, answerIn(backMs));
+          return;
+        case 'slow-answer':
+          carryOutIn(thereMs, answerIn(backMs + ms));
+          return;
+        case 'late-request':
+          // Later than anybody waits.
+          carryOutIn(thereMs + 11_000 + ms);
+          return;
+        default:
+          carryOutIn(thereMs, answerIn(backMs));
+      }
+    });
+  }
+
+  async #watch(request: TransportRequest, signal: AbortSignal | undefined): Promise<TransportResponse> {
+    const { timeline, plane, faults, plan } = this.#options;
+    const process = this.#process;
+    const resource = watchedResource(request.path);
+    await this.#later(this.#latency(), signal);
+    const refused = resource && faults.ofOpening(process, resource, timeline.now);
+    if (refused !== undefined) {
+      await this.#later(this.#latency(), signal);
+      return refusal(refused.kind === 'refuse-open-410' ? 410 : 500, 0);
+    }
+    const server = new AbortController();
+    const hangUp = (): void => {
+      this.#watches.delete(hangUp);
+      server.abort(new Error('connection reset by peer'));
+    };
+    this.#watches.add(hangUp);
+    const response = await plane.carryOut(this.#signed(request), server.signal);
+    await this.#later(this.#latency(), signal);
+    if (response.status >= 300) {
+      hangUp();
+      return { ...response, body: once(await bytesOf(response)) };
+    }
+    const lag = share(this.#options.seed, 5, ++this.#sequence) * plan.watchLagMs;
+    const relay = new WatchRelay({
+      timeline,
+      process,
+      source: response.body,
+      lagMs: () => lag + this.#latency(),
+      bookmarks: plan.bookmarks,
+      faultOf: () => (resource === undefined ? undefined : faults.ofLine(process, resource, timeline.now)),
+      delivered: (version) => {
+        if (resource !== undefined) this.#told[resource] = Math.max(this.#told[resource], version);
+      },
+      hangUp,
+      signal,
+    });
+    return { ...response, body: relay };
+  }
+
+  /** A list of whole objects brings the picture up to its version. */
+  #isTold({ method, path, headers }: TransportRequest, { status }: TransportResponse, bytes: Buffer): void {
+    const resource = method === 'GET' && status < 300 ? watchedResource(path) : undefined;
+    const isWhole = !/[?&]limit=1(&|$)/.test(path) && headers.accept === 'application/json';
+    if (resource === undefined || !isWhole) return;
+    const version = /"metadata":\{[^}]*"resourceVersion":"(\d+)"/.exec(bytes.toString('utf8'))?.[1];
+    this.#told[resource] = Math.max(this.#told[resource], Number(version ?? 0));
+  }
+
+  #signed(request: TransportRequest): TransportRequest {
+    return { ...request, headers: { ...request.headers, 'user-agent': this.#process.name } };
+  }
+
+  #latency(): number {
+    const { plan, seed } = this.#options;
+    return plan.latencyMs * (0.5 + share(seed, 7, this.#process.name.length, ++this.#sequence) / 2);
+  }
+}
+
+function onAbort(signal: AbortSignal | undefined, tell: (reason: Error) => void): void {
+  if (signal === undefined) return;
+  signal.addEventListener('abort', () => tell(signal.reason as Error), { once: true });
+}
+
+/** An answer with a Status, as API servers and what stands before them give. */
+function refusal(code: number, retryAfterMs: number): TransportResponse {
+  const reason = reasons[code] ?? '';
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: `injected ${code}`,
+    reason,
+    code,
+  };
+  return {
+    status: code,
+    headers: {
+      'content-type': 'application/json',
+      ...(code === 429 && { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) }),
+    },
+    body: once(Buffer.from(JSON.stringify(status))),
+  };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  403: 'Forbidden',
+  409: 'Conflict',
+  410: 'Expired',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+};
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

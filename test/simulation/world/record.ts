@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { Change } from '../../../src/embedded/store/change.ts';
+import type { WatchedResource } from '../scenario.ts';
+
+/** One write that the store has taken. */
+export interface Committed {
+  readonly at: number;
+  readonly version: number;
+  readonly resource: string;
+  readonly type: Change['type'];
+  /** namespace/name */
+  readonly key: string;
+  readonly uid: string;
+  /** As it is now; of a deletion the last state. */
+  readonly object: JsonObject;
+  readonly previous: JsonObject | undefined;
+  /** Who asked for it: the name of a process, or `world`. */
+  readonly by: string;
+}
+
+interface Version {
+  readonly version: number;
+  /** Undefined: it was gone from then on. */
+  readonly object: JsonObject | undefined;
+}
+
+const resources: Readonly<Record<string, WatchedResource>> = {
+  pods: 'pods',
+  nodes: 'nodes',
+  'podgroups.scheduling.x-k8s.io': 'podgroups',
+};
+
+/** The committed history of the store, from which everything is told that checkers know. */
+export class StoreRecord {
+  readonly changes: Committed[] = [];
+  /** resource -> key -> the versions of what had that key, oldest first */
+  readonly #versions: Readonly<Record<WatchedResource, Map<string, Version[]>>> = {
+    pods: new Map(),
+    nodes: new Map(),
+    podgroups: new Map(),
+  };
+  /** Of everything that was written, in order: equal runs have equal ones. */
+  readonly #digest = createHash('sha1');
+
+  add(at: number, resource: string, change: Change, by: string): Committed {
+    const { type, resourceVersion: version, object } = change;
+    const previous = change.type === 'ADDED' ? undefined : change.previous.object;
+    const committed = {
+      at,
+      version,
+      resource,
+      type,
+      key: object.key,
+      uid: object.uid,
+      object: object.object,
+      previous,
+      by,
+    };
+    this.changes.push(committed);
+    this.#digest.update(`${at} ${by} ${type} ${resource} ${JSON.stringify(object.object)}\n`);
+    const known = resources[resource];
+    if (known !== undefined) {
+      const versions = this.#versions[known];
+      const ofKey = versions.get(object.key) ?? [];
+      if (ofKey.length === 0) versions.set(object.key, ofKey);
+      ofKey.push({ version, object: type === 'DELETED' ? undefined : object.object });
+    }
+    return committed;
+  }
+
+  get digest(): string {
+    return `${this.changes.length}-${this.#digest.copy().digest('hex').slice(0, 12)}`;
+  }
+
+  /** What has that key, as of a resource version; default: now. */
+  get(resource: WatchedResource, key: string, version = Infinity): JsonObject | undefined {
+    return at(this.#versions[resource].get(key) ?? [], version);
+  }
+
+  /** All objects of a resource, as of a version, in the order in which their keys were first used. */
+  *all(resource: WatchedResource, version = Infinity): Iterable<JsonObject> {
+    for (const versions of this.#versions[resource].values()) {
+      const object = at(versions, version);
+      if (object !== undefined) yield object;
+    }
+  }
+}
+
+function at(versions: readonly Version[], version: number): JsonObject | undefined {
+  for (let i = versions.length - 1; i >= 0; i--) if (versions[i]!.version <= version) return versions[i]!.object;
+  return undefined;
+}

@@ -1,0 +1,21 @@
+import type { LogFields, Logger } from '../../../src/observability/logger.ts';
+
+/** Hands each line to `write`, for whoever looks at one run; or to nobody. */
+export function simulatedLogger(write?: (line: string) => void): Logger {
+  const log = (level: string) =>
+    write === undefined
+      ? () => undefined
+      : (message: string, fields?: LogFields) => write(`${level} ${message} ${describe(fields)}`);
+  const logger: Logger = {
+    debug: log('debug'),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+    child: () => logger,
+  };
+  return logger;
+}
+
+function describe(fields: LogFields | undefined): string {
+  return JSON.stringify(fields ?? {}, (_key, value: unknown) => (value instanceof Error ? value.message : value));
+}

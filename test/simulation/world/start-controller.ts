@@ -1,0 +1,30 @@
+import type { Transport } from '../../../src/client/transport.ts';
+import { startPodGroupController } from '../../../src/controller/start-pod-group-controller.ts';
+import type { Logger } from '../../../src/observability/logger.ts';
+import { createMetricRegistry } from '../../../src/observability/metric-registry.ts';
+import type { SimulatedProcess } from './process.ts';
+import { connect, standForLease } from './start-scheduler.ts';
+
+/** The controller process as src/compose/controller.ts has it, without what it serves over HTTP. */
+export function startController(
+  process: SimulatedProcess,
+  options: {
+    readonly elects: boolean;
+    readonly transport: Transport;
+    readonly logger: Logger;
+    readonly lost: () => void;
+  },
+): void {
+  const { clock, random } = process;
+  const { transport, logger, elects, lost } = options;
+  const connection = connect(transport, clock, { qps: 20, burst: 30, elects });
+  const candidacy = standForLease(connection, process, { lease: 'tutti-controller', logger, lost });
+  startPodGroupController({
+    client: connection.client,
+    clock,
+    random,
+    logger,
+    registry: createMetricRegistry({ processMetrics: false }),
+    ...(candidacy !== undefined && { candidacy }),
+  });
+}

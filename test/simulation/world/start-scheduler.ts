@@ -1,0 +1,136 @@
+import type { Clock } from '../../../src/base/clock.ts';
+import { BindPrecedence } from '../../../src/client/bind-precedence.ts';
+import { CallGate } from '../../../src/client/call-gate.ts';
+import { EventRecorder } from '../../../src/client/event-recorder.ts';
+import { KubeClient } from '../../../src/client/kube-client.ts';
+import { LeaderElector } from '../../../src/client/leader-elector.ts';
+import { RateLimiter } from '../../../src/client/rate-limiter.ts';
+import type { Transport } from '../../../src/client/transport.ts';
+import { WriteFence } from '../../../src/client/write-fence.ts';
+import {
+  defaultConfiguration,
+  defaultLeaderElection,
+  defaultProfile,
+} from '../../../src/config/scheduler-configuration.ts';
+import type { ProfileConfiguration } from '../../../src/config/scheduler-configuration.ts';
+import { createMetricRegistry } from '../../../src/observability/metric-registry.ts';
+import type { Logger } from '../../../src/observability/logger.ts';
+import { pluginRegistry } from '../../../src/plugins/registry.ts';
+import { ApiPodBinder } from '../../../src/scheduler/api/api-pod-binder.ts';
+import { ApiPodEvictor } from '../../../src/scheduler/api/api-pod-evictor.ts';
+import { ApiVerdictSink } from '../../../src/scheduler/api/api-verdict-sink.ts';
+import { Scheduler } from '../../../src/scheduler/scheduler.ts';
+import type { SchedulerPlan } from '../scenario.ts';
+import type { SimulatedProcess } from './process.ts';
+import { slowPermit, slowPreBind } from './slow-plugins.ts';
+
+export const schedulerName = 'tutti';
+const leaseNamespace = 'kube-system';
+
+export interface Connection {
+  readonly client: KubeClient;
+  readonly fence: WriteFence | undefined;
+}
+
+/** A client as a process has it, and its fence when it stands for election. */
+export function connect(
+  transport: Transport,
+  clock: Clock,
+  { qps, burst, elects }: { readonly qps: number; readonly burst: number; readonly elects: boolean },
+): Connection {
+  const fence = elects ? new WriteFence(clock) : undefined;
+  const gate = new CallGate({
+    limiter: new RateLimiter({ clock, qps, burst }),
+    precedence: new BindPrecedence({ clock }),
+  });
+  return { client: new KubeClient({ transport, clock, gate, ...(fence !== undefined && { fence }) }), fence };
+}
+
+export function standForLease(
+  { client, fence }: Connection,
+  { clock, random, name: identity }: Pick<SimulatedProcess, 'clock' | 'random' | 'name'>,
+  options: { readonly lease: string; readonly logger: Logger; readonly lost: () => void },
+): LeaderElector | undefined {
+  if (fence === undefined) return undefined;
+  const elector = new LeaderElector({
+    ...defaultLeaderElection,
+    client,
+    fence,
+    clock,
+    random,
+    identity,
+    logger: options.logger,
+    namespace: leaseNamespace,
+    name: options.lease,
+  });
+  elector.start();
+  void elector.lost().then(options.lost);
+  return elector;
+}
+
+export interface RunningScheduler {
+  /** How many attempts it has made, as its metrics say. */
+  attempts(): Promise<number>;
+}
+
+/** The scheduler process as src/compose/scheduler.ts has it, without what it serves over HTTP. */
+export function startScheduler(
+  process: SimulatedProcess,
+  options: {
+    readonly plan: SchedulerPlan;
+    readonly transport: Transport;
+    readonly logger: Logger;
+    readonly lost: () => void;
+  },
+): RunningScheduler {
+  const { clock, random, name: identity } = process;
+  const { plan, transport, logger } = options;
+  const connection = connect(transport, clock, plan);
+  const { client } = connection;
+  const { podBackoff } = defaultConfiguration();
+  const registry = createMetricRegistry({ processMetrics: false });
+  const scheduler = new Scheduler({
+    client,
+    ports: {
+      binder: new ApiPodBinder({ client, clock, random, logger }),
+      verdicts: new ApiVerdictSink({ client, clock, random }),
+      events: new EventRecorder({ client, clock, reportingController: schedulerName, reportingInstance: identity }),
+      evictor: new ApiPodEvictor({ client, clock, random }),
+    },
+    clock,
+    random,
+    logger,
+    registry,
+    profiles: [profileOf(plan)],
+    backoff: podBackoff,
+    plugins: new Map([
+      ...pluginRegistry,
+      ['SlowPermit', slowPermit(clock, plan)],
+      ['SlowPreBind', slowPreBind(clock, random, plan)],
+    ]),
+    identity,
+    defer: (callback) => process.defer(callback),
+  });
+  const elector = standForLease(connection, process, { lease: 'tutti', logger, lost: options.lost });
+  const candidacy = elector && {
+    tried: () => elector.tried(),
+    elected: () => elector.elected(),
+    delayCacheUntilActive: false,
+  };
+  scheduler.start(candidacy).catch(() => undefined);
+  return {
+    async attempts() {
+      const counted = await registry.getSingleMetric('scheduler_scheduling_algorithm_duration_seconds')?.get();
+      const samples = (counted?.values ?? []) as readonly { readonly metricName?: string; readonly value: number }[];
+      return samples
+        .filter(({ metricName }) => metricName?.endsWith('_count'))
+        .reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
+
+function profileOf({ permitMs, preBindMs }: SchedulerPlan): ProfileConfiguration {
+  const profile = defaultProfile(schedulerName);
+  const more = [...(permitMs > 0 ? ['SlowPermit'] : []), ...(preBindMs > 0 ? ['SlowPreBind'] : [])];
+  return { ...profile, plugins: [...profile.plugins, ...more.map((name) => ({ name, weight: 1 }))] };
+}

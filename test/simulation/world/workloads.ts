@@ -1,0 +1,116 @@
+import { hasEnded, plainPod } from '../checks/plain-objects.ts';
+import type { PlainPod } from '../checks/plain-objects.ts';
+import type { GroupPlan } from '../scenario.ts';
+import { groupManifest, groupsPath, podManifest, podsPath } from './manifests.ts';
+import { share } from './mix.ts';
+import type { Plane } from './plane.ts';
+import type { Committed } from './record.ts';
+import type { Timeline } from './timeline.ts';
+
+interface Workload {
+  readonly plan: GroupPlan;
+  /** It recreates what it loses. */
+  isAlive: boolean;
+  made: number;
+  /** place -> name of the pod that has it now */
+  readonly names: Map<number, string>;
+}
+
+/** Whoever made the groups, and makes their members again. */
+export class Workloads {
+  readonly #plane: Plane;
+  readonly #timeline: Timeline;
+  readonly #seed: number;
+  readonly #schedulerName: string;
+  /** group name -> its workload */
+  readonly #workloads = new Map<string, Workload>();
+  /** uid -> its loss has been seen */
+  readonly #lost = new Set<string>();
+
+  constructor(options: {
+    readonly plane: Plane;
+    readonly timeline: Timeline;
+    readonly seed: number;
+    readonly schedulerName: string;
+  }) {
+    this.#plane = options.plane;
+    this.#timeline = options.timeline;
+    this.#seed = options.seed;
+    this.#schedulerName = options.schedulerName;
+    this.#plane.subscribe((committed) => this.#changed(committed));
+  }
+
+  create(plan: GroupPlan): void {
+    const workload: Workload = { plan, isAlive: true, made: 0, names: new Map() };
+    this.#workloads.set(plan.name, workload);
+    const { groupAfterMs, spacingMs, members } = plan;
+    this.#timeline.after(Math.max(0, groupAfterMs), () => this.remake(plan.name));
+    members.forEach((_, place) => {
+      this.#timeline.after(Math.max(0, -groupAfterMs) + place * spacingMs, () => this.#make(workload, place));
+    });
+  }
+
+  /** The group object, as at first. */
+  remake(group: string): void {
+    const workload = this.#workloads.get(group);
+    if (workload?.isAlive !== true) return;
+    this.#plane.tell('POST', groupsPath, groupManifest(group, workload.plan.minMember));
+  }
+
+  end(group: string): void {
+    const workload = this.#workloads.get(group);
+    if (workload === undefined) return;
+    workload.isAlive = false;
+    for (const name of workload.names.values()) this.#plane.tell('DELETE', `${podsPath}/${name}`);
+  }
+
+  /** The pod that has the place; undefined when there is none. */
+  member(group: string, place: number): PlainPod | undefined {
+    const workload = this.#workloads.get(group);
+    const name = workload?.names.get(place % Math.max(1, workload.plan.members.length));
+    const object = name === undefined ? undefined : this.#plane.record.get('pods', `default/${name}`);
+    return object && plainPod(object);
+  }
+
+  membersOf(group: string): readonly PlainPod[] {
+    const count = this.#workloads.get(group)?.plan.members.length ?? 0;
+    return Array.from({ length: count }, (_, place) => this.member(group, place)).filter((pod) => pod !== undefined);
+  }
+
+  #make(workload: Workload, place: number): void {
+    if (!workload.isAlive) return;
+    const { plan } = workload;
+    const isAgain = workload.names.has(place);
+    const name =
+      isAgain && plan.recreation === 'new-name' ? `${plan.name}-${place}-${++workload.made}` : `${plan.name}-${place}`;
+    workload.names.set(place, name);
+    const member = plan.members[place]!;
+    const manifest = podManifest(name, isAgain ? { ...member, gated: false } : member, {
+      schedulerName: this.#schedulerName,
+      priority: plan.priority,
+      group: plan,
+    });
+    this.#plane.tell('POST', podsPath, manifest);
+  }
+
+  #changed({ resource, type, object }: Committed): void {
+    if (resource !== 'pods') return;
+    const pod = plainPod(object);
+    if (type !== 'DELETED' && pod.phase !== 'Failed') return;
+    const workload = pod.group === undefined ? undefined : this.#workloads.get(pod.group);
+    if (workload?.isAlive !== true || workload.plan.recreation === 'never') return;
+    const place = [...workload.names].find(([, name]) => name === pod.name)?.[0];
+    if (place === undefined || (type === 'DELETED' && pod.phase === 'Succeeded')) return;
+    if (this.#lost.has(pod.uid) && (type !== 'DELETED' || workload.plan.recreation === 'new-name')) return;
+    this.#lost.add(pod.uid);
+    const inMs = 400 + 1_200 * share(this.#seed, 23, this.#timeline.count);
+    if (type === 'DELETED' || workload.plan.recreation === 'new-name') {
+      this.#timeline.after(inMs, () => this.#make(workload, place));
+    } else if (hasEnded(pod)) {
+      // A pod of the same name can only come when this one is gone.
+      this.#timeline.after(inMs, () =>
+        this.#plane.tell('DELETE', `${podsPath}/${pod.name}`, { gracePeriodSeconds: 0 }),
+      );
+    }
+  }
+}

@@ -1,0 +1,367 @@
+import { hasEnded, isOpen, plainNode, plainPod } from '../checks/plain-objects.ts';
+import { PlainRoom } from '../checks/plain-fit.ts';
+import { calmFrom, nameOf } from '../scenario.ts';
+import type { Scenario, Step } from '../scenario.ts';
+import type { Call } from './call.ts';
+import { Faults } from './faults.ts';
+import { Kubelets } from './kubelets.ts';
+import {
+  groupsPath,
+  nodeManifest,
+  nodesPath,
+  podManifest,
+  podsPath,
+  prioritiesPath,
+  priorityManifest,
+} from './manifests.ts';
+import { Network } from './network.ts';
+import type { CallObserver } from './network.ts';
+import { Plane } from './plane.ts';
+import { SimulatedProcess } from './process.ts';
+import type { Role } from './process.ts';
+import { simulatedLogger } from './simulated-logger.ts';
+import { startController } from './start-controller.ts';
+import { schedulerName, startScheduler } from './start-scheduler.ts';
+import type { RunningScheduler } from './start-scheduler.ts';
+import { Timeline } from './timeline.ts';
+import { Workloads } from './workloads.ts';
+
+export interface WorldOptions {
+  readonly scenario: Scenario;
+  readonly observer: CallObserver;
+  /** Gets a line for each thing that happens: for looking at one run. */
+  readonly trace?: ((line: string) => void) | undefined;
+}
+
+/** How long a process that crashed or lost its Lease takes to be there again, where nothing else is said. */
+const restartMs = 1_000;
+
+/** One scenario coming true: the plane, the nodes, whoever owns pods, and the product's processes, on one timeline. */
+export class World {
+  readonly timeline = new Timeline();
+  readonly plane: Plane;
+  readonly faults: Faults;
+  /** When the last step and outage of the scenario are over. */
+  readonly calmFrom: number;
+  readonly #options: WorldOptions;
+  readonly #workloads: Workloads;
+  readonly #kubelets: Kubelets;
+  /** Those that were started, the newest last. */
+  readonly #processes: SimulatedProcess[] = [];
+  readonly #schedulers: RunningScheduler[] = [];
+  readonly #instances: Record<Role, number> = { scheduler: 0, controller: 0 };
+  /** The end of the latest pause or absence of a process. */
+  #disturbedUntil = 0;
+  #foreign = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    const { scenario } = options;
+    const { seed } = scenario;
+    const { timeline } = this;
+    this.calmFrom = calmFrom(scenario);
+    this.plane = new Plane(timeline, seed);
+    this.faults = new Faults(scenario, this.calmFrom);
+    this.#kubelets = new Kubelets({ plane: this.plane, timeline, seed });
+    this.#workloads = new Workloads({ plane: this.plane, timeline, seed, schedulerName });
+  }
+
+  /** From then on nothing disturbs any more. */
+  get disturbedUntil(): number {
+    return Math.max(this.calmFrom, this.faults.lastAt, this.#disturbedUntil);
+  }
+
+  async open(): Promise<void> {
+    const { scenario, trace } = this.#options;
+    if (trace !== undefined) {
+      this.plane.subscribe(({ at, type, resource, key, by, object }) => {
+        trace(`${at.toFixed(0)} ${by} ${type} ${resource} ${key} ${outline(object)}`);
+      });
+    }
+    await this.plane.open();
+    await this.plane.ask('POST', prioritiesPath, priorityManifest());
+    for (const node of scenario.nodes) await this.plane.ask('POST', nodesPath, nodeManifest(node));
+    for (const step of scenario.steps) this.timeline.at(step.at, () => this.#take(step));
+    for (let i = 0; i < scenario.scheduler.instances; i++) this.#start('scheduler');
+    if (scenario.hasController) this.#start('controller');
+  }
+
+  /** Runs until then; false when it does not get there: it was told to stop, or has taken so many turns. */
+  async runUntil(ms: number, mostTurns: number, isOver: () => boolean): Promise<boolean> {
+    while (await this.timeline.turn(ms)) if (isOver() || this.timeline.count > mostTurns) return false;
+    return !isOver();
+  }
+
+  /** Of all schedulers there have been. */
+  async attempts(): Promise<number> {
+    let attempts = 0;
+    for (const scheduler of this.#schedulers) attempts += await scheduler.attempts();
+    return attempts;
+  }
+
+  /**
+   * While any pod waits: changes something that scheduling does not read of every node, of these pods and of all groups. That is
+   * what heartbeats are, and what others write.
+   */
+  pokeWhoWaits(): void {
+    const { plane } = this;
+    const waiting = [...plane.record.all('pods')].filter((object) => isOpen(plainPod(object)));
+    if (waiting.length === 0) return;
+    const beat = { metadata: { annotations: { 'simulation.example/beat': String(this.timeline.now) } } };
+    const poke = (path: string, objects: Iterable<any>): void => {
+      for (const { metadata } of objects) plane.tell('PATCH', `${path}/${metadata.name}`, beat);
+    };
+    poke(nodesPath, plane.record.all('nodes'));
+    poke(podsPath, waiting);
+    poke(groupsPath, plane.record.all('podgroups'));
+  }
+
+  close(): void {
+    for (const process of this.#processes) process.crash();
+    this.plane.close();
+  }
+
+  #start(role: Role): void {
+    const { scenario, trace, observer } = this.#options;
+    const { timeline, plane, faults } = this;
+    const { seed, network: plan } = scenario;
+    const process = new SimulatedProcess({ role, instance: ++this.#instances[role], seed, timeline });
+    this.#processes.push(process);
+    const told: CallObserver = {
+      sent: (call) => {
+        trace?.(`${timeline.now.toFixed(0)} ${process.name} sends ${call.request.method} ${call.request.path}`);
+        observer.sent(call);
+      },
+      done: (call: Call) => {
+        trace?.(
+          `${timeline.now.toFixed(0)} ${process.name} ${call.status} ${call.request.method} ${call.request.path}`,
+        );
+        observer.done(call);
+      },
+    };
+    const transport = new Network(process, {
+      plan,
+      seed,
+      timeline,
+      plane,
+      faults,
+      observer: told,
+      forbiddenNode: scenario.forbiddenNode,
+      forbiddenPods: scenario.forbiddenPods,
+    });
+    const logger = simulatedLogger(
+      trace && ((line) => trace(`${timeline.now.toFixed(0)} ${process.name} says ${line}`)),
+    );
+    const lost = (): void => process.crash();
+    process.onEnd(() => {
+      trace?.(`${timeline.now.toFixed(0)} ${process.name} is gone`);
+      const isBack = this.#processes.some((other) => other.role === role && other.isAlive && other !== process);
+      const wanted = role === 'scheduler' ? scenario.scheduler.instances : 1;
+      const alive = this.#processes.filter((other) => other.role === role && other.isAlive).length;
+      if (!isBack || alive < wanted) this.#startIn(role, this.#downMs);
+    });
+    if (role === 'scheduler') {
+      this.#schedulers.push(startScheduler(process, { plan: scenario.scheduler, transport, logger, lost }));
+    } else startController(process, { elects: scenario.scheduler.elects, transport, logger, lost });
+  }
+
+  #downMs = restartMs;
+
+  #startIn(role: Role, ms: number): void {
+    this.#disturb(ms);
+    this.timeline.after(ms, () => this.#start(role));
+  }
+
+  #disturb(ms: number): void {
+    this.#disturbedUntil = Math.max(this.#disturbedUntil, this.timeline.now + ms);
+  }
+
+  /** The instance that has been there longest: the one that leads, as a rule. */
+  #first(role: Role): SimulatedProcess | undefined {
+    return this.#processes.find((process) => process.role === role && process.isAlive);
+  }
+
+  #take(step: Step): void {
+    const { trace } = this.#options;
+    trace?.(`${this.timeline.now.toFixed(0)} step ${JSON.stringify(step)}`);
+    this.faults.note(nameOf(step));
+    const { plane, timeline } = this;
+    const workloads = this.#workloads;
+    switch (step.kind) {
+      case 'create-group':
+        workloads.create(step.group);
+        return;
+      case 'create-pod':
+        plane.tell('POST', podsPath, podManifest(step.name, step.pod, { schedulerName, priority: step.priority }));
+        return;
+      case 'resize-group':
+        plane.tell('PATCH', `${groupsPath}/${step.group}`, { spec: { minMember: step.minMember } });
+        return;
+      case 'delete-group':
+        plane.tell('DELETE', `${groupsPath}/${step.group}`);
+        if (step.withMembers) workloads.end(step.group);
+        return;
+      case 'remake-group':
+        workloads.remake(step.group);
+        return;
+      case 'delete-member':
+        this.#onMember(step, (path) => plane.tell('DELETE', path));
+        return;
+      case 'relabel-member':
+        this.#onMember(step, (path) => {
+          plane.tell('PATCH', path, { metadata: { labels: { 'scheduling.x-k8s.io/pod-group': step.to } } });
+        });
+        return;
+      case 'ungate':
+        for (const pod of workloads.membersOf(step.group)) {
+          if (pod.isGated) plane.tell('PATCH', `${podsPath}/${pod.name}`, { spec: { schedulingGates: null } });
+        }
+        return;
+      case 'finish-member':
+        this.#onMember(step, (path, pod) => {
+          if (pod.node !== '') plane.tell('PATCH', `${path}/status`, { status: { phase: step.phase } });
+        });
+        return;
+      case 'nominate':
+        this.#onMember(step, (path, pod) => {
+          const nominatedNodeName = step.node === '' ? null : step.node;
+          if (pod.node === '') plane.tell('PATCH', `${path}/status`, { status: { nominatedNodeName } });
+        });
+        return;
+      case 'resize-pod':
+        this.#onMember(step, (path, pod) => {
+          if (pod.node === '' || hasEnded(pod)) return;
+          const requests = { cpu: `${step.milliCpu}m`, memory: `${pod.mebibytes}Mi` };
+          plane.tell('PATCH', `${path}/status`, {
+            status: {
+              containerStatuses: [
+                {
+                  name: 'main',
+                  image: 'main',
+                  imageID: '',
+                  ready: true,
+                  restartCount: 0,
+                  allocatedResources: requests,
+                  resources: { requests },
+                },
+              ],
+            },
+          });
+        });
+        return;
+      case 'foreign-pod':
+        this.#runForeign(step.node, step.milliCpu, step.forMs);
+        return;
+      case 'node-gone':
+        plane.tell('DELETE', `${nodesPath}/${step.node}`);
+        this.#kubelets.sleep(step.node);
+        timeline.after(Math.min(5_000, step.forMs), () => this.#kubelets.collect(step.node));
+        timeline.after(step.forMs, () => this.#bringBack(step.node));
+        return;
+      case 'node-unready':
+        this.#kubelets.sleep(step.node);
+        plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { taints: unreachable } });
+        timeline.after(Math.min(5_000, step.forMs / 2), () => this.#kubelets.evict(step.node));
+        timeline.after(step.forMs, () => {
+          plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { taints: null } });
+          this.#kubelets.wake(step.node);
+        });
+        return;
+      case 'node-cordoned':
+        plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: true } });
+        timeline.after(step.forMs, () => {
+          plane.tell('PATCH', `${nodesPath}/${step.node}`, { spec: { unschedulable: null } });
+        });
+        return;
+      case 'node-refuses':
+        this.#kubelets.refuse(step.node, step.pods);
+        return;
+      case 'node-shrinks':
+        this.#setCpu(step.node, step.milliCpu);
+        timeline.after(step.forMs, () => this.#setCpu(step.node, this.#planOf(step.node)?.milliCpu ?? 0));
+        return;
+      case 'crash':
+        this.#downMs = step.downMs;
+        this.#first(step.role)?.crash();
+        this.#downMs = restartMs;
+        return;
+      case 'pause':
+        this.#disturb(step.forMs);
+        this.#first(step.role)?.pause(step.forMs);
+        return;
+      case 'clock-jump':
+        this.#first(step.role)?.jumpWallClock(step.ms);
+        return;
+      case 'forget-history':
+        plane.forgetHistory();
+        plane.endWatches();
+        return;
+      case 'end-watches':
+        plane.endWatches();
+    }
+  }
+
+  #onMember(
+    { group, member }: { readonly group: string; readonly member: number },
+    act: (path: string, pod: ReturnType<typeof plainPod>) => void,
+  ): void {
+    const pod = this.#workloads.member(group, member);
+    if (pod !== undefined) act(`${podsPath}/${pod.name}`, pod);
+  }
+
+  #planOf(name: string): Scenario['nodes'][number] | undefined {
+    return this.#options.scenario.nodes.find((node) => node.name === name);
+  }
+
+  #bringBack(name: string): void {
+    const plan = this.#planOf(name);
+    if (plan !== undefined) this.plane.tell('POST', nodesPath, nodeManifest(plan));
+    this.#kubelets.wake(name);
+  }
+
+  #setCpu(name: string, milliCpu: number): void {
+    this.plane.tell('PATCH', `${nodesPath}/${name}/status`, {
+      status: { allocatable: { cpu: `${milliCpu}m` }, capacity: { cpu: `${milliCpu}m` } },
+    });
+  }
+
+  /** Another scheduler binds a pod where there is room, as the API shows it. */
+  #runForeign(node: string, milliCpu: number, forMs: number): void {
+    const { plane } = this;
+    const nodeObject = plane.record.get('nodes', `/${node}`);
+    if (nodeObject === undefined) return;
+    const name = `foreign-${++this.#foreign}`;
+    const manifest: any = podManifest(name, { milliCpu, mebibytes: 1 }, { schedulerName: 'other', priority: 0 });
+    const there = [...plane.record.all('pods')].map(plainPod).filter((pod) => pod.node === node && !hasEnded(pod));
+    const room = new PlainRoom(
+      [plainNode(nodeObject)],
+      there.map((pod) => [pod, node] as const),
+    );
+    const pod = plainPod({
+      ...manifest,
+      metadata: { ...manifest.metadata, namespace: 'default', uid: '', resourceVersion: '0' },
+    });
+    if (!room.takes(pod, node)) return;
+    manifest.spec.nodeName = node;
+    plane.tell('POST', podsPath, manifest);
+    this.timeline.after(forMs, () => plane.tell('DELETE', `${podsPath}/${name}`));
+  }
+}
+
+const unreachable = [
+  { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' },
+  { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+];
+
+function outline({ spec, status, metadata }: any): string {
+  const condition = status?.conditions?.find(({ type }: any) => type === 'PodScheduled');
+  return JSON.stringify({
+    node: spec?.nodeName,
+    min: spec?.minMember,
+    phase: status?.phase,
+    leaving: metadata?.deletionTimestamp !== undefined || undefined,
+    said: condition && `${condition.status} ${condition.reason}: ${condition.message}`,
+    plan: metadata?.annotations?.['tutti.dev/plan'],
+    holder: spec?.holderIdentity,
+  });
+}
