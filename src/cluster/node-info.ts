@@ -161,7 +161,10 @@ export class NodeInfo implements NodeView {
    * Makes the node hold what it held when this was its `contents`, provided that nothing has been changed in them since. That differs
    * from what it holds now by the pods that come, or that leave.
    */
-  restore(contents: OwnContents, { came, left }: { readonly came?: readonly Pod[]; readonly left?: readonly Pod[] }): void {
+  restore(
+    contents: OwnContents,
+    { came, left }: { readonly came?: readonly Pod[]; readonly left?: readonly Pod[] },
+  ): void {
     this.requested = contents.requested;
     this.nonZeroMilliCpu = contents.nonZeroMilliCpu;
     this.nonZeroMemory = contents.nonZeroMemory;
