@@ -66,6 +66,16 @@ describe('a gang whose members want to be in one zone', () => {
     expect(zonesOf(await placesOf(scheduler, members('job', 6)))).toEqual(['b']);
   });
 
+  it('finds the zone also where what was tried before has used some of its room', async () => {
+    const scheduler = clusterOf({ a: [2, 2, 2, 2], b: [4] });
+    scheduler.setGroup({ name: 'job', minMember: 4 });
+    const spec = { affinity: beside({ job: 'x' }, zone) };
+    scheduler.setPods(3, { name: 'job', group: 'job', cpu: 2, labels: { job: 'x' }, spec });
+    // Fits on the fewest nodes, and so goes first; the others would rather have the largest node.
+    scheduler.setPod({ name: 'data', group: 'job', cpu: 2, nodeSelector: { [zone]: 'a' } });
+    expect(zonesOf(await placesOf(scheduler, [...members('job', 3), 'data']))).toEqual(['a']);
+  });
+
   it('goes where one of them is already', async () => {
     const scheduler = clusterOf({ a: [8, 8], b: [4] });
     scheduler.setPod({ name: 'older', labels: { job: 'x' }, nodeName: 'b-0' });

@@ -127,6 +127,8 @@ export class Placing {
     // Nodes are divided up by each topology, and their room is summed.
     pace.spend(domains.reduce((sum, { length }) => sum + length, 0));
     if (this.#isDue) yield;
+    // What has been tried takes no room from what is.
+    this.#startOver(before);
     try {
       for (const indexes of roomiestDomains(cluster, open, members, needed)) {
         this.#startOver(before);
