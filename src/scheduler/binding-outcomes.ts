@@ -118,7 +118,7 @@ export class BindingOutcomes {
     }
     if (this.#options.signal.aborted) return;
     for (const { placement, status: refused } of failures) {
-      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName);
+      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName, plan.gang?.pending.keys());
     }
     if (plan.gang?.incomplete === true) {
       this.#keepRoom(plan.gang, failures);

@@ -278,6 +278,23 @@ describe('a node that does not admit a member', () => {
     expect(binds(core)).toEqual(['small on a', 'red-9 on a']);
   });
 
+  it('is tried as soon as another pod has left it, and not because a pod has that it did not admit', async () => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 3 });
+    core.pod({ name: 'theirs', cpu: 1, nodeName: 'a', schedulerName: 'another' });
+    core.pod({ name: 'large', cpu: 1, memory: '1Gi', nodeName: 'a' });
+    core.pod({ name: 'ours', cpu: 1, nodeName: 'a' });
+    core.change('ours', refused);
+    core.change('large', refused);
+    core.removePod('ours');
+    core.pod({ name: 'next', cpu: 1 });
+    await attemptAll(core);
+    expect(binds(core)).toEqual([]);
+    core.removePod('theirs');
+    await pass(core, 2 * second);
+    expect(binds(core)).toEqual(['next on a']);
+  });
+
   it('is learnt from lone pods too, and from those of others not', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });

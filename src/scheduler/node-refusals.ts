@@ -19,8 +19,10 @@ interface Refusal {
 
 /**
  * Which nodes did not take which pods, so that others are taken instead.
- * - A Binding failed: the pod goes elsewhere once that has happened twice, and still there where no other node fits.
- * - A node did not admit a pod, so it has less than it says: for a while no pod of that shape goes there.
+ * - A Binding failed: the pod goes elsewhere once that has happened twice, and still there where no other node fits. Where all of them have
+ *   failed they take turns.
+ * - A node did not admit a pod, so it has less than it says: no pod of that shape goes there for a while, or until
+ *   another pod has left it.
  */
 export class NodeRefusals {
   readonly #clock: Pick<Clock, 'setTimer'>;
@@ -46,14 +48,20 @@ export class NodeRefusals {
     return this.#counts.size === 0 && this.#barred.size === 0;
   }
 
-  /** A Binding of the pod to the node has failed. */
-  failed(uid: string, nodeName: string): void {
-    let counts = this.#counts.get(uid);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#counts.set(uid, counts);
+  /**
+   * A Binding of the pod to the node has failed. `siblings`: uids of the members that are planned with it, for whom nodes are chosen together.
+   */
+  failed(uid: string, nodeName: string, siblings: Iterable<string> = []): void {
+    const counts = this.#counts.get(uid) ?? new Map<string, number>();
+    this.#counts.set(uid, counts);
+    const count = (counts.get(nodeName) ?? 0) + 1;
+    counts.set(nodeName, count);
+    if (count <= patience) return;
+    // It was asked although it is avoided, so all that they could go to are. What failed there may be over: it is tried before this one again.
+    for (const each of [uid, ...siblings]) {
+      const others = this.#counts.get(each);
+      for (const name of others?.keys() ?? []) if (name !== nodeName) others!.delete(name);
     }
-    counts.set(nodeName, (counts.get(nodeName) ?? 0) + 1);
   }
 
   /** The node has not admitted the pod. */
@@ -98,6 +106,11 @@ export class NodeRefusals {
       this.#open(template, nodeName);
     }
     this.#refusals.delete(nodeName);
+  }
+
+  /** A pod has left the node: what it did not admit then it may now. How often it has not still counts. */
+  roomFreed(nodeName: string): void {
+    for (const template of this.#refusals.get(nodeName)?.keys() ?? []) this.#open(template, nodeName);
   }
 
   stop(): void {

@@ -244,6 +244,19 @@ describe('a group that is being released', () => {
     expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-2', 'red-3', 'red-4']);
   });
 
+  it('is tried again after that, also where timers ring a moment before the clock says so', async () => {
+    const core = torn();
+    await pass(core, 61 * second);
+    const { clock } = core.picture;
+    const monotonic = clock.monotonic.bind(clock);
+    clock.monotonic = () => monotonic() - 0.5;
+    core.node({ name: 'b', cpu: 8 });
+    for (const name of ['red-0', 'red-1']) core.removePod(name);
+    for (const name of ['red-3', 'red-4']) core.pod({ name, group: 'red', cpu: 1, owner: 'job' });
+    await pass(core, 60 * second);
+    expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-2', 'red-3', 'red-4']);
+  });
+
   it('is left alone for longer each time', async () => {
     const core = torn({ phase: 'running' });
     const gaps: number[] = [];

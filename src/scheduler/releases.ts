@@ -328,6 +328,9 @@ export class Releases {
     router.groupChanged(key, 'GroupReleased', clock.now());
     const timer = clock.setTimer(holdMs, () => {
       this.#holds.delete(timer);
+      const past = this.#past.get(key);
+      // A timer may ring a moment before the clock says so, and nothing else would end the hold.
+      if (past?.heldUntil === end) this.#past.set(key, { ...past, heldUntil: 0 });
       this.#endHold(key);
     });
     this.#holds.add(timer);

@@ -2,6 +2,7 @@ import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
+import { isAdmissionRefusal } from '../api/admission-refusal.ts';
 import { isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { ResourceNames } from '../api/resource-names.ts';
@@ -313,6 +314,10 @@ export class SchedulerCore {
       looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
       groupSeen: (key) => this.#groupSeen(key),
+      podLeft: (pod, nodeName) => {
+        // Who was not admitted had no room there that would be free now.
+        if (!isAdmissionRefusal(pod.failedBecause)) refusals.roomFreed(nodeName);
+      },
       podLost: (pod, nodeName) => this.#lostMembers.lost(pod, nodeName),
       nodeChanged: (name) => {
         refusals.nodeChanged(name);

@@ -28,6 +28,8 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   /** Runs the callback after pending I/O has been served: setImmediate in a process. */
   readonly defer: (callback: () => void) => void;
+  /** How much of an attempt is done at a time, as SchedulerCore.attempt counts it. Default: as much as keeps a process responsive. */
+  readonly workAtATime?: number;
   /** Told of each node that is read, beside what it was read from; for whoever needs more of it than the core keeps. */
   readonly nodeRead?: ((node: Node, raw: unknown) => void) | undefined;
 }
@@ -64,6 +66,7 @@ export class Scheduler {
   readonly #random: Random;
   readonly #logger: Logger;
   readonly #defer: (callback: () => void) => void;
+  readonly #workAtATime: number;
   readonly #reflectors: {
     readonly nodes: Reflector<Node>;
     readonly pods: Reflector<Pod>;
@@ -84,6 +87,7 @@ export class Scheduler {
     this.#random = options.random;
     this.#logger = options.logger;
     this.#defer = options.defer;
+    this.#workAtATime = options.workAtATime ?? workAtATime;
     this.#core = new SchedulerCore({ ...options, onReady: () => this.#wake() });
     const { cluster, handlers, profiles } = this.#core;
     const names = cluster.resources;
@@ -196,7 +200,7 @@ export class Scheduler {
     this.#turnedAt = this.#clock.monotonic();
     const end = this.#turnedAt + stretchMs;
     do {
-      const result = this.#core.attempt(workAtATime);
+      const result = this.#core.attempt(this.#workAtATime);
       if (result === undefined) {
         this.#looping = false;
         return;

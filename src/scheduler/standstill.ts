@@ -29,7 +29,7 @@ export class Standstill {
         try {
           resolve(look());
         } catch (error) {
-          reject(error);
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
       });
     });

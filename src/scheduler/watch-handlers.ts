@@ -29,7 +29,9 @@ export interface WatchHandlersOptions {
   readonly podSeen: (uid: string, pod: Pod | undefined) => void;
   /** A group, or a member of it, has changed; after cluster and queue know. */
   readonly groupSeen: (key: string) => void;
-  /** A pod has left its node without having succeeded; after the picture and the routing know, before anybody is told of the room. */
+  /** A pod has left its node, for whatever reason; after the picture knows, before anybody is told of the room. */
+  readonly podLeft: (pod: Pod, nodeName: string) => void;
+  /** A pod has left its node without having succeeded; after `podLeft`, and when the routing knows as well. */
   readonly podLost: (pod: Pod, nodeName: string) => void;
   /** A node has changed in what scheduling reads of it, or has gone; after the picture knows. */
   readonly nodeChanged: (name: string) => void;
@@ -95,6 +97,7 @@ export class WatchHandlers {
       if (held === undefined) {
         this.#tell({ resource: 'UnscheduledPod', action: 'Delete', pod });
       } else {
+        this.#options.podLeft(pod, held.name);
         if (pod.nodeName !== '') this.#options.podLost(pod, held.name);
         this.#tell(roomFreed(pod, held.name));
       }
@@ -163,6 +166,7 @@ export class WatchHandlers {
     if (isNominatedElse && pod.podGroupKey !== undefined) {
       this.#router.groupChanged(pod.podGroupKey, 'PodUpdate', now, true);
     }
+    if (wasOnNode && isTerminal(pod)) this.#options.podLeft(pod, old.nodeName);
     if (wasOnNode && pod.phase === 'Failed') this.#options.podLost(pod, old.nodeName);
     this.#tellOfPod(old, pod, wasOnNode, outcome === 'contradicted' ? assumedOn : undefined);
     if (old !== undefined && (outcome === 'kept' || outcome === 'confirmed')) this.#tellOfAssumed(old, pod, assumedOn!);

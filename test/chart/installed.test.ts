@@ -292,8 +292,8 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     await removeDefinition();
     const size = 40;
     const tutti = release('tutti', 'upgraded');
-    // So slow that the old one cannot bind all of it before it has to end.
-    noProblem(await tutti.install('3.17', { config: { clientConnection: { qps: 5, burst: 5 } } }));
+    // So slow that the old one cannot bind all of it in the 15 s that it has for that when it is told to end.
+    noProblem(await tutti.install('3.17', { config: { clientConnection: { qps: 1, burst: 1 } } }));
     const old = await tutti.run('scheduler', '3.17');
     await old.said(/"message":"scheduling"/);
     // A new pod is ready before an old one is told to end.

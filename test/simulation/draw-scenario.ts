@@ -1,7 +1,8 @@
 import { Dice } from './dice.ts';
-import { drawStory } from './draw-story.ts';
+import { drawRepair, drawStory, drawTearing } from './draw-story.ts';
 import { callFaults, watchFaults } from './scenario.ts';
 import type { CallClass, Fault, GroupPlan, MemberPlan, NodePlan, Recreation, Scenario, Step } from './scenario.ts';
+import { mix } from './world/mix.ts';
 
 const longestMs = 15_000;
 const zones = ['a', 'b'];
@@ -16,11 +17,13 @@ interface Rush {
 export function drawScenario(seed: number): Scenario {
   const dice = new Dice(seed);
   const nodes = dice.some(2, 5, (i) => drawNode(dice, i));
-  const groups = dice.some(1, 4, (i) => drawGroup(dice, i, nodes));
+  const repairs = new Dice(mix(seed, 31));
+  const groups = dice.some(1, 4, (i) => ({ ...drawGroup(dice, i, nodes), ...drawRepair(repairs) }));
   const starts = groups.map(() => dice.int(0, 5_000));
   const calls = dice.pick(['none', 'few', 'few', 'many']);
   const isCalm = dice.chance(0.08);
-  const story = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
+  const told = !isCalm && dice.chance(0.5) ? drawStory(dice) : undefined;
+  const story = told ?? (!isCalm && repairs.chance(0.3) ? drawTearing(repairs) : undefined);
   const elects = story?.needsStandby === true || dice.chance(0.25);
   const isTight = dice.chance(0.15);
   const waits = dice.pick(['none', 'none', 'none', 'none', 'permit', 'preBind']);
@@ -31,13 +34,14 @@ export function drawScenario(seed: number): Scenario {
     burst: isTight ? dice.int(1, 4) : 100,
     permitMs: waits === 'permit' ? dice.int(500, 4_000) : 0,
     preBindMs: waits === 'preBind' ? dice.int(200, 3_000) : 0,
+    ...(repairs.chance(0.25) && { workAtATime: repairs.pick([1, 3, 10]) }),
   };
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };
   return {
     seed,
     nodes: story === undefined ? nodes : [...nodes, story.node],
     scheduler,
-    hasController: dice.chance(0.5),
+    hasController: dice.chance(0.5) || story?.needsController === true,
     ...(dice.chance(0.08) && { forbiddenNode: dice.pick(nodes).name }),
     ...(story?.forbiddenPods !== undefined && { forbiddenPods: story.forbiddenPods }),
     network: {

@@ -8,6 +8,7 @@ export interface Story {
   readonly faults: readonly Fault[];
   /** Two schedulers stand for election. */
   readonly needsStandby?: true;
+  readonly needsController?: true;
   /** The watches are slow, so that it matters what is assumed. */
   readonly watchLagMs?: number;
   /** Bindings of these pods are refused for ever. */
@@ -186,7 +187,92 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   function conflictIsFalse(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'conflicting')], faults: [onBinding('conflicting', 'refuse-409')] };
   },
+  /** The first word on why a pod waits is refused. */
+  function verdictIsRefused(_dice, at) {
+    return {
+      node: node(1_000),
+      steps: [waiter(at, 'speechless', 5_000)],
+      faults: [{ on: 'call', role: 'scheduler', of: 'verdict', pod: 'speechless', nth: 0, kind: 'refuse-403', ms: 0 }],
+    };
+  },
+  /** A member ends, and its object stays. */
+  function memberEnds(dice, at) {
+    const name = 'ended';
+    return {
+      node: node(1_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 1, [whole]) },
+        waiter(at + 2_000),
+        { at: at + dice.int(3_500, 6_000), kind: 'finish-member', group: name, member: 0, phase: 'Succeeded' },
+      ],
+      faults: [],
+    };
+  },
+  /** The status of groups is refused with a conflict, again and again. */
+  function statusIsRefused(_dice, at) {
+    return {
+      node: node(1_000),
+      steps: [{ at, kind: 'create-group', group: group('unsaid', 1, [whole]) }],
+      faults: Array.from({ length: 12 }, (_, nth): Fault => {
+        return { on: 'call', role: 'controller', of: 'status', nth, kind: 'refuse-409', ms: 0 };
+      }),
+      needsController: true,
+    };
+  },
+  /** A pod that comes first cannot be bound, and another could have its room. */
+  function firstCannotBeBound(_dice, at) {
+    return { node: node(1_000), steps: [waiter(at, 'failing'), waiter(at)], faults: [], forbiddenPods: ['failing'] };
+  },
 ];
+
+/** Groups that are bound in part, and whose other room another scheduler takes. */
+const tearings: readonly ((dice: Dice, at: number) => Story)[] = [
+  function groupIsTorn(dice, at) {
+    const recreation = dice.pick(['never', 'same-name', 'new-name'] as const);
+    const torn = group('torn', 2, [whole, whole], { recreation, ...drawRepair(dice), repairGraceSeconds: 3 });
+    return {
+      node: node(2_000),
+      steps: [{ at, kind: 'create-group', group: torn }, taken(dice, at + 500)],
+      faults: refusals('torn-1'),
+    };
+  },
+  function twoAreTorn(dice, at) {
+    const groups = ['torn', 'rent'].map((name) =>
+      group(name, 2, [whole, whole], { recreation: 'same-name', repairGraceSeconds: 3, priority: dice.pick([0, 100]) }),
+    );
+    return {
+      node: node(4_000),
+      steps: [
+        ...groups.map((each): Step => ({ at, kind: 'create-group', group: each })),
+        taken(dice, at + 500),
+        taken(dice, at + 550),
+      ],
+      faults: ['torn-1', 'rent-1'].flatMap(refusals),
+    };
+  },
+];
+
+function taken(dice: Dice, at: number): Step {
+  const until = dice.chance(0.7) ? { forMs: 0, stays: true as const } : { forMs: dice.int(5_000, 20_000) };
+  return { at, kind: 'foreign-pod', node: 'story', milliCpu: 1_000, ...until };
+}
+
+function refusals(pod: string): Fault[] {
+  return [0, 1, 2].map((nth) => onBinding(pod, 'refuse-403', 0, nth));
+}
+
+export function drawRepair(dice: Dice): Pick<GroupPlan, 'repairPolicy' | 'repairGraceSeconds'> {
+  const policy = dice.pick([undefined, undefined, 'Release', 'KeepTrying'] as const);
+  const seconds = dice.pick([undefined, undefined, 0, 3, 20, 90]);
+  return {
+    ...(policy !== undefined && { repairPolicy: policy }),
+    ...(seconds !== undefined && { repairGraceSeconds: seconds }),
+  };
+}
+
+export function drawTearing(dice: Dice): Story {
+  return dice.pick(tearings)(dice, dice.int(100, 4_000));
+}
 
 export function drawStory(dice: Dice): Story {
   return dice.pick(stories)(dice, dice.int(100, 4_000));

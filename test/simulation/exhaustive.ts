@@ -11,7 +11,7 @@ export interface Base {
   readonly nodes: number;
 }
 
-export const bases: readonly Base[] = [
+const bases: readonly Base[] = [
   { members: 2, nodes: 2 },
   { members: 2, nodes: 3 },
   { members: 3, nodes: 2 },

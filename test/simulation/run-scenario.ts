@@ -8,7 +8,9 @@ import { groupNamed, podsIn, tallyOf } from './checks/plain-group.ts';
 import { plainPod } from './checks/plain-objects.ts';
 import { QuorumChecker } from './checks/quorum.ts';
 import { WaitingChecker } from './checks/waiting.ts';
-import { settlingMs } from './settling.ts';
+import { releasesIn } from './checks/plain-releases.ts';
+import { ReleaseChecker } from './checks/releases.ts';
+import { baseMs, settlingMs } from './settling.ts';
 import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
 import type { StoreRecord } from './world/record.ts';
@@ -41,6 +43,8 @@ const quietMs = 20_000;
 const pokes = 3;
 /** A run that takes more turns goes in circles. */
 const mostTurns = 20_000;
+/** A group that is released more often is torn again and again. */
+const mostReleases = 4;
 
 export interface RunOptions {
   /** Gets a line for each thing that happens. */
@@ -67,9 +71,11 @@ export async function runScenario(
     },
   });
   const { record } = world.plane;
+  const settling = (): number => settlingMs(scenario, world.faults.struck);
   const evidence: Evidence = {
     record,
     now: () => world.timeline.now,
+    toldBy: () => world.disturbedUntil + settling() - baseMs,
     started,
     violated: (invariant, what) => {
       trace?.(`${world.timeline.now.toFixed(0)} VIOLATED ${invariant}: ${what}`);
@@ -79,18 +85,25 @@ export async function runScenario(
       excused[reason] = (excused[reason] ?? 0) + 1;
     },
   };
-  world.plane.subscribe(({ resource, object }) => {
+  world.plane.subscribe((committed) => {
+    const { resource, object } = committed;
     const name =
       resource === 'pods' ? plainPod(object).group : resource.startsWith('podgroups') ? nameIn(object) : undefined;
     if (name !== undefined) noteStart(record, name, started);
+    for (const checker of checkers) checker.committed?.(committed);
   });
   checkers = [
     new QuorumChecker(evidence),
     new OverCommitChecker(evidence),
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence),
+    new ReleaseChecker(evidence),
     new PartialGroupChecker(evidence, scenario.forbiddenNode),
-    new WaitingChecker(evidence, { schedulerName, forbiddenNode: scenario.forbiddenNode }),
+    new WaitingChecker(evidence, {
+      schedulerName,
+      forbiddenNode: scenario.forbiddenNode,
+      forbiddenPods: scenario.forbiddenPods,
+    }),
     ...(scenario.hasController ? [new GroupStatusChecker(evidence)] : []),
   ];
   try {
@@ -104,8 +117,24 @@ export async function runScenario(
       }
       return true;
     };
-    if (await goesOn(() => world.disturbedUntil + settlingMs(scenario, world.faults.struck))) {
-      for (const checker of checkers) checker.settled?.();
+    let lookAt: number | undefined = 0;
+    let isTorn = false;
+    /** A release disturbs as a fault does, and what comes of it is seen when its group may be tried again. */
+    const restsAt = (): number => {
+      const releases = releasesIn(record);
+      isTorn = releases.some(({ group }) => releases.filter((each) => each.group === group).length > mostReleases);
+      const heldUntil = isTorn ? [] : releases.map((release) => release.heldUntil + baseMs);
+      return Math.max(world.disturbedUntil + settling(), lookAt ?? 0, ...heldUntil);
+    };
+    while (lookAt !== undefined && !isTorn && (await goesOn(restsAt))) {
+      if (isTorn) break;
+      const again = checkers.map((checker) => checker.settled?.()).filter((at) => at !== undefined);
+      lookAt = again.length > 0 && violations.length === 0 ? Math.max(...again) : undefined;
+    }
+    if (isTorn && scenario.forbiddenNode === undefined)
+      evidence.violated('I2', `a group is released for the ${mostReleases + 1}th time, and bound in part again`);
+    if (isTorn) evidence.excused('released again and again: a node refuses all Bindings');
+    if (violations.length === 0 && !isTorn && lookAt === undefined) {
       const quietFrom = world.timeline.now + lastWordsMs;
       // Renewing a Lease for minutes would be most of the work of all runs; and what is refused for ever is tried for ever.
       const looksOn =

@@ -36,6 +36,8 @@ export interface SchedulerPlan {
   readonly permitMs: number;
   /** A PreBind plugin takes up to so long, and for `volumesFailForMs` fails now and then; 0: there is none. */
   readonly preBindMs: number;
+  /** So much of an attempt is done at a time, in looks at a node, and then the process gives way for up to `givesWayMs`. Absent: all of it. */
+  readonly workAtATime?: number;
 }
 
 export interface NetworkPlan {
@@ -67,6 +69,9 @@ export interface GroupPlan {
   /** The group object comes so long after the first member; negative: before it. */
   readonly groupAfterMs: number;
   readonly recreation: Recreation;
+  /** What its spec says of groups that cannot be completed, and for how long lost members are waited for; absent: nothing. */
+  readonly repairPolicy?: 'Release' | 'KeepTrying';
+  readonly repairGraceSeconds?: number;
 }
 
 /** What happens in the world besides scheduling. One that makes no sense any more (its pod is gone) does nothing. */
@@ -87,7 +92,14 @@ export type Step = { readonly at: number } & (
     }
   | { readonly kind: 'nominate'; readonly group: string; readonly member: number; readonly node: string }
   | { readonly kind: 'resize-pod'; readonly group: string; readonly member: number; readonly milliCpu: number }
-  | { readonly kind: 'foreign-pod'; readonly node: string; readonly milliCpu: number; readonly forMs: number }
+  | {
+      readonly kind: 'foreign-pod';
+      readonly node: string;
+      readonly milliCpu: number;
+      readonly forMs: number;
+      /** For good, however long that is. */
+      readonly stays?: true;
+    }
   | { readonly kind: 'node-gone'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'node-unready'; readonly node: string; readonly forMs: number }
   | { readonly kind: 'node-cordoned'; readonly node: string; readonly forMs: number }
@@ -178,6 +190,10 @@ export type Fault =
 export function nameOf(happening: Fault | Step): string {
   return 'on' in happening ? `${happening.on}/${happening.kind}` : `step/${happening.kind}`;
 }
+
+export const givesWayMs = 5;
+/** While an attempt is open what the process is told waits; with all steps of one and all that waited it takes no longer than that. */
+export const longestAttemptMs = 1_000;
 
 export const volumesFailForMs = 15_000;
 

@@ -1,7 +1,7 @@
 import type { Scenario } from './scenario.ts';
 
 /** Back-off, a few calls and a repair. */
-const baseMs = 45_000;
+export const baseMs = 45_000;
 /** What comes on top, because somebody may have to find out first that nothing will come any more. */
 const more: readonly (readonly [RegExp, number])[] = [
   // The longest that a call waits for its answer: a list, of which two may be needed.

@@ -44,9 +44,9 @@ export class WorkerPool {
         worker.off('message', onMessage);
         worker.off('error', onError);
       };
-      const onError = (error: unknown): void => {
+      const onError = (error: Error): void => {
         end();
-        reject(error as Error);
+        reject(error);
       };
       const onMessage = (message: { outcome?: Outcome; error?: string; ready?: boolean }): void => {
         if (message.ready === true) return;

@@ -14,6 +14,8 @@ export interface Violation {
 export interface Evidence {
   readonly record: StoreRecord;
   readonly now: () => number;
+  /** When everybody had been told of all that happened before the last fault, at the latest. */
+  readonly toldBy: () => number;
   /** uids of the group objects whose quorum was on nodes once. */
   readonly started: ReadonlySet<string>;
   violated(invariant: Invariant, what: string): void;
@@ -28,8 +30,11 @@ export interface Checker {
   /** A call has been carried out; the record holds what came of it. */
   done?(call: Call): void;
   committed?(committed: Committed): void;
-  /** Faults and changes were over long enough ago for everything to have come to rest. */
-  settled?(): void;
+  /**
+   * Faults and changes were over long enough ago for everything to have come to rest. Answers when to look again, where something that ends by
+   * itself is under way; all look again then.
+   */
+  settled?(): number | undefined;
   /** The last words have been written as well: from now on nothing is to happen. */
   quiet?(): void;
   /** Nothing was to happen since; so many attempts were made all the same. */

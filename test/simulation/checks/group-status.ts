@@ -10,7 +10,7 @@ export class GroupStatusChecker implements Checker {
     this.#evidence = evidence;
   }
 
-  settled(): void {
+  settled(): undefined {
     const { record } = this.#evidence;
     const pods = podsIn(record);
     for (const { name, uid, status } of groupsIn(record)) {

@@ -39,7 +39,7 @@ export class OverCommitChecker implements Checker {
     if (excess === undefined) return;
     if (this.#isOutOfReach(call))
       return this.#evidence.excused('over-committed by a Binding that was carried out after it was given up');
-    if (plainNode(node).version > call.told.nodes)
+    if (plainNode(node).version > call.views.at(-1)!.nodes)
       return this.#evidence.excused('over-committed: the node had changed, unknown to the sender');
     for (const pod of there) {
       const reason = this.#unknownTo(call, pod);
@@ -66,10 +66,9 @@ export class OverCommitChecker implements Checker {
     if (binding !== undefined && binding.doneAt! >= call.sentAt && this.#isOutOfReach(binding)) {
       return 'over-committed by a Binding that was carried out after it was given up';
     }
-    const object = record.get('pods', pod.key, call.told.pods);
+    const object = record.get('pods', pod.key, call.views.at(-1)!.pods);
     const known = object && plainPod(object);
-    const isKnownThere = known !== undefined && known.uid === pod.uid && known.node === pod.node;
-    if (isKnownThere) {
+    if (known?.uid === pod.uid && known.node === pod.node) {
       const isGrown = pod.milliCpu > known.milliCpu || pod.mebibytes > known.mebibytes;
       return isGrown ? 'over-committed: a pod had been resized, unknown to the sender' : undefined;
     }

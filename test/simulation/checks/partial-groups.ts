@@ -1,40 +1,106 @@
+import type { Call } from '../world/call.ts';
+import type { SimulatedProcess } from '../world/process.ts';
+import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainRoom } from './plain-fit.ts';
-import { groupsIn, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
+import { groupNamed, groupsIn, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import { plainPod } from './plain-objects.ts';
+
+/** For so long at least pods that are on their way out are waited for, besides the grace. */
+const terminationMs = 60_000;
+/** One group at a time is released, each when the pods of the one before are gone. */
+const turnMs = 30_000;
 
 /**
- * I2 when everything has come to rest: a group that never started has its quorum on nodes, or nobody. Excused: groups that have not as
- * many members as they need, and groups for whose missing members there is no room.
+ * I2 when everything has come to rest: a group that never started has its quorum on nodes, or nobody. Nobody at the latest when its grace
+ * is over, the pods are gone that are on their way out, and the other groups have had their turn. Excused: what its policy and the rights of a release say, and members of
+ * different kinds which fit in some ways only.
  */
 export class PartialGroupChecker implements Checker {
   readonly #evidence: Evidence;
-
   readonly #forbiddenNode: string | undefined;
+  /** uid of a group -> since when it has been on nodes in part */
+  readonly #since = new Map<string, number>();
+  /** The scheduler that wrote last, and when it began to. */
+  #writer: { readonly process: SimulatedProcess; readonly since: number } | undefined;
 
   constructor(evidence: Evidence, forbiddenNode: string | undefined) {
     this.#evidence = evidence;
     this.#forbiddenNode = forbiddenNode;
   }
 
-  settled(): void {
-    const { record, started } = this.#evidence;
+  sent({ process, of, request }: Call): void {
+    if (process.role !== 'scheduler' || of === 'lease' || request.method === 'GET') return;
+    if (this.#writer?.process !== process) this.#writer = { process, since: this.#evidence.now() };
+  }
+
+  committed({ resource, object, previous }: Committed): void {
+    const { record } = this.#evidence;
+    if (resource.startsWith('podgroups')) this.#look((object as any).metadata.name);
+    if (resource !== 'pods') return;
+    const names = [object, previous].flatMap((pod) => (pod === undefined ? [] : (plainPod(pod).group ?? [])));
+    for (const name of new Set(names)) if (groupNamed(record, name) !== undefined) this.#look(name);
+  }
+
+  settled(): number | undefined {
+    const { record, now, toldBy } = this.#evidence;
     const pods = podsIn(record);
-    for (const group of groupsIn(record)) {
+    const partial = groupsIn(record).filter((group) => this.#isPartial(group, pods));
+    let again: number | undefined;
+    for (const group of partial) {
       const { bound, open } = tallyOf(group, pods);
       const missing = group.minMember - bound.length;
-      if (started.has(group.uid) || bound.length === 0 || missing <= 0) continue;
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members on nodes`;
-      if (open.length < missing) this.#evidence.excused('in part: the group has too few members');
-      else if (
-        !new PlainRoom(
-          usableNodes(record, this.#forbiddenNode),
-          takenRoom(pods.filter((pod) => !open.includes(pod))),
-        ).takesAnyhow(open, missing)
-      ) {
-        // What becomes of those that are bound is the group's policy: it is not checked here. Nor is it when members of different kinds
-        // fit in some ways only, which whoever places them one by one may miss.
-        this.#evidence.excused('in part: there is no room for the missing members');
-      } else this.#evidence.violated('I2', `${what}, and there is room for the others`);
+      const room = new PlainRoom(
+        usableNodes(record, this.#forbiddenNode),
+        takenRoom(pods.filter((pod) => !open.includes(pod))),
+      );
+      if (open.length >= missing && room.takesAnyhow(open, missing)) {
+        this.#evidence.violated('I2', `${what}, and there is room for the others`);
+        continue;
+      }
+      const stays = this.#whyItStays(group, bound);
+      if (stays !== undefined) {
+        this.#evidence.excused(`in part: ${stays}`);
+        continue;
+      }
+      const since = Math.max(this.#since.get(group.uid)!, toldBy());
+      const end = since + group.graceMs + Math.max(group.graceMs, terminationMs) + partial.length * turnMs;
+      if (now() < end) again = Math.max(again ?? 0, end);
+      else if (open.length >= missing && room.takesTogether(open, missing)) {
+        // Whoever places them one by one may miss the way that there is at one time and find it at another.
+        this.#evidence.excused('in part: the missing members fit in some ways only');
+      } else this.#evidence.violated('I2', `${what}, cannot be completed, and is not released`);
     }
+    return again;
+  }
+
+  #look(name: string): void {
+    const { record, now } = this.#evidence;
+    const group = groupNamed(record, name);
+    if (group === undefined) return;
+    if (!this.#isPartial(group, podsIn(record))) this.#since.delete(group.uid);
+    else if (!this.#since.has(group.uid)) this.#since.set(group.uid, now());
+  }
+
+  #isPartial(group: PlainGroup, pods: readonly PlainPod[]): boolean {
+    const { bound } = tallyOf(group, pods);
+    return !this.#evidence.started.has(group.uid) && bound.length > 0 && bound.length < group.minMember;
+  }
+
+  /** Undefined: it is to be released. */
+  #whyItStays(group: PlainGroup, bound: readonly PlainPod[]): string | undefined {
+    if (!group.releases) return 'its policy is to keep trying';
+    if (!bound.some(({ isControlled }) => isControlled)) return 'nobody would make its members again';
+    const isInherited = this.#writer !== undefined && this.#writer.since > this.#since.get(group.uid)!;
+    if (!isInherited) return undefined;
+    const { record } = this.#evidence;
+    const conditions = (group.status.conditions ?? []) as unknown as readonly { readonly type: string }[];
+    if (!conditions.some(({ type }) => type === 'Started')) return 'a new leader is not told whether it has started';
+    const onNodes = podsIn(record).filter((pod) => {
+      return pod.group === group.name && pod.node !== '' && (pod.boundFor === undefined || pod.boundFor === group.uid);
+    });
+    return onNodes.length >= group.minMember ? 'a new leader takes it for one that may have started' : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import type { PlainNode, PlainPod } from './plain-objects.ts';
 
 /** Pods of one form fit wherever one of them does. */
-function formOf({ milliCpu, mebibytes, hostPorts, zone }: PlainPod): string {
+export function formOf({ milliCpu, mebibytes, hostPorts, zone }: PlainPod): string {
   return `${milliCpu} ${mebibytes} ${hostPorts.join()} ${zone}`;
 }
 

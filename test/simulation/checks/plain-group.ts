@@ -9,13 +9,13 @@ export interface View {
   readonly podgroups: number;
 }
 
-export const latest: View = { pods: Infinity, nodes: Infinity, podgroups: Infinity };
+const latest: View = { pods: Infinity, nodes: Infinity, podgroups: Infinity };
 
 export function podsIn(record: StoreRecord, view: View = latest): PlainPod[] {
   return [...record.all('pods', view.pods)].map(plainPod);
 }
 
-export function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
+function nodesIn(record: StoreRecord, view: View = latest): PlainNode[] {
   return [...record.all('nodes', view.nodes)].map(plainNode);
 }
 

@@ -11,6 +11,8 @@ export interface PlainPod {
   readonly group: string | undefined;
   readonly node: string;
   readonly phase: string;
+  /** Its node did not admit it. */
+  readonly isRefused: boolean;
   readonly isLeaving: boolean;
   readonly isGated: boolean;
   readonly milliCpu: number;
@@ -18,6 +20,8 @@ export interface PlainPod {
   readonly hostPorts: readonly number[];
   readonly zone: string | undefined;
   readonly priority: number;
+  /** Somebody makes it again. */
+  readonly isControlled: boolean;
   readonly nominatedNode: string;
   /** What a Binding left: for which group object, and by which plan. */
   readonly boundFor: string | undefined;
@@ -43,6 +47,9 @@ export interface PlainGroup {
   readonly uid: string;
   readonly version: number;
   readonly minMember: number;
+  /** Its members are evicted when it cannot be completed. */
+  readonly releases: boolean;
+  readonly graceMs: number;
   readonly status: JsonObject;
 }
 
@@ -74,6 +81,7 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     group: metadata.labels?.[groupLabel],
     node: spec.nodeName ?? '',
     phase: status?.phase ?? 'Pending',
+    isRefused: status?.phase === 'Failed' && status.reason === 'OutOfcpu',
     isLeaving: metadata.deletionTimestamp !== undefined,
     isGated: (spec.schedulingGates ?? []).length > 0,
     milliCpu: Math.max(...asked.map((requests) => milliCores(requests?.cpu))),
@@ -81,6 +89,7 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     hostPorts: (container.ports ?? []).flatMap(({ hostPort }: any) => (hostPort > 0 ? [hostPort] : [])),
     zone: spec.nodeSelector?.zone,
     priority: spec.priority ?? 0,
+    isControlled: (metadata.ownerReferences ?? []).some(({ controller }: any) => controller === true),
     nominatedNode: status?.nominatedNodeName ?? '',
     boundFor: annotations['tutti.dev/pod-group-uid'],
     plan: annotations['tutti.dev/plan'],
@@ -109,6 +118,8 @@ export function plainGroup(object: JsonObject): PlainGroup {
     uid: metadata.uid,
     version: Number(metadata.resourceVersion),
     minMember: spec?.minMember ?? 1,
+    releases: spec?.repairPolicy !== 'KeepTrying',
+    graceMs: (spec?.repairGraceSeconds ?? 60) * 1000,
     status: status ?? {},
   };
 }

@@ -37,40 +37,47 @@ export class QuorumChecker implements Checker {
 
   sent(call: Call): void {
     if (call.of !== 'bind') return;
-    const { record } = this.#evidence;
-    const { told, process } = call;
+    const { process, told } = call;
     const { metadata, target } = JSON.parse(String(call.request.body));
-    const { namespace, name } = metadata;
-    const say = (what: string): void =>
-      this.#evidence.violated('I1', `${process.name} sent a Binding of ${name} to ${target.name}: ${what}`);
-    const object = record.get('pods', `${namespace}/${name}`, told.pods);
+    const problems = call.views.map((view) => this.#problem(metadata, target.name, view));
+    const [first] = problems;
+    if (first !== undefined && problems.every((problem) => problem !== undefined)) {
+      this.#evidence.violated('I1', `${process.name} sent a Binding of ${metadata.name} to ${target.name}: ${first}`);
+      return;
+    }
+    const object = this.#evidence.record.get('pods', `${metadata.namespace}/${metadata.name}`, told.pods);
     const pod = object && plainPod(object);
-    // One that names no uid is for whatever has the name; what that comes to is seen when it has been carried out.
     const uid: string | undefined = metadata.uid ?? pod?.uid;
-    if (pod === undefined || uid === undefined || pod.uid !== uid) return say('it had been told that the pod is gone');
-    if (pod.isLeaving) return say('it had been told that the pod is leaving');
-    if (pod.node !== '' && pod.node !== target.name) return say(`it had been told that the pod is on ${pod.node}`);
-    if (record.get('nodes', `/${target.name}`, told.nodes) === undefined)
-      return say('it had been told that the node is gone');
+    if (uid === undefined) return;
     const ofProcess = this.#sent.get(process.name) ?? new Set();
     this.#sent.set(process.name, ofProcess.add(uid));
-    if (pod.group === undefined) return;
-    const group = groupNamed(record, pod.group, told);
-    if (group === undefined) return say(`it had been told that its group ${pod.group} is gone`);
-    const boundFor = metadata.annotations?.['tutti.dev/pod-group-uid'];
-    if (boundFor !== group.uid)
-      return say(`it is for ${boundFor}, and it had been told that the group is ${group.uid} now`);
-    const pods = podsIn(record, told);
-    const { bound, open } = tallyOf(group, pods);
-    const isStarted = this.#evidence.started.has(group.uid);
-    const able = bound.length + open.length;
-    if (!isStarted && able < group.minMember)
-      say(`${able} members are bound or able, of the ${group.minMember} that it needs`);
+    const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, told);
     const planId: string | undefined = metadata.annotations?.['tutti.dev/plan'];
-    if (planId === undefined || isStarted) return;
-    const plan =
-      this.#plans.get(planId) ?? this.#begin(planId, call, pod.group, Number(metadata.annotations['tutti.dev/quorum']));
+    if (group === undefined || planId === undefined || this.#evidence.started.has(group.uid)) return;
+    const quorum = Number(metadata.annotations['tutti.dev/quorum']);
+    const plan = this.#plans.get(planId) ?? this.#begin(planId, call, group.name, quorum);
     plan.members.add(uid);
+  }
+
+  /** What is wrong with a Binding by one view of the store; undefined: nothing. */
+  #problem({ namespace, name, uid: named, annotations }: any, node: string, view: Call['told']): string | undefined {
+    const { record, started } = this.#evidence;
+    const object = record.get('pods', `${namespace}/${name}`, view.pods);
+    const pod = object && plainPod(object);
+    // One that names no uid is for whatever has the name; what that comes to is seen when it has been carried out.
+    if (pod === undefined || (named ?? pod.uid) !== pod.uid) return 'it had been told that the pod is gone';
+    if (pod.isLeaving) return 'it had been told that the pod is leaving';
+    if (pod.node !== '' && pod.node !== node) return `it had been told that the pod is on ${pod.node}`;
+    if (record.get('nodes', `/${node}`, view.nodes) === undefined) return 'it had been told that the node is gone';
+    if (pod.group === undefined) return undefined;
+    const group = groupNamed(record, pod.group, view);
+    if (group === undefined) return `it had been told that its group ${pod.group} is gone`;
+    const boundFor = annotations?.['tutti.dev/pod-group-uid'];
+    if (boundFor !== group.uid) return `it is for ${boundFor}, and it had been told that the group is ${group.uid} now`;
+    const { bound, open } = tallyOf(group, podsIn(record, view));
+    const able = bound.length + open.length;
+    if (started.has(group.uid) || able >= group.minMember) return undefined;
+    return `${able} members are bound or able, of the ${group.minMember} that it needs`;
   }
 
   done(call: Call): void {
@@ -87,8 +94,9 @@ export class QuorumChecker implements Checker {
     );
   }
 
-  settled(): void {
+  settled(): undefined {
     for (const [id, plan] of this.#plans) this.#look(id, plan);
+    this.#plans.clear();
   }
 
   #begin(id: string, { process, sentAt, told }: Call, group: string, quorum: number): Plan {

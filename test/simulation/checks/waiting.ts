@@ -1,8 +1,13 @@
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainRoom } from './plain-fit.ts';
+import { PlainRoom, formOf } from './plain-fit.ts';
+import { barredNodes, keptRooms } from './plain-losses.ts';
+import type { KeptRoom } from './plain-losses.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { groupNamed, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
+
+/** From when room is free again until all who wait have been tried. */
+const restMs = 15_000;
 
 /**
  * When everything has come to rest: whoever waits does so for a reason (I5: nobody is forgotten who fits, whole, on what the API shows), and
@@ -12,24 +17,59 @@ export class WaitingChecker implements Checker {
   readonly #evidence: Evidence;
   readonly #schedulerName: string;
   readonly #forbiddenNode: string | undefined;
+  readonly #forbiddenPods: readonly string[];
 
   constructor(
     evidence: Evidence,
-    { schedulerName, forbiddenNode }: { readonly schedulerName: string; readonly forbiddenNode: string | undefined },
+    {
+      schedulerName,
+      forbiddenNode,
+      forbiddenPods = [],
+    }: {
+      readonly schedulerName: string;
+      readonly forbiddenNode: string | undefined;
+      readonly forbiddenPods: readonly string[] | undefined;
+    },
   ) {
     this.#evidence = evidence;
     this.#schedulerName = schedulerName;
     this.#forbiddenNode = forbiddenNode;
+    this.#forbiddenPods = forbiddenPods;
   }
 
-  settled(): void {
+  settled(): number | undefined {
     const { record, started } = this.#evidence;
+    const past = { now: this.#evidence.now(), toldBy: this.#evidence.toldBy() };
+    const kept = keptRooms(record, started, past);
+    const barred = barredNodes(record, past);
+    let again: number | undefined;
     const pods = podsIn(record);
-    const open = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
-    for (const pod of open) this.#hasVerdict(pod);
+    const ours = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
+    for (const pod of ours) this.#hasVerdict(pod);
+    const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
     const others = (waiting: readonly PlainPod[]): PlainPod[] => pods.filter((pod) => !waiting.includes(pod));
-    const room = (waiting: readonly PlainPod[]): PlainRoom =>
-      new PlainRoom(usableNodes(record, this.#forbiddenNode), takenRoom(others(waiting)));
+    const room = (waiting: readonly PlainPod[], more: readonly (readonly [PlainPod, string])[] = []): PlainRoom =>
+      new PlainRoom(usableNodes(record, this.#forbiddenNode), [...takenRoom(others(waiting)), ...more]);
+    /** They wait although they fit: for room that is kept for lost members of others, or for nodes that do not take them? */
+    const isExplained = (waiting: readonly PlainPod[], needed: number): boolean => {
+      const keptFromThem = kept.filter(({ group }) => group !== waiting[0]!.group);
+      const forms = waiting.map(formOf);
+      const barredToThem = barred.filter(({ form }) => forms.includes(form));
+      const ends = [...keptFromThem, ...barredToThem].map(({ until }) => until);
+      if (ends.length === 0) return false;
+      const isKept =
+        keptFromThem.length > 0 && !this.#fitsBeside(keptFromThem, (more) => room(waiting, more), waiting, needed);
+      const open = usableNodes(record, this.#forbiddenNode).filter(
+        ({ name }) => !barredToThem.some(({ node }) => node === name),
+      );
+      const isBarred = !new PlainRoom(open, takenRoom(others(waiting))).takesAnyhow(waiting, needed);
+      if (!isKept && !isBarred) return false;
+      this.#evidence.excused(
+        isKept ? 'waits: room is kept for lost members' : 'waits: a node has not admitted such pods',
+      );
+      again = Math.max(again ?? 0, ...ends.map((end) => end + restMs));
+      return true;
+    };
     const byGroup = new Map<string | undefined, PlainPod[]>();
     for (const pod of open) byGroup.set(pod.group, [...(byGroup.get(pod.group) ?? []), pod]);
     for (const [name, members] of byGroup) {
@@ -45,7 +85,7 @@ export class WaitingChecker implements Checker {
         if (!room(members).takesAnyhow(members, missing)) {
           // Members of different kinds are placed by a heuristic, which may miss the one way that there is.
           this.#evidence.excused('waits: its members are of different kinds, and fit in some ways only');
-        } else {
+        } else if (!isExplained(members, missing)) {
           this.#evidence.violated(
             'I5',
             `group ${name} waits, though ${missing} of its members fit: ${said(members[0]!)}`,
@@ -54,11 +94,28 @@ export class WaitingChecker implements Checker {
         continue;
       }
       for (const pod of members) {
-        if (room([pod]).takesTogether([pod], 1)) {
+        if (room([pod]).takesTogether([pod], 1) && !isExplained([pod], 1)) {
           this.#evidence.violated('I5', `pod ${pod.name} waits, though it fits: ${said(pod)}`);
         }
       }
     }
+    return again;
+  }
+
+  /** Wherever on its own node or another that room is. */
+  #fitsBeside(
+    kept: readonly KeptRoom[],
+    room: (more: readonly (readonly [PlainPod, string])[]) => PlainRoom,
+    waiting: readonly PlainPod[],
+    needed: number,
+    placed: readonly (readonly [PlainPod, string])[] = [],
+  ): boolean {
+    const [first, ...rest] = kept;
+    if (first === undefined) return room(placed).takesAnyhow(waiting, needed);
+    const nodes = usableNodes(this.#evidence.record, undefined).map(({ name }) => name);
+    return nodes
+      .filter((name) => name === first.lost.node || room(placed).takes(first.lost, name))
+      .every((name) => this.#fitsBeside(rest, room, waiting, needed, [...placed, [first.lost, name]]));
   }
 
   #hasVerdict(pod: PlainPod): void {

@@ -10,6 +10,8 @@ export interface Call {
   readonly sentAt: number;
   /** Up to which version the process had been told of each resource when it sent the call. */
   readonly told: Readonly<Record<WatchedResource, number>>;
+  /** What its picture may have been then, which is behind while an attempt is open: `told`, and what it had been told shortly before. */
+  readonly views: readonly Readonly<Record<WatchedResource, number>>[];
   /** The caller waits no longer, though it has got no answer: it timed out, lost the connection, or is gone. */
   isGivenUp: boolean;
   /** When it was carried out. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/embedded/json.ts';
 import type { GroupPlan, MemberPlan, NodePlan } from '../scenario.ts';
 
-export const namespace = 'default';
+const namespace = 'default';
 export const podsPath = `/api/v1/namespaces/${namespace}/pods`;
 export const groupsPath = `/apis/scheduling.x-k8s.io/v1alpha1/namespaces/${namespace}/podgroups`;
 export const nodesPath = '/api/v1/nodes';
@@ -27,8 +27,17 @@ export function nodeManifest({ name, milliCpu, mebibytes, pods, labels, isReserv
   };
 }
 
-export function groupManifest(name: string, minMember: number): JsonObject {
-  return { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', metadata: { name }, spec: { minMember } };
+export function groupManifest({ name, minMember, repairPolicy, repairGraceSeconds }: GroupPlan): JsonObject {
+  return {
+    apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+    kind: 'PodGroup',
+    metadata: { name },
+    spec: {
+      minMember,
+      ...(repairPolicy !== undefined && { repairPolicy }),
+      ...(repairGraceSeconds !== undefined && { repairGraceSeconds }),
+    },
+  };
 }
 
 export function podManifest(

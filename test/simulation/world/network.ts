@@ -18,6 +18,8 @@ export interface NetworkOptions {
   readonly plane: Plane;
   readonly faults: Faults;
   readonly observer: CallObserver;
+  /** What the process is told is in its picture so long after, at the latest. */
+  readonly heededAfterMs: number;
   /** Bindings to it are refused. */
   readonly forbiddenNode?: string | undefined;
   /** Bindings of them are refused. */
@@ -39,6 +41,8 @@ export class Network implements Transport {
   readonly #options: NetworkOptions;
   readonly #process: SimulatedProcess;
   readonly #told: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
+  /** What it had been told, by time; the latest last. */
+  readonly #toldAt: { readonly at: number; readonly told: Readonly<Record<WatchedResource, number>> }[] = [];
   /** Calls whose senders wait for an answer. */
   readonly #open = new Set<Call>();
   /** What ends the watches that are open. */
@@ -52,11 +56,6 @@ export class Network implements Transport {
       for (const call of this.#open) call.isGivenUp = true;
       for (const hangUp of this.#watches) hangUp();
     });
-  }
-
-  /** Up to which version the process has been told of each resource. */
-  get told(): Readonly<Record<WatchedResource, number>> {
-    return this.#told;
   }
 
   send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
@@ -95,7 +94,7 @@ export class Network implements Transport {
   #isForbidden({ body }: TransportRequest): boolean {
     const { forbiddenNode, forbiddenPods } = this.#options;
     if (forbiddenNode === undefined && forbiddenPods === undefined) return false;
-    const { metadata, target } = JSON.parse(String(body)) as any;
+    const { metadata, target } = JSON.parse(String(body));
     return target.name === forbiddenNode || forbiddenPods?.includes(metadata.name) === true;
   }
 
@@ -127,6 +126,7 @@ export class Network implements Transport {
       request,
       sentAt: timeline.now,
       told: { ...this.#told },
+      views: this.#views(),
       isGivenUp: false,
       doneAt: undefined,
       status: undefined,
@@ -243,7 +243,7 @@ export class Network implements Transport {
       bookmarks: plan.bookmarks,
       faultOf: () => (resource === undefined ? undefined : faults.ofLine(process, resource, timeline.now)),
       delivered: (version) => {
-        if (resource !== undefined) this.#told[resource] = Math.max(this.#told[resource], version);
+        if (resource !== undefined) this.#tell(resource, version);
       },
       hangUp,
       signal,
@@ -257,7 +257,20 @@ export class Network implements Transport {
     const isWhole = !/[?&]limit=1(&|$)/.test(path) && headers.accept === 'application/json';
     if (resource === undefined || !isWhole) return;
     const version = /"metadata":\{[^}]*"resourceVersion":"(\d+)"/.exec(bytes.toString('utf8'))?.[1];
-    this.#told[resource] = Math.max(this.#told[resource], Number(version ?? 0));
+    this.#tell(resource, Number(version ?? 0));
+  }
+
+  #tell(resource: WatchedResource, version: number): void {
+    this.#told[resource] = Math.max(this.#told[resource], version);
+    if (this.#options.heededAfterMs > 0) this.#toldAt.push({ at: this.#options.timeline.now, told: { ...this.#told } });
+  }
+
+  /** All that its picture may be now, the latest first. */
+  #views(): Readonly<Record<WatchedResource, number>>[] {
+    const { heededAfterMs, timeline } = this.#options;
+    const since = this.#toldAt.findLastIndex(({ at }) => at <= timeline.now - heededAfterMs);
+    const before = this.#toldAt.slice(Math.max(0, since)).map(({ told }) => told);
+    return [{ ...this.#told }, ...before.reverse()];
   }
 
   #signed(request: TransportRequest): TransportRequest {

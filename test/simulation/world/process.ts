@@ -61,9 +61,9 @@ export class SimulatedProcess {
     else this.#held.push(what);
   }
 
-  /** After pending I/O, as setImmediate does. */
-  defer(what: () => void): void {
-    this.#timeline.after(0, () => this.deliver(what));
+  /** After pending I/O, as setImmediate does, and whatever else comes in that time. */
+  defer(what: () => void, ms: number): void {
+    this.#timeline.after(ms, () => this.deliver(what));
   }
 
   crash(): void {

@@ -9,7 +9,7 @@ import type { SchedulerPlan } from '../scenario.ts';
 export function slowPermit(clock: Clock, { permitMs }: SchedulerPlan): PluginFactory {
   return (_args, { waitingPods }) => ({
     name: 'SlowPermit',
-    permit: ({}, { uid }) => {
+    permit: (_state, { uid }) => {
       clock.setTimer(permitMs, () => waitingPods.get(uid)?.allow('SlowPermit'));
       return { waitMs: permitMs + 60_000 };
     },

@@ -20,6 +20,7 @@ import { ApiPodBinder } from '../../../src/scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../../../src/scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../../../src/scheduler/api/api-verdict-sink.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
+import { givesWayMs } from '../scenario.ts';
 import type { SchedulerPlan } from '../scenario.ts';
 import type { SimulatedProcess } from './process.ts';
 import { slowPermit, slowPreBind } from './slow-plugins.ts';
@@ -109,7 +110,9 @@ export function startScheduler(
       ['SlowPreBind', slowPreBind(clock, random, plan)],
     ]),
     identity,
-    defer: (callback) => process.defer(callback),
+    // Short steps are such of a machine that is busy: much can happen between them.
+    defer: (callback) => process.defer(callback, plan.workAtATime === undefined ? 0 : random() * givesWayMs),
+    ...(plan.workAtATime !== undefined && { workAtATime: plan.workAtATime }),
   });
   const elector = standForLease(connection, process, { lease: 'tutti', logger, lost: options.lost });
   const candidacy = elector && {

@@ -42,7 +42,12 @@ const expiredLine = `${JSON.stringify({
 export class WatchRelay implements AsyncIterable<Uint8Array>, AsyncIterator<Uint8Array, undefined> {
   readonly #options: WatchRelayOptions;
   readonly #arrived: Piece[] = [];
-  #waiting: { resolve(result: IteratorResult<Uint8Array, undefined>): void; reject(error: Error): void } | undefined;
+  #waiting:
+    | {
+        readonly resolve: (result: IteratorResult<Uint8Array, undefined>) => void;
+        readonly reject: (error: Error) => void;
+      }
+    | undefined;
   #lastDue = 0;
   /** Nothing that is read from now on reaches the process. */
   #isDead = false;
@@ -159,19 +164,19 @@ export class WatchRelay implements AsyncIterable<Uint8Array>, AsyncIterator<Uint
 
   #hand(): void {
     if (this.#waiting === undefined || this.#arrived.length === 0) return;
-    const { resolve, reject } = this.#waiting;
+    const waiting = this.#waiting;
     this.#waiting = undefined;
     const piece = this.#arrived.shift()!;
     switch (piece.kind) {
       case 'bytes':
         this.#options.delivered(piece.version);
-        resolve({ done: false, value: piece.bytes });
+        waiting.resolve({ done: false, value: piece.bytes });
         return;
       case 'end':
-        resolve({ done: true, value: undefined });
+        waiting.resolve({ done: true, value: undefined });
         return;
       case 'lost':
-        reject(piece.error);
+        waiting.reject(piece.error);
     }
   }
 }

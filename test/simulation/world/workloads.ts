@@ -54,7 +54,7 @@ export class Workloads {
   remake(group: string): void {
     const workload = this.#workloads.get(group);
     if (workload?.isAlive !== true) return;
-    this.#plane.tell('POST', groupsPath, groupManifest(group, workload.plan.minMember));
+    this.#plane.tell('POST', groupsPath, groupManifest(workload.plan));
   }
 
   end(group: string): void {

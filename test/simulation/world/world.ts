@@ -1,6 +1,6 @@
 import { hasEnded, isOpen, plainNode, plainPod } from '../checks/plain-objects.ts';
 import { PlainRoom } from '../checks/plain-fit.ts';
-import { calmFrom, nameOf } from '../scenario.ts';
+import { calmFrom, longestAttemptMs, nameOf } from '../scenario.ts';
 import type { Scenario, Step } from '../scenario.ts';
 import type { Call } from './call.ts';
 import { Faults } from './faults.ts';
@@ -146,6 +146,7 @@ export class World {
       plane,
       faults,
       observer: told,
+      heededAfterMs: role === 'scheduler' && scenario.scheduler.workAtATime !== undefined ? longestAttemptMs : 0,
       forbiddenNode: scenario.forbiddenNode,
       forbiddenPods: scenario.forbiddenPods,
     });
@@ -250,7 +251,7 @@ export class World {
         });
         return;
       case 'foreign-pod':
-        this.#runForeign(step.node, step.milliCpu, step.forMs);
+        this.#runForeign(step);
         return;
       case 'node-gone':
         plane.tell('DELETE', `${nodesPath}/${step.node}`);
@@ -326,7 +327,7 @@ export class World {
   }
 
   /** Another scheduler binds a pod where there is room, as the API shows it. */
-  #runForeign(node: string, milliCpu: number, forMs: number): void {
+  #runForeign({ node, milliCpu, forMs, stays }: Extract<Step, { kind: 'foreign-pod' }>): void {
     const { plane } = this;
     const nodeObject = plane.record.get('nodes', `/${node}`);
     if (nodeObject === undefined) return;
@@ -344,7 +345,7 @@ export class World {
     if (!room.takes(pod, node)) return;
     manifest.spec.nodeName = node;
     plane.tell('POST', podsPath, manifest);
-    this.timeline.after(forMs, () => plane.tell('DELETE', `${podsPath}/${name}`));
+    if (stays !== true) this.timeline.after(forMs, () => plane.tell('DELETE', `${podsPath}/${name}`));
   }
 }
 
