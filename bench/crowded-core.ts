@@ -54,6 +54,30 @@ export class CrowdedCore {
     return cluster.gang(`default/${name}`)!;
   }
 
+  /** As `gang`; answers what deletes it. */
+  gangOf(size: number, member: (index: number) => PodOptions): () => void {
+    const gang = this.gang(size, member);
+    return () => this.remove(gang);
+  }
+
+  /** A pod that the core knows; answers what deletes it. */
+  lone(options: PodOptions): () => void {
+    const { handlers, cluster } = this.core;
+    const pod = this.#build.projectedPod({ ...options, name: `lone-${this.#serial++}` });
+    handlers.pods.onAdd(pod);
+    return () => handlers.pods.onDelete(cluster.pod(pod.uid)!, false);
+  }
+
+  /** One more pod on each node for which there is one. */
+  onEachNode(options: (index: number) => PodOptions | undefined): void {
+    for (let i = 0; i < nodeCount; i++) {
+      const more = options(i);
+      if (more === undefined) continue;
+      const pod = this.#build.projectedPod({ ...more, name: `more-${i}`, nodeName: `node-${i}` });
+      this.core.handlers.pods.onAdd(pod);
+    }
+  }
+
   /** It is deleted, wherever it is. */
   remove({ spec, members }: Gang): void {
     const { handlers } = this.core;

@@ -1,6 +1,9 @@
 /** When the pods are made: while the scheduler runs, or all of them before it starts. */
 export type Loading = 'arriving' | 'backlog';
 
+/** Where members want to be with respect to each other: no two on a node, or evenly over three zones. */
+export type Placing = 'apart' | 'spread';
+
 /** What is to be scheduled: so many gangs of so many pods each; a gang of 1 is a lone pod without a group. */
 export interface Workload {
   /** Unique; what `--only` matches, and the first column of the tables. */
@@ -15,6 +18,8 @@ export interface Workload {
   readonly loading: Loading;
   /** Gangs there is room for; the rest has to wait. */
   readonly fitting: number;
+  /** Absent: members do not mind. */
+  readonly placing?: Placing;
 }
 
 export interface WorkloadSelection {
@@ -45,6 +50,7 @@ export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workl
         ...(loading === 'arriving' && count < 5000 ? [gangsOn(count, 4, pods / 4, loading, 'interleaved')] : []),
       ]),
     ),
+    ...nodes.flatMap((count) => [placedOn(count, 'apart'), placedOn(count, 'spread')]),
     ...loadings.map(contention),
   ];
 }
@@ -72,6 +78,13 @@ function gangsOn(
     loading,
     fitting: gangs,
   };
+}
+
+/** Gangs of 100 whose members stay apart by hostname, or are spread over zones with maxSkew 1. */
+function placedOn(nodes: number, placing: Placing): Workload {
+  const gangs = gangsOn(nodes, 100, pods / 100, 'arriving');
+  const [what, title] = placing === 'apart' ? ['apart', 'apart by hostname'] : ['spread', 'spread over zones'];
+  return { ...gangs, id: `gang100-${what}-${nodes}nodes-arriving`, title: `${gangs.title}, ${title}`, placing };
 }
 
 /** 32 cpus for 240 pods of one: five gangs of six fit, and two cpus stay free. */

@@ -93,6 +93,9 @@ release's name and namespace, such as \`tutti:tutti-system:scheduler\`, so that 
 A ClusterRole for the ServiceAccount of the scheduler:
 
 ${table(of('scheduler'))}
+The rules that name a plugin are there unless every profile disables it by \`multiPoint\`; those for default constraints also not where
+\`pluginConfig\` gives PodTopologySpread \`defaultingType: List\` without constraints. What no enabled plugin reads is not watched.
+
 With extenders that bind (\`config.extenders[].bindVerb\`):
 
 ${table(extender)}

@@ -78,7 +78,8 @@ describe('compileNodeSelectorTerm', () => {
     ['a term with empty lists matches nothing', { matchExpressions: [], matchFields: [] }, {}, false],
     ['Gt compares whole numbers', requirement('Gt', '9'), { cores: '10' }, true],
     ['Gt excludes the bound', requirement('Gt', '10'), { cores: '10' }, false],
-    ['Lt compares whole numbers', requirement('Lt', '-1'), { cores: '-2' }, true],
+    ['Lt compares whole numbers', requirement('Lt', '10'), { cores: '9' }, true],
+    ['Gt reads numbers of any length', requirement('Gt', `${'0'.repeat(40)}8`), { cores: `${'0'.repeat(40)}9` }, true],
     ['Lt does not match an absent label', requirement('Lt', '5'), {}, false],
     ['Gt does not match what is no number', requirement('Gt', '5'), { cores: '6.5' }, false],
     ['Gt is exact beyond 2^53', requirement('Gt', '9007199254740992'), { cores: '9007199254740993' }, true],
@@ -99,6 +100,9 @@ describe('compileNodeSelectorTerm', () => {
   it.each<[string, NodeSelectorTerm]>([
     ['matchExpressions[0].values', requirement('Gt', 'many')],
     ['matchExpressions[0].values', requirement('Lt', '1', '2')],
+    // As in Kubernetes, where the sign makes it a value that no label can have.
+    ['matchExpressions[0].values', requirement('Lt', '-1')],
+    ['matchExpressions[0].values', requirement('In', 'a', 'no label')],
     ['matchExpressions[0].operator', requirement('Near', '1')],
     ['matchFields[0].key', { matchFields: [{ key: 'spec.x', operator: 'In', values: ['a'] }] }],
     ['matchFields[0].operator', { matchFields: [nameIs('Exists', 'a')] }],

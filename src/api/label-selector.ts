@@ -1,5 +1,5 @@
-import type { NodeSelectorRequirement, NodeSelectorTerm } from './pod.ts';
-import { isQualifiedName } from './qualified-name.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
+import { isLabelValue, isQualifiedName } from './qualified-name.ts';
 
 /** Label key -> value. */
 export type Labels = Readonly<Record<string, string>>;
@@ -102,6 +102,11 @@ function compileRequirement(
   checkKey(key, `${path}.key`);
   const values = listOf(requirement.values, `${path}.values`);
   if (!values.every((value) => typeof value === 'string')) throw new SelectorError(`${path}.values`, 'must be strings');
+  const odd = values.find((value) => !isLabelValue(value));
+  if (odd !== undefined) {
+    const shown = JSON.stringify(odd.length > 70 ? `${odd.slice(0, 70)}…` : odd);
+    throw new SelectorError(`${path}.values`, `must be values that a label can have, not ${shown}`);
+  }
   if (!operators.includes(operator)) {
     throw new SelectorError(
       `${path}.operator`,
@@ -157,7 +162,7 @@ function compileField(requirement: NodeSelectorRequirement, path: string): NodeP
 
 /** A 64-bit decimal integer as Kubernetes parses one, in BigInt; undefined for anything else. */
 function parseInteger(text: string): bigint | undefined {
-  if (!/^[+-]?[0-9]{1,19}$/.test(text)) return undefined;
+  if (!/^[+-]?[0-9]+$/.test(text)) return undefined;
   const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }

@@ -1,3 +1,5 @@
+import { noImages } from './node-images.ts';
+import type { NodeImage, NodeImages, RawNodeImages } from './node-images.ts';
 import { sameLabels } from './same-labels.ts';
 import { readResources, sameResources, toResourceList } from './resource-list.ts';
 import type { RawResources, ResourceList } from './resource-list.ts';
@@ -18,6 +20,8 @@ export interface Node {
   readonly taints: readonly Taint[];
   readonly unschedulable: boolean;
   readonly allocatable: ResourceList;
+  /** Empty unless somebody reads them. */
+  readonly images: readonly NodeImage[];
 }
 
 interface RawNode {
@@ -31,10 +35,17 @@ interface RawNode {
     readonly unschedulable?: boolean;
     readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
   };
-  readonly status?: { readonly allocatable?: RawResources; readonly capacity?: RawResources };
+  readonly status?: {
+    readonly allocatable?: RawResources;
+    readonly capacity?: RawResources;
+    readonly images?: RawNodeImages | null;
+  };
 }
 
-/** Whether nothing that scheduling reads differs: heartbeats change only the rest. */
+/**
+ * Whether nothing that scheduling goes by differs but for the images, which only some nodes are preferred for: heartbeats change only
+ * the rest.
+ */
 export function nodesScheduleAlike(a: Node, b: Node): boolean {
   return (
     a.unschedulable === b.unschedulable &&
@@ -49,8 +60,8 @@ function sameTaint(a: Taint, b: Taint): boolean {
   return a.key === b.key && a.value === b.value && a.effect === b.effect;
 }
 
-/** Throws (TypeError, QuantityError) for what is not a node; the message names the field. */
-export function projectNode(input: unknown, names: ResourceNames): Node {
+/** Throws (TypeError, QuantityError) for what is not a node; the message names the field. Without `images` none are kept. */
+export function projectNode(input: unknown, names: ResourceNames, images?: NodeImages): Node {
   const { metadata, spec, status } = input as RawNode;
   for (const field of ['uid', 'name', 'resourceVersion'] as const) {
     if (typeof metadata[field] !== 'string') throw new TypeError(`metadata.${field} is not a string`);
@@ -63,5 +74,6 @@ export function projectNode(input: unknown, names: ResourceNames): Node {
     taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({ key, value: value ?? '', effect })),
     unschedulable: spec?.unschedulable ?? false,
     allocatable: toResourceList(readResources(status?.allocatable ?? status?.capacity, names)),
+    images: images === undefined ? noImages : images.read(status?.images),
   };
 }

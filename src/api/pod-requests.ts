@@ -1,4 +1,4 @@
-import { addInto, maxInto, readResources } from './resource-list.ts';
+import { addInto, inUnits, maxInto, readThousandths } from './resource-list.ts';
 import type { RawResources, ResourceSum } from './resource-list.ts';
 import { cpuId, memoryId } from './resource-names.ts';
 import type { ResourceId, ResourceNames } from './resource-names.ts';
@@ -32,9 +32,9 @@ export interface RawRequestStatus {
   readonly conditions?: readonly { readonly type: string; readonly reason?: string }[];
 }
 
-/** What a container without a request counts when nodes are scored: kube-scheduler's 100m CPU and 200 MiB. */
+/** What a container without a request counts when nodes are scored: kube-scheduler's 100m CPU and 200 MiB, in thousandths. */
 const nonZeroMilliCpu = 100;
-const nonZeroMemory = 200 * 1024 * 1024;
+const nonZeroMemory = 200 * 1024 * 1024 * 1000;
 
 export interface PodRequests {
   readonly sum: ResourceSum;
@@ -58,9 +58,9 @@ type Reading = (container: RawContainer, status: RawContainerStatus | undefined)
  */
 export function podRequests(spec: RawRequestSpec, names: ResourceNames, status?: RawRequestStatus): PodRequests {
   const resize = status !== undefined && isBeingResized(spec, status) ? status : undefined;
-  const askedAsWhole = podLevelOnly(readResources(spec.resources?.requests, names), names);
+  const askedAsWhole = podLevelOnly(readThousandths(spec.resources?.requests, names), names);
   const podLevel = podLevelRequests(askedAsWhole, names, resize);
-  const overhead = readResources(spec.overhead, names);
+  const overhead = readThousandths(spec.overhead, names);
   const total = (defaults: ResourceSum): ResourceSum => {
     const sum = resize === undefined ? aggregate(spec, names, defaults) : mostOf(spec, names, defaults, resize);
     for (const [id, amount] of podLevel) sum.set(id, amount);
@@ -73,7 +73,13 @@ export function podRequests(spec: RawRequestSpec, names: ResourceNames, status?:
   if (askedAsWhole.size === 0 || !sum.has(cpuId)) defaults.set(cpuId, nonZeroMilliCpu);
   if (askedAsWhole.size === 0 || !sum.has(memoryId)) defaults.set(memoryId, nonZeroMemory);
   const scored = total(defaults);
-  return { sum, nonZeroMilliCpu: scored.get(cpuId) ?? 0, nonZeroMemory: scored.get(memoryId) ?? 0 };
+  const inWhole: ResourceSum = new Map();
+  for (const [id, amount] of sum) inWhole.set(id, inUnits(id, amount));
+  return {
+    sum: inWhole,
+    nonZeroMilliCpu: inUnits(cpuId, scored.get(cpuId) ?? 0),
+    nonZeroMemory: inUnits(memoryId, scored.get(memoryId) ?? 0),
+  };
 }
 
 /** Whether the status says anything about amounts that the spec does not. Most pods are never resized, so this is cheap. */
@@ -106,7 +112,7 @@ function podLevelRequests(asked: ResourceSum, names: ResourceNames, resize: RawR
   if (asked.size === 0 || resize?.resources === undefined) return asked;
   const most: ResourceSum = new Map(isInfeasible(resize) ? [] : asked);
   for (const shown of [resize.resources.requests, resize.allocatedResources]) {
-    maxInto(most, podLevelOnly(readResources(shown, names), names));
+    maxInto(most, podLevelOnly(readThousandths(shown, names), names));
   }
   return most;
 }
@@ -131,8 +137,8 @@ function mostOf(
   const { allocatedResources, resources } = resize;
   if (allocatedResources !== undefined && resources?.requests !== undefined) {
     // Those of the pod are sums over its containers already.
-    maxInto(most, readResources(allocatedResources, names));
-    maxInto(most, readResources(resources.requests, names));
+    maxInto(most, readThousandths(allocatedResources, names));
+    maxInto(most, readThousandths(resources.requests, names));
     return most;
   }
   const asked: Reading = (container) => (isRefused ? undefined : container.resources?.requests);
@@ -164,7 +170,7 @@ function aggregate(
   reading: Reading = specOnly,
 ): ResourceSum {
   const requestOf = (container: RawContainer): ResourceSum => {
-    const request = readResources(reading(container, statusOf(container, status)), names);
+    const request = readThousandths(reading(container, statusOf(container, status)), names);
     for (const [id, amount] of defaults) if (!request.has(id)) request.set(id, amount);
     return request;
   };

@@ -1,3 +1,4 @@
+import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
 import { podRequests } from './pod-requests.ts';
@@ -6,8 +7,13 @@ import { toResourceList } from './resource-list.ts';
 import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
 import type { ResourceNames } from './resource-names.ts';
+import type { LabelSelector } from './label-selector.ts';
+import type { NodeSelectorTerm } from './node-selector.ts';
+import { LabelInterner } from './label-interner.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
 import { sameLabels } from './same-labels.ts';
+
+export type { NodeSelectorRequirement, NodeSelectorTerm } from './node-selector.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -16,17 +22,6 @@ export interface Toleration {
   readonly operator?: string;
   readonly value?: string;
   readonly effect?: string;
-}
-
-export interface NodeSelectorRequirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values?: readonly string[];
-}
-
-export interface NodeSelectorTerm {
-  readonly matchExpressions?: readonly NodeSelectorRequirement[];
-  readonly matchFields?: readonly NodeSelectorRequirement[];
 }
 
 export interface NodeAffinityRules {
@@ -38,6 +33,41 @@ export interface NodeAffinityRules {
     readonly preference: NodeSelectorTerm;
   }[];
 }
+
+/** One wish to be, or not to be, where other pods are; as the API has it. */
+export interface PodAffinityTerm {
+  readonly labelSelector?: LabelSelector | null;
+  readonly namespaces?: readonly string[] | null;
+  readonly namespaceSelector?: LabelSelector | null;
+  readonly topologyKey: string;
+}
+
+export interface PodAffinityTerms {
+  readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] | null;
+  readonly preferredDuringSchedulingIgnoredDuringExecution?:
+    readonly { readonly weight: number; readonly podAffinityTerm: PodAffinityTerm }[] | null;
+}
+
+/** What a pod says of other pods: beside which it is to be, and beside which not. */
+export interface PodAffinityRules {
+  readonly podAffinity?: PodAffinityTerms | null;
+  readonly podAntiAffinity?: PodAffinityTerms | null;
+}
+
+/** How pods that a selector matches are to be spread; as the API has it. */
+export interface TopologySpreadConstraint {
+  readonly maxSkew: number;
+  readonly topologyKey: string;
+  readonly whenUnsatisfiable: string;
+  readonly labelSelector?: LabelSelector | null;
+  readonly minDomains?: number | null;
+  readonly nodeAffinityPolicy?: string | null;
+  readonly nodeTaintsPolicy?: string | null;
+  readonly matchLabelKeys?: readonly string[] | null;
+}
+
+/** The kinds of controllers whose selector tells which pods belong together. */
+export type SelectingController = 'ReplicationController' | 'ReplicaSet' | 'StatefulSet';
 
 export interface HostPort {
   readonly protocol: string;
@@ -59,6 +89,15 @@ export interface PodTemplate {
   readonly nodeAffinity: NodeAffinityRules | undefined;
   readonly tolerations: readonly Toleration[];
   readonly hostPorts: readonly HostPort[];
+  /** Undefined when it says nothing of other pods. */
+  readonly podAffinity: PodAffinityRules | undefined;
+  readonly topologySpread: readonly TopologySpreadConstraint[];
+  /** Its controller, in its own namespace, where that is of one of these kinds. */
+  readonly controller: { readonly kind: SelectingController; readonly name: string } | undefined;
+  /** Of init containers, containers and volumes, one entry for each, as nodes name them. Empty unless somebody reads them. */
+  readonly images: readonly string[];
+  /** Names of the resource claims that it has to be given. */
+  readonly resourceClaims: readonly string[];
 }
 
 export interface PodScheduledCondition {
@@ -79,6 +118,7 @@ export interface Pod {
   readonly resourceVersion: string;
   /** Milliseconds since the epoch. */
   readonly creationTimestamp: number;
+  /** Pods with equal labels share one object. */
   readonly labels: Readonly<Record<string, string>>;
   /** namespace/name of the PodGroup it names, whether or not that exists. */
   readonly podGroupKey: string | undefined;
@@ -154,6 +194,7 @@ export function podsScheduleAlike(a: Pod, b: Pod): boolean {
 }
 
 type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {
+  readonly image?: string;
   readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
 };
 
@@ -184,8 +225,11 @@ export interface RawPod {
     readonly nodeName?: string;
     readonly schedulingGates?: readonly { readonly name: string }[];
     readonly nodeSelector?: Readonly<Record<string, string>>;
-    readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules };
+    readonly affinity?: { readonly nodeAffinity?: NodeAffinityRules } & PodAffinityRules;
+    readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | null;
     readonly tolerations?: readonly Toleration[];
+    readonly resourceClaims?: readonly { readonly name: string }[] | null;
+    readonly volumes?: readonly { readonly image?: { readonly reference?: string } }[] | null;
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
@@ -215,11 +259,15 @@ const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 
 /** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
 export class PodProjector {
   readonly #names: ResourceNames;
+  readonly #readsImages: boolean;
   /** canonical text of a template -> the template */
   readonly #templates = new WeakInterner<PodTemplate>();
+  readonly #labels = new LabelInterner();
 
-  constructor(names: ResourceNames) {
+  /** `images`: whether somebody reads them; by default they are not kept. */
+  constructor(names: ResourceNames, { images = false }: { readonly images?: boolean } = {}) {
     this.#names = names;
+    this.#readsImages = images;
   }
 
   /** Throws (TypeError, QuantityError) for what is not a pod; the message names the field. */
@@ -239,7 +287,7 @@ export class PodProjector {
       key: `${metadata.namespace}/${metadata.name}`,
       resourceVersion: metadata.resourceVersion,
       creationTimestamp: metadata.creationTimestamp === undefined ? 0 : Date.parse(metadata.creationTimestamp),
-      labels: metadata.labels ?? noLabels,
+      labels: metadata.labels === undefined ? noLabels : this.#labels.intern(metadata.labels),
       podGroupKey: group === undefined ? undefined : `${metadata.namespace}/${group.name}`,
       membershipDisagreement: group?.disagreement,
       schedulerName: spec.schedulerName ?? 'default-scheduler',
@@ -263,20 +311,58 @@ export class PodProjector {
     };
   }
 
-  #template({ spec, status }: RawPod): PodTemplate {
-    const { sum, nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, this.#names, status);
+  #template({ metadata, spec, status }: RawPod): PodTemplate {
+    const { sum, ...scoring } = podRequests(spec, this.#names, status);
     sum.set(podsId, 1);
     const template: PodTemplate = {
       requests: toResourceList(sum),
-      nonZeroMilliCpu,
-      nonZeroMemory,
+      ...scoring,
       nodeSelector: spec.nodeSelector,
       nodeAffinity: spec.affinity?.nodeAffinity,
       tolerations: spec.tolerations ?? nothing,
       hostPorts: hostPortsOf(spec),
+      podAffinity: podAffinityOf(spec.affinity),
+      topologySpread: spec.topologySpreadConstraints ?? nothing,
+      controller: controllerOf(metadata.ownerReferences),
+      images: this.#readsImages ? imagesOf(spec) : nothing,
+      resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
     };
     return this.#templates.intern(JSON.stringify(template), template);
   }
+}
+
+function podAffinityOf(affinity: RawPod['spec']['affinity']): PodAffinityRules | undefined {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  if (!hasTerms(podAffinity) && !hasTerms(podAntiAffinity)) return undefined;
+  return {
+    ...(hasTerms(podAffinity) && { podAffinity }),
+    ...(hasTerms(podAntiAffinity) && { podAntiAffinity }),
+  };
+}
+
+function hasTerms(terms: PodAffinityTerms | null | undefined): terms is PodAffinityTerms {
+  const required = terms?.requiredDuringSchedulingIgnoredDuringExecution?.length ?? 0;
+  return required + (terms?.preferredDuringSchedulingIgnoredDuringExecution?.length ?? 0) > 0;
+}
+
+/** apiVersion and kind -> the kind, of those whose selectors are read */
+const selectingControllers: Readonly<Record<string, SelectingController>> = {
+  'v1 ReplicationController': 'ReplicationController',
+  'apps/v1 ReplicaSet': 'ReplicaSet',
+  'apps/v1 StatefulSet': 'StatefulSet',
+};
+
+function controllerOf(owners: RawPod['metadata']['ownerReferences']): PodTemplate['controller'] {
+  const owner = owners?.find(({ controller }) => controller === true);
+  if (owner === undefined) return undefined;
+  const key = `${owner.apiVersion} ${owner.kind}`;
+  return Object.hasOwn(selectingControllers, key) ? { kind: selectingControllers[key]!, name: owner.name } : undefined;
+}
+
+function imagesOf({ initContainers, containers, volumes }: RawPod['spec']): readonly string[] {
+  const ofContainers = [...(initContainers ?? nothing), ...(containers ?? nothing)].map(({ image }) => image ?? '');
+  const ofVolumes = (volumes ?? nothing).flatMap(({ image }) => (image === undefined ? [] : [image.reference ?? '']));
+  return [...ofContainers, ...ofVolumes].map(normalizedImageName);
 }
 
 /** The host ports of the containers that run as long as the pod: init containers only when they are sidecars. */
@@ -287,7 +373,7 @@ function hostPortsOf(spec: RawPod['spec']): readonly HostPort[] {
     .filter((port) => (port.hostPort ?? 0) > 0);
   if (ports.length === 0) return nothing;
   return ports.map((port) => ({
-    protocol: port.protocol ?? 'TCP',
+    protocol: port.protocol === undefined || port.protocol === '' ? 'TCP' : port.protocol,
     hostIP: port.hostIP === undefined || port.hostIP === '' ? '0.0.0.0' : port.hostIP,
     port: port.hostPort!,
   }));

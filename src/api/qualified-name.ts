@@ -11,3 +11,10 @@ const whole = new RegExp(`^${qualifiedName}$`);
 export function isQualifiedName(text: string): boolean {
   return whole.test(text);
 }
+
+const wholeValue = new RegExp(`^(?:${plainName})?$`);
+
+/** Whether a label may have this value, which may be empty. */
+export function isLabelValue(text: string): boolean {
+  return wholeValue.test(text);
+}

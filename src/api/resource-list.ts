@@ -26,6 +26,22 @@ export function readResources(raw: RawResources | undefined, names: ResourceName
   return sum;
 }
 
+/**
+ * As `readResources`, but everything in thousandths of its unit, cpu in millicores as ever: what an API server stores is not finer. For
+ * sums, which Kubernetes rounds up only as a whole: see `inUnits`. Exact below 2^46 units.
+ */
+export function readThousandths(raw: RawResources | undefined, names: ResourceNames): ResourceSum {
+  const sum: ResourceSum = new Map();
+  if (raw === undefined) return sum;
+  for (const name in raw) sum.set(names.idOf(name), quantityToMilli(parseQuantity(raw[name]!)));
+  return sum;
+}
+
+/** One amount of a sum of thousandths, rounded up to the units that `readResources` counts in. */
+export function inUnits(id: ResourceId, thousandths: number): number {
+  return id === cpuId ? thousandths : Math.ceil(thousandths / 1000);
+}
+
 export function addInto(target: ResourceSum, more: ResourceSum): void {
   for (const [id, amount] of more) target.set(id, (target.get(id) ?? 0) + amount);
 }

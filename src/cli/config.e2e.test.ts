@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { defaultsAt } from '../config/testing/defaults-at.ts';
 import { openEmbeddedPlane } from '../../test/planes/embedded.ts';
 import { freshHome } from './testing/fresh-home.ts';
 import type { TestProcess } from './testing/test-process.ts';
@@ -175,9 +176,9 @@ describe('tutti config check', () => {
         'profile batch',
         '  preEnqueue: SchedulingGates, Coscheduling',
         '  queueSort: PrioritySort',
-        '  preFilter: NodeAffinity, NodePorts, Coscheduling',
-        '  filter: NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit',
-        '  preScore: NodeAffinity',
+        `  preFilter: ${defaultsAt('preFilter')}`,
+        `  filter: ${defaultsAt('filter')}`,
+        `  preScore: ${defaultsAt('preScore')}`,
         '  reserve: Coscheduling',
         '  permit: Coscheduling',
         '  bind: DefaultBinder',

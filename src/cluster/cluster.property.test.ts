@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { isTerminal, isUnbound, planAnnotations } from '../api/pod.ts';
-import type { Pod } from '../api/pod.ts';
+import type { Pod, RawPod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';
 import type { AssumptionOutcome } from './cluster.ts';
 import { memberStates } from './gang.ts';
 import type { Gang, GangSpec } from './gang.ts';
 import type { NodeInfo } from './node-info.ts';
+import { Follower, heldBy, keptBy } from './testing/placements.ts';
 import type { Savepoint, Transaction } from './transaction.ts';
 
 const nodeNames = ['a', 'b', 'c', 'd'];
@@ -43,6 +44,8 @@ const change = fc.oneof(
       plannedFor: fc.constantFrom(undefined, '1', '2', '3'),
       schedulerName: fc.constantFrom('ours', 'theirs'),
       nominatedNodeName: fc.option(fc.constantFrom(...nodeNames), { nil: undefined, freq: 2 }),
+      app: fc.constantFrom('x', 'y'),
+      awayFrom: fc.constantFrom(undefined, undefined, 'x', 'y'),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('removePod' as const), uid: fc.constantFrom(...uids) }) },
@@ -94,6 +97,9 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('takeOut' as const), uid: fc.constantFrom(...uids) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('savepoint' as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rollbackTo' as const), which: fc.nat(5) }) },
+  // Somebody asks where pods are.
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('follow' as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pause' as const), looks: fc.boolean() }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -122,6 +128,7 @@ class Both {
   /** Names of nodes that have gone while something is there, or that do not run pods. */
   readonly gone = new Set<string>();
   readonly notReady = new Set<string>();
+  readonly #follower = new Follower(this.cluster);
   #version = 0;
 
   apply(said: Change): void {
@@ -212,10 +219,14 @@ class Both {
     nodeName,
     nominatedNodeName,
     plannedFor,
+    app,
+    awayFrom,
     ...rest
   }: Extract<Change, { kind: 'setPod' }>): void {
     const pod = this.build.projectedPod({
       ...rest,
+      labels: { app },
+      ...(awayFrom !== undefined && { spec: { affinity: apartFrom(awayFrom) } }),
       ...(group !== undefined && { group }),
       ...(nodeName !== undefined && { nodeName }),
       ...(nominatedNodeName !== undefined && { nominatedNodeName }),
@@ -238,7 +249,8 @@ class Both {
     else this.pods.set(pod.uid, pod);
   }
 
-  run(transaction: Transaction, steps: readonly Step[]): void {
+  /** `before`: what was to be seen before the transaction. */
+  run(transaction: Transaction, steps: readonly Step[], before?: unknown): void {
     const savepoints: { readonly at: Savepoint; readonly picture: unknown }[] = [];
     for (const todo of steps) {
       switch (todo.kind) {
@@ -262,8 +274,35 @@ class Both {
           savepoints.length = index + 1;
           break;
         }
+        case 'follow':
+          this.expectFollowed();
+          break;
+        case 'pause':
+          this.#pause(todo.looks ? before : undefined);
+          break;
       }
     }
+  }
+
+  /** `before`: what is to be seen meanwhile; undefined: nobody looks. */
+  #pause(before: unknown): void {
+    const { generation } = this.cluster;
+    const now = this.picture();
+    this.cluster.pause();
+    if (before !== undefined) {
+      expect(this.picture()).toEqual(before);
+      this.expectFollowed();
+      this.expectRecount();
+    }
+    this.cluster.resume();
+    expect(this.picture()).toEqual(now);
+    expect(this.cluster.generation).toBe(generation);
+  }
+
+  /** Who follows what comes to nodes and leaves them knows as much as who counts. */
+  expectFollowed(): void {
+    expect(this.#follower.follow()).toEqual(heldBy(this.cluster));
+    expect(keptBy(this.cluster)).toEqual(heldBy(this.cluster));
   }
 
   /** Only what a cycle may: an unbound pod, on a known node. */
@@ -296,18 +335,31 @@ class Both {
       ]),
       counts: [this.cluster.podCount, this.cluster.assumedCount],
       groups: [...this.cluster.gangs()].map(gangPicture),
+      generations: [...this.cluster.generations.subarray(0, this.cluster.nodes.length)],
     };
   }
 
   expectRecount(): void {
     expect(this.cluster.nodes.map((node) => node.name).sort()).toEqual([...this.nodes.keys()].sort());
     this.cluster.nodes.forEach((node, index) => expect(node.index).toBe(index));
+    for (const { index, generation } of this.cluster.nodes) expect(this.cluster.generations[index]).toBe(generation);
+    this.#expectTerms();
     expect(this.cluster.podCount).toBe(this.pods.size);
     expect(this.cluster.assumedCount).toBe(this.assumed.size);
     for (const name of nodeNames) this.#expectNode(name);
     const keys = new Set([...this.groups.keys(), ...groupNames.map((name) => `default/${name}`)]);
     for (const key of keys) this.#expectGroup(key);
     this.#expectClaims();
+  }
+
+  /** What pods say of others that have not ended, wherever they are. */
+  #expectTerms(): void {
+    // Pods that differ otherwise may say the same.
+    const said = new Set<string>();
+    this.cluster.knownTerms.each((rules, namespace) => void said.add(`${namespace} ${JSON.stringify(rules)}`));
+    const saying = [...this.pods.values()].filter((pod) => !isTerminal(pod) && pod.template.podAffinity !== undefined);
+    const expected = new Set(saying.map((pod) => `${pod.namespace} ${JSON.stringify(pod.template.podAffinity)}`));
+    expect([...said].sort()).toEqual([...expected].sort());
   }
 
   /** Room kept by us, else where the API says that the pod is nominated. */
@@ -412,6 +464,17 @@ class Both {
   }
 }
 
+/** On nodes where there are none with this label. */
+function apartFrom(app: string): NonNullable<RawPod['spec']['affinity']> {
+  return {
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { app } } },
+      ],
+    },
+  };
+}
+
 function gangSpec(name: string, options: { uid: string; minMember: number; started: boolean }): GangSpec {
   return {
     ...options,
@@ -476,7 +539,7 @@ describe('the cluster picture', () => {
     );
   });
 
-  it('is restored exactly by a rollback, generations and orders included', () => {
+  it('is restored exactly by a rollback, and shown as before at a pause, generations and orders included', () => {
     fc.assert(
       fc.property(
         fc.array(change, { maxLength: 50, size: 'max' }),
@@ -486,10 +549,11 @@ describe('the cluster picture', () => {
           for (const said of changes) both.apply(said);
           const before = both.picture();
           const transaction = both.cluster.begin();
-          both.run(transaction, steps);
+          both.run(transaction, steps, before);
           transaction.rollback();
           expect(both.picture()).toEqual(before);
           both.expectRecount();
+          both.expectFollowed();
         },
       ),
       { numRuns: 300 },
@@ -506,9 +570,11 @@ describe('the cluster picture', () => {
           const both = new Both();
           for (const said of changes) both.apply(said);
           const transaction = both.cluster.begin();
+          const before = both.picture();
           both.run(
             transaction,
             steps.filter(({ kind }) => kind !== 'takeOut'),
+            before,
           );
           const picture = both.picture();
           transaction.commit();
@@ -519,8 +585,10 @@ describe('the cluster picture', () => {
             }
           }
           both.expectRecount();
+          both.expectFollowed();
           for (const said of later) both.apply(said);
           both.expectRecount();
+          both.expectFollowed();
         },
       ),
       { numRuns: 150 },

@@ -1,3 +1,4 @@
+import { noImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
@@ -6,9 +7,15 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Claim } from './claim.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
+import { ImageCensus } from './image-census.ts';
+import { KnownTerms } from './known-terms.ts';
+import { ListedObjects } from './listed-objects.ts';
 import { isLostTo } from './lost-node.ts';
 import { NodeInfo } from './node-info.ts';
+import { PlacedPods } from './placed-pods.ts';
 import { Room } from './room.ts';
+import { Topologies } from './topologies.ts';
+import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
 
@@ -28,6 +35,7 @@ const unknownNode: Node = {
   taints: [],
   unschedulable: true,
   allocatable: { ids: [], amounts: [] },
+  images: noImages,
 };
 
 /**
@@ -38,6 +46,14 @@ const unknownNode: Node = {
 export class Cluster {
   readonly resources: ResourceNames;
   readonly #room = new Room();
+  /** What plugins read besides nodes, pods and groups. */
+  readonly listed = new ListedObjects();
+  /** What pods say of other pods. */
+  readonly knownTerms = new KnownTerms();
+  readonly #placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
+  readonly #topologies = new Topologies();
+  /** Which images the nodes have. */
+  readonly images = new ImageCensus();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
   readonly #nodes: NodeInfo[] = [];
   /** node name -> node; also nodes that only pods name so far */
@@ -53,6 +69,7 @@ export class Cluster {
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
   #generation = 0;
+  #generations = new Float64Array(64);
   #nodesRevision = 0;
   #transaction: Transaction | undefined;
   /** The open transaction has paused, and what it has done is still to be seen. */
@@ -70,6 +87,12 @@ export class Cluster {
     return this.#room;
   }
 
+  /** The pods on nodes by what tells them apart. */
+  get placed(): PlacedPods {
+    this.hidePlan();
+    return this.#placed;
+  }
+
   get nodes(): readonly NodeInfo[] {
     this.hidePlan();
     return this.#nodes;
@@ -80,6 +103,12 @@ export class Cluster {
     this.hidePlan();
     const info = this.#nodesByName.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
+  }
+
+  /** node index -> `NodeInfo.generation`, for whoever goes through all of them. Another object when there are more nodes. */
+  get generations(): Float64Array {
+    this.hidePlan();
+    return this.#generations;
   }
 
   /** Changes whenever anything about any node changes, also back to what it was. */
@@ -93,6 +122,11 @@ export class Cluster {
     return this.#nodesRevision;
   }
 
+  /** Which nodes have the same value of the label. Good for as long as `nodesRevision` stands. */
+  topology(key: string): Topology {
+    return this.#topologies.of(key, this.#nodes, this.#nodesRevision);
+  }
+
   /** Answers the keys of the groups of which members are stranded there now, or not any more. */
   setNode(node: Node): readonly string[] {
     const info = this.#nodeNamed(node.name);
@@ -102,6 +136,7 @@ export class Cluster {
     if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
     if (info.index < 0) info.index = this.#nodes.push(info) - 1;
     info.setNode(node);
+    info.images = this.images.replace(info.images, node.images);
     this.#touch(info);
     return wasLost || info.isLost ? this.#lookAtMembers(info) : [];
   }
@@ -115,9 +150,11 @@ export class Cluster {
     if (last !== info) {
       this.#nodes[info.index] = last;
       last.index = info.index;
+      this.#setGeneration(last, last.generation);
     }
     info.index = -1;
     info.setNode(unknownNode);
+    info.images = this.images.replace(info.images, unknownNode.images);
     this.#touch(info);
     this.#isGone(info);
     this.#dropIfUnused(info);
@@ -212,11 +249,12 @@ export class Cluster {
     const occupies = outcome === 'confirmed' || outcome === 'kept' || pod.nodeName === known?.nodeName;
     const wasThere = known !== undefined && !isTerminal(known);
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
+    this.knownTerms.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
     else this.#pods.set(pod.uid, pod);
-    if (unmoved) this.nodeOf(pod)?.pods.set(pod.uid, pod);
+    if (unmoved) this.nodeOf(pod)?.changePod(pod);
     else this.#putOnNode(pod);
     this.#followNomination(pod);
     if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
@@ -229,6 +267,7 @@ export class Cluster {
     const known = this.#pods.get(uid);
     if (known === undefined) return 'none';
     const assumedOn = this.#assumed.get(uid)?.node;
+    this.knownTerms.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
@@ -319,7 +358,10 @@ export class Cluster {
       touch: (info) => this.#touch(info),
       restore: (info, generation) => {
         this.#touch(info);
-        info.generation = generation;
+        this.#setGeneration(info, generation);
+      },
+      setGeneration: (info, generation) => {
+        this.#setGeneration(info, generation);
       },
       get generation() {
         return generation();
@@ -418,7 +460,7 @@ export class Cluster {
   #nodeNamed(name: string): NodeInfo {
     let info = this.#nodesByName.get(name);
     if (info === undefined) {
-      info = new NodeInfo(name, unknownNode);
+      info = new NodeInfo(name, unknownNode, this.#placed);
       info.isGone = this.#gone.has(name);
       this.#nodesByName.set(name, info);
     }
@@ -435,8 +477,20 @@ export class Cluster {
   }
 
   #touch(info: NodeInfo): void {
-    info.generation = ++this.#generation;
+    this.#setGeneration(info, ++this.#generation);
     this.#room.update(info);
+  }
+
+  #setGeneration(info: NodeInfo, generation: number): void {
+    info.generation = generation;
+    const { index } = info;
+    if (index < 0) return;
+    if (index >= this.#generations.length) {
+      const larger = new Float64Array(2 * index);
+      larger.set(this.#generations);
+      this.#generations = larger;
+    }
+    this.#generations[index] = generation;
   }
 
   #gangNamed(key: string): Gang {

@@ -46,7 +46,8 @@ describe('pods taken off a node', () => {
   it('come back with everything that was there, in the same order', () => {
     const node = nodeWith(...three);
     const before = contentsOf(node);
-    node.restore(node.takeOff(podsOf(node, 'x')));
+    const { before: held, pods } = node.takeOff(podsOf(node, 'x'));
+    node.restore(held, { came: pods });
     expect(contentsOf(node)).toEqual(before);
     expect([...node.pods.keys()]).toEqual(['x', 'y', 'z']);
   });
@@ -54,10 +55,10 @@ describe('pods taken off a node', () => {
   it('come back whatever was put on the node meanwhile', () => {
     const node = nodeWith(...three);
     const before = contentsOf(node);
-    const contents = node.takeOff(podsOf(node, 'x', 'y', 'z'));
+    const { before: held, pods } = node.takeOff(podsOf(node, 'x', 'y', 'z'));
     node.addPod(new Builders().projectedPod({ name: 'guest', cpu: 8, hostPorts: [80] }));
     expect([...node.pods.values()].map(({ name }) => name)).toEqual(['guest']);
-    node.restore(contents);
+    node.restore(held, { came: pods });
     expect(contentsOf(node)).toEqual(before);
   });
 
@@ -68,9 +69,9 @@ describe('pods taken off a node', () => {
     const withoutY = contentsOf(node);
     const second = node.takeOff(podsOf(node, 'x'));
     expect([...node.pods.keys()]).toEqual(['z']);
-    node.restore(second);
+    node.restore(second.before, { came: second.pods });
     expect(contentsOf(node)).toEqual(withoutY);
-    node.restore(first);
+    node.restore(first.before, { came: first.pods });
     expect(contentsOf(node)).toEqual(whole);
   });
 

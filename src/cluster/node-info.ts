@@ -3,6 +3,7 @@ import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
 import type { Claim } from './claim.ts';
+import type { ImageView } from './image-census.ts';
 import { isNodeLost } from './lost-node.ts';
 
 /** What is on a node: its pods and their sums. */
@@ -30,6 +31,8 @@ export interface NodeView extends NodeContents {
   /** Changes with everything that a node-local verdict may read; never the same for two different states. */
   readonly generation: number;
   readonly allocatable: readonly number[];
+  /** What it has of images, each name once. */
+  readonly images: readonly ImageView[];
   /** owner uid -> room kept for a pod that is to come */
   readonly claims: ReadonlyMap<string, Claim>;
   /** It has gone, or does not run pods: what is there may never end by itself. */
@@ -38,11 +41,25 @@ export interface NodeView extends NodeContents {
   free(id: ResourceId): number;
 }
 
-/** What a node holds, as its owner may change it. */
+/** What a node held, as its owner may change it. */
 export interface OwnContents extends NodeContents {
   readonly requested: number[];
   readonly pods: Map<string, Pod>;
   readonly hostPorts: HostPort[];
+}
+
+/** Pods that were taken off a node together. */
+export interface TakenOff {
+  /** As the node held them. */
+  readonly pods: readonly Pod[];
+  /** What it held before, untouched. */
+  readonly before: OwnContents;
+}
+
+/** Told of every pod that comes to a node or leaves it, when it has. */
+export interface PlacementLog {
+  came(node: NodeInfo, pods: readonly Pod[]): void;
+  left(node: NodeInfo, pods: readonly Pod[]): void;
 }
 
 /** A node of the picture. */
@@ -56,15 +73,18 @@ export class NodeInfo implements NodeView {
   /** The API has shown that it is not there any more. */
   isGone = false;
   readonly allocatable: number[] = [];
+  images: readonly ImageView[] = [];
   requested: number[] = [];
   nonZeroMilliCpu = 0;
   nonZeroMemory = 0;
   pods = new Map<string, Pod>();
   readonly claims = new Map<string, Claim>();
   hostPorts: HostPort[] = [];
+  readonly #log: PlacementLog | undefined;
 
-  constructor(name: string, node: Node) {
+  constructor(name: string, node: Node, log?: PlacementLog) {
     this.name = name;
+    this.#log = log;
     this.nameHash = hashText(name);
     this.node = node;
   }
@@ -87,12 +107,21 @@ export class NodeInfo implements NodeView {
   }
 
   addPod(pod: Pod): void {
+    this.#put(pod);
+    this.#log?.came(this, [pod]);
+  }
+
+  /** A pod that is here has changed, but for its template. */
+  changePod(pod: Pod): void {
+    const before = this.pods.get(pod.uid)!;
     this.pods.set(pod.uid, pod);
-    this.#account(pod, 1);
-    for (const port of pod.template.hostPorts) this.hostPorts.push(port);
+    if (before.labels === pod.labels && before.deleting === pod.deleting) return;
+    this.#log?.left(this, [before]);
+    this.#log?.came(this, [pod]);
   }
 
   removePod(pod: Pod): void {
+    this.#log?.left(this, [this.pods.get(pod.uid) ?? pod]);
     this.pods.delete(pod.uid);
     this.#account(pod, -1);
     for (const port of pod.template.hostPorts) {
@@ -104,10 +133,11 @@ export class NodeInfo implements NodeView {
     }
   }
 
-  /** Takes pods that are here off in one go. Answers everything that was here before, untouched, for `restore`. */
-  takeOff(gone: readonly Pod[]): OwnContents {
-    const { contents } = this;
-    const { requested, pods } = contents;
+  /** Takes pods that are here off in one go, whatever they looked like to who names them. */
+  takeOff(named: readonly Pod[]): TakenOff {
+    const before = this.contents;
+    const { requested, pods } = before;
+    const gone = named.map(({ uid }) => pods.get(uid)!);
     this.requested = requested.map(() => 0);
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;
@@ -115,9 +145,10 @@ export class NodeInfo implements NodeView {
     this.hostPorts = [];
     if (gone.length < pods.size) {
       const uids = new Set(gone.map(({ uid }) => uid));
-      for (const pod of pods.values()) if (!uids.has(pod.uid)) this.addPod(pod);
+      for (const pod of pods.values()) if (!uids.has(pod.uid)) this.#put(pod);
     }
-    return contents;
+    this.#log?.left(this, gone);
+    return { pods: gone, before };
   }
 
   /** What it holds now. */
@@ -126,13 +157,27 @@ export class NodeInfo implements NodeView {
     return { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts };
   }
 
-  /** Makes the node hold what it held when this was its `contents`, provided that nothing has been changed in them since. */
-  restore(contents: OwnContents): void {
+  /**
+   * Makes the node hold what it held when this was its `contents`, provided that nothing has been changed in them since. That differs
+   * from what it holds now by the pods that come, or that leave.
+   */
+  restore(
+    contents: OwnContents,
+    { came, left }: { readonly came?: readonly Pod[]; readonly left?: readonly Pod[] },
+  ): void {
     this.requested = contents.requested;
     this.nonZeroMilliCpu = contents.nonZeroMilliCpu;
     this.nonZeroMemory = contents.nonZeroMemory;
     this.pods = contents.pods;
     this.hostPorts = contents.hostPorts;
+    if (came !== undefined) this.#log?.came(this, came);
+    if (left !== undefined) this.#log?.left(this, left);
+  }
+
+  #put(pod: Pod): void {
+    this.pods.set(pod.uid, pod);
+    this.#account(pod, 1);
+    for (const port of pod.template.hostPorts) this.hostPorts.push(port);
   }
 
   #account({ template }: Pod, sign: 1 | -1): void {

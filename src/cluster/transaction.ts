@@ -13,8 +13,10 @@ export interface TransactionTarget {
   gangOf(pod: Pod): Gang | undefined;
   /** The node is not what it was. */
   touch(node: NodeInfo): void;
-  /** The node is again what it was in this generation. */
+  /** As `touch`, and the node is again what it was in this generation. */
   restore(node: NodeInfo, generation: number): void;
+  /** The node, which has been touched, is again what it was in this generation. */
+  setGeneration(node: NodeInfo, generation: number): void;
   /** Of the whole picture. */
   readonly generation: number;
   /** The picture is again what it was in this generation. */
@@ -35,7 +37,9 @@ interface TakenOut {
   readonly kind: 'takenOut';
   readonly node: NodeInfo;
   readonly generation: number;
+  /** What it held before. */
   readonly contents: OwnContents;
+  readonly pods: readonly Pod[];
   /** The members of gangs among them, with the state that each was in. */
   readonly members: readonly { readonly gang: Gang; readonly uid: string; readonly state: MemberState }[];
 }
@@ -176,9 +180,9 @@ export class Transaction {
     this.#steps.forEach((step, i) => {
       if (step.kind === 'assumed') {
         this.#target.assume(step.pod, step.node);
-        step.node.generation = generations[i]!;
+        this.#target.setGeneration(step.node, generations[i]!);
       } else {
-        step.node.restore(contents[i]!);
+        step.node.restore(contents[i]!, { left: step.pods });
         for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
         this.#target.restore(step.node, generations[i]!);
       }
@@ -187,11 +191,11 @@ export class Transaction {
     this.#target.restoreGeneration(generation);
   }
 
-  #takeOff(node: NodeInfo, pods: readonly Pod[]): void {
+  #takeOff(node: NodeInfo, named: readonly Pod[]): void {
     const { generation } = node;
-    const contents = node.takeOff(pods);
+    const { pods, before } = node.takeOff(named);
     this.#target.touch(node);
-    this.#steps.push({ kind: 'takenOut', node, generation, contents, members: this.#seeOff(pods) });
+    this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#seeOff(pods) });
   }
 
   /** Members of gangs leave; answers how to take that back. */
@@ -212,11 +216,11 @@ export class Transaction {
       case 'assumed': {
         this.#target.forget(step.pod);
         if (step.memberState === 'leaving') this.#target.gangOf(step.pod)?.putInState(step.pod.uid, 'leaving');
-        step.node.generation = step.generation;
+        this.#target.setGeneration(step.node, step.generation);
         break;
       }
       case 'takenOut':
-        step.node.restore(step.contents);
+        step.node.restore(step.contents, { came: step.pods });
         for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
         this.#target.restore(step.node, step.generation);
         break;

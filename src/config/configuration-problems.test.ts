@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { pluginNames } from './testing/defaults-at.ts';
 import { header, remarksOf } from './testing/remarks-of.ts';
-
-const names =
-  'SchedulingGates, PrioritySort, NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, ' +
-  'DefaultBinder, Coscheduling';
 
 /** After the two lines that say what it is; so the first line of `text` is line 3. */
 function problemsOf(text: string): readonly string[] {
@@ -224,25 +221,25 @@ describe("kube-scheduler's rules", () => {
     [
       'plugins: {filter: {enabled: [{name: TaintTolerations}]}}',
       '4:33: profiles[0].plugins.filter.enabled[0].name is "TaintTolerations", and no plugin is called that; ' +
-        `did you mean TaintToleration? The plugins are ${names}`,
+        `did you mean TaintToleration? The plugins are ${pluginNames}`,
     ],
     [
       'plugins: {multiPoint: {enabled: [{name: MyPlugin}]}}',
-      `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", and no plugin is called that; the plugins are ${names}`,
+      `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", and no plugin is called that; the plugins are ${pluginNames}`,
     ],
     [
-      'plugins: {multiPoint: {enabled: [{name: PodTopologySpread}]}}',
-      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is PodTopologySpread, a plugin of kube-scheduler that Tutti ' +
-        `does not have yet: remove it, or take one of ${names}`,
+      'plugins: {multiPoint: {enabled: [{name: VolumeBinding}]}}',
+      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is VolumeBinding, a plugin of kube-scheduler that Tutti ' +
+        `does not have yet: remove it, or take one of ${pluginNames}`,
     ],
     [
       'plugins: {multiPoint: {enabled: [{name: CapacityScheduling}]}}',
       '4:37: profiles[0].plugins.multiPoint.enabled[0].name is CapacityScheduling, a plugin of scheduler-plugins that Tutti ' +
-        `does not have: remove it, or take one of ${names}`,
+        `does not have: remove it, or take one of ${pluginNames}`,
     ],
     [
-      'plugins: {score: {enabled: [{name: NodeName}]}}',
-      '4:32: profiles[0].plugins.score.enabled[0].name is NodeName, which has nothing to do at score; its points are filter',
+      'plugins: {score: {enabled: [{name: NodeUnschedulable}]}}',
+      '4:32: profiles[0].plugins.score.enabled[0].name is NodeUnschedulable, which has nothing to do at score; its points are filter',
     ],
     [
       'plugins: {PreFilter: {}}',
@@ -492,7 +489,7 @@ it('everything that is wrong with a file is said at once, in its order, each wit
     '      enabled:',
     '      - name: NodeResourcesFit',
     '        weight: 5',
-    '      - name: ImageLocality',
+    '      - name: VolumeBinding',
     '        weight: heavy',
     '    queueSort:',
     '      disabled:',
@@ -509,8 +506,8 @@ it('everything that is wrong with a file is said at once, in its order, each wit
     '5:3: clientConnection.qps must be a number, not "fast"',
     '6:3: clientConnection.kubeConfig is not known; did you mean kubeconfig? ' +
       'The fields are kubeconfig, acceptContentTypes, contentType, qps, burst',
-    '14:9: profiles[0].plugins.score.enabled[1].name is ImageLocality, a plugin of kube-scheduler that Tutti does not ' +
-      `have yet: remove it, or take one of ${names}`,
+    '14:9: profiles[0].plugins.score.enabled[1].name is VolumeBinding, a plugin of kube-scheduler that Tutti does not ' +
+      `have yet: remove it, or take one of ${pluginNames}`,
     '15:9: profiles[0].plugins.score.enabled[1].weight must be a whole number from 0 to 2147483647, not "heavy"',
     '16:5: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',
     '22:7: profiles[0].pluginConfig[0].args.permitWaitTimeSeconds is not known; did you mean permitWaitingTimeSeconds? ' +

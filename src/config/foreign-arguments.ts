@@ -1,7 +1,6 @@
-import { qualifiedName } from '../api/qualified-name.ts';
-import { parseDuration } from '../base/parse-duration.ts';
 import type { ReportProblem } from '../plugins/argument-schema.ts';
 import { PluginArguments } from '../plugins/plugin-arguments.ts';
+import { utilizationShape } from '../plugins/utilization-shape.ts';
 
 const defaultPreemption = new PluginArguments('DefaultPreemption', {
   type: 'object',
@@ -19,136 +18,19 @@ const defaultPreemption = new PluginArguments('DefaultPreemption', {
   },
 });
 
-const interPodAffinity = new PluginArguments('InterPodAffinity', {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    hardPodAffinityWeight: { type: 'integer', minimum: 0, maximum: 100, default: 1 },
-    ignorePreferredTermsOfExistingPods: { type: 'boolean', default: false },
-  },
-});
-
-const balancedAllocation = new PluginArguments('NodeResourcesBalancedAllocation', {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    resources: {
-      type: 'array',
-      uniqueBy: ['name'],
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        properties: {
-          name: { type: 'string', minLength: 1, mustBe: 'a resource name such as "cpu"' },
-          // 0 counts as absent
-          weight: { type: 'integer', minimum: 0, maximum: 1, default: 1, mustBe: '1, for all resources count alike' },
-        },
-      },
-    },
-  },
-});
-
-const podTopologySpread = new PluginArguments('PodTopologySpread', {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    defaultConstraints: {
-      type: 'array',
-      uniqueBy: ['topologyKey', 'whenUnsatisfiable'],
-      default: [],
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
-        properties: {
-          maxSkew: { type: 'integer', minimum: 1 },
-          topologyKey: {
-            type: 'string',
-            pattern: `^${qualifiedName}$`,
-            mustBe: 'a label such as "topology.kubernetes.io/zone"',
-          },
-          whenUnsatisfiable: { enum: ['DoNotSchedule', 'ScheduleAnyway'] },
-          labelSelector: { refused: 'must be absent: it is made from the services and owners of each pod' },
-          minDomains: { type: 'integer', minimum: 1 },
-          nodeAffinityPolicy: { enum: ['Honor', 'Ignore'] },
-          nodeTaintsPolicy: { enum: ['Honor', 'Ignore'] },
-          matchLabelKeys: { type: 'array', items: { type: 'string' } },
-        },
-      },
-    },
-    defaultingType: { enum: ['System', 'List'], default: 'System' },
-  },
-  check: (
-    args: { readonly defaultConstraints: readonly unknown[]; readonly defaultingType: string },
-    report: ReportProblem,
-  ) => {
-    if (args.defaultingType === 'System' && args.defaultConstraints.length > 0) {
-      report(
-        ['defaultConstraints'],
-        'must be empty where defaultingType is System; write defaultingType: List to use them',
-      );
-    }
-  },
-});
-
 const volumeBinding = new PluginArguments('VolumeBinding', {
   type: 'object',
   additionalProperties: false,
   properties: {
     bindTimeoutSeconds: { type: 'integer', minimum: 0, default: 600 },
-    shape: {
-      type: 'array',
-      minItems: 1,
-      items: {
-        type: 'object',
-        additionalProperties: false,
-        required: ['utilization', 'score'],
-        properties: {
-          utilization: { type: 'integer', minimum: 0, maximum: 100 },
-          score: { type: 'integer', minimum: 0, maximum: 10 },
-        },
-      },
-      check: (shape: readonly { readonly utilization: number }[], report: ReportProblem) => {
-        for (const [index, { utilization }] of shape.entries()) {
-          const before = shape[index - 1]?.utilization ?? -1;
-          if (utilization > before) continue;
-          report(
-            [index, 'utilization'],
-            `must be greater than ${before}, that of the point before it, not ${utilization}`,
-          );
-        }
-      },
-    },
+    shape: utilizationShape,
   },
 });
-
-const dynamicResources = new PluginArguments('DynamicResources', {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    filterTimeout: timeout('a duration such as 10s', 0),
-    bindingTimeout: timeout('a duration of at least 1s', 1_000),
-  },
-});
-
-function timeout(mustBe: string, leastMs: number) {
-  return {
-    type: 'string',
-    mustBe,
-    check: (text: string, report: ReportProblem) => {
-      const given = parseDuration(text);
-      if (given === undefined || given < leastMs) report([], `must be ${mustBe}, not ${JSON.stringify(text)}`);
-    },
-  } as const;
-}
 
 /**
  * The arguments of kube-scheduler's plugins that Tutti does not have, by kube-scheduler's rules: plugin -> how they are read. A
  * file is checked whole, though nothing becomes of them.
  */
 export const foreignArguments: ReadonlyMap<string, { read(args: unknown): unknown }> = new Map(
-  [defaultPreemption, interPodAffinity, balancedAllocation, podTopologySpread, volumeBinding, dynamicResources].map(
-    (each) => [each.plugin, each as { read(args: unknown): unknown }],
-  ),
+  [defaultPreemption, volumeBinding].map((each) => [each.plugin, each as { read(args: unknown): unknown }]),
 );

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeConfiguration } from './describe-configuration.ts';
 import type { KnownPlugin } from './known-plugin.ts';
 import { parseConfiguration } from './parse-configuration.ts';
+import { defaultsAt } from './testing/defaults-at.ts';
 import { remarksOf } from './testing/remarks-of.ts';
 
 // The configurations that the documentation of kube-scheduler and of scheduler-plugins shows, in their own words where those are
@@ -37,7 +38,7 @@ describe("kube-scheduler's documentation", () => {
           weight: 1
 `;
     expect(linesOf(text, own('MyCustomPluginA', 'MyCustomPluginB'))).toContain(
-      '  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1), MyCustomPluginA(2), MyCustomPluginB(1)',
+      `  score: ${defaultsAt('score', { without: ['PodTopologySpread'] })}, MyCustomPluginA(2), MyCustomPluginB(1)`,
     );
   });
 
@@ -55,7 +56,7 @@ describe("kube-scheduler's documentation", () => {
 `;
     const lines = linesOf(text);
     const second = lines.slice(lines.indexOf('profile no-scoring-scheduler'));
-    expect(lines).toContain('  score: TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1)');
+    expect(lines).toContain(`  score: ${defaultsAt('score')}`);
     expect(second).toContain('  bind: DefaultBinder');
     expect(second.join()).not.toMatch(/score:/i);
   });
@@ -70,7 +71,7 @@ describe("kube-scheduler's documentation", () => {
       own('MyPlugin'),
     );
     expect(everywhere).toEqual(linesOf(profile + byPoints.join(''), own('MyPlugin')));
-    expect(everywhere).toContain('  preScore: NodeAffinity, MyPlugin');
+    expect(everywhere).toContain(`  preScore: ${defaultsAt('preScore')}, MyPlugin`);
   });
 
   it('a score of a default alone, which then runs first', () => {
@@ -82,7 +83,9 @@ describe("kube-scheduler's documentation", () => {
         - name: 'NodeResourcesFit'
           weight: 5
 `;
-    expect(linesOf(text)).toContain('  score: NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2)');
+    expect(linesOf(text)).toContain(
+      `  score: NodeResourcesFit(5), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
+    );
   });
 
   it('the example of precedence', () => {
@@ -112,8 +115,8 @@ describe("kube-scheduler's documentation", () => {
     expect(linesOf(text, custom)).toEqual(
       expect.arrayContaining([
         '  queueSort: CustomQueueSort',
-        '  filter: NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, CustomPlugin1, CustomPlugin2',
-        '  score: NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2), CustomPlugin1(3), CustomPlugin2(1)',
+        `  filter: ${defaultsAt('filter', { without: ['NodeAffinity'] })}, CustomPlugin1, CustomPlugin2`,
+        `  score: NodeResourcesFit(1), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}, CustomPlugin1(3), CustomPlugin2(1)`,
       ]),
     );
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeConfiguration } from './describe-configuration.ts';
 import type { KnownPlugin } from './known-plugin.ts';
 import { parseConfiguration } from './parse-configuration.ts';
+import { defaultsAt } from './testing/defaults-at.ts';
 import { header, remarksOf } from './testing/remarks-of.ts';
 
 const everything = ['preFilter', 'filter', 'preScore', 'score'] as const;
@@ -13,10 +14,10 @@ const own: readonly KnownPlugin[] = [
 const defaults = {
   preEnqueue: 'SchedulingGates, Coscheduling',
   queueSort: 'PrioritySort',
-  preFilter: 'NodeAffinity, NodePorts, Coscheduling',
-  filter: 'NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit',
-  preScore: 'NodeAffinity',
-  score: 'TaintToleration(3), NodeAffinity(2), NodeResourcesFit(1)',
+  preFilter: defaultsAt('preFilter'),
+  filter: defaultsAt('filter'),
+  preScore: defaultsAt('preScore'),
+  score: defaultsAt('score'),
   reserve: 'Coscheduling',
   permit: 'Coscheduling',
   bind: 'DefaultBinder',
@@ -74,38 +75,38 @@ describe('the plugins of a profile', () => {
         preFilter: `${defaults.preFilter}, Mine`,
         filter: `${defaults.filter}, Mine`,
         preScore: `${defaults.preScore}, Mine`,
-        score: 'TaintToleration(3), NodeAffinity(1), NodeResourcesFit(1), Mine(1)',
+        score: `${defaultsAt('score', { weights: { NodeAffinity: 1 } })}, Mine(1)`,
       },
     ],
     [
       '{multiPoint: {enabled: [{name: Mine}], disabled: [{name: NodeAffinity}]}}',
       'lack a default that is disabled everywhere',
       {
-        preFilter: 'NodePorts, Coscheduling, Mine',
-        filter: 'NodeUnschedulable, NodeName, TaintToleration, NodePorts, NodeResourcesFit, Mine',
-        preScore: 'Mine',
-        score: 'TaintToleration(3), NodeResourcesFit(1), Mine(1)',
+        preFilter: `${defaultsAt('preFilter', { without: ['NodeAffinity'] })}, Mine`,
+        filter: `${defaultsAt('filter', { without: ['NodeAffinity'] })}, Mine`,
+        preScore: `${defaultsAt('preScore', { without: ['NodeAffinity'] })}, Mine`,
+        score: `${defaultsAt('score', { without: ['NodeAffinity'] })}, Mine(1)`,
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit, weight: 5}]}}',
       'run first at a point that names them, with its weight',
       {
-        score: 'NodeResourcesFit(5), TaintToleration(3), NodeAffinity(2)',
+        score: `NodeResourcesFit(5), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit}]}}',
       'weigh 1 where no weight is given',
       {
-        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2)',
+        score: `NodeResourcesFit(1), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
       },
     ],
     [
       '{score: {enabled: [{name: NodeResourcesFit, weight: 0}]}}',
       'weigh 1 where 0 is given',
       {
-        score: 'NodeResourcesFit(1), TaintToleration(3), NodeAffinity(2)',
+        score: `NodeResourcesFit(1), ${defaultsAt('score', { without: ['NodeResourcesFit'] })}`,
       },
     ],
     [
@@ -119,7 +120,7 @@ describe('the plugins of a profile', () => {
       '{filter: {enabled: [{name: NodeName}], disabled: [{name: NodeName}]}}',
       'are enabled where they are disabled too',
       {
-        filter: 'NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, NodeName',
+        filter: `${defaultsAt('filter', { without: ['NodeName'] })}, NodeName`,
       },
     ],
     [
@@ -127,7 +128,7 @@ describe('the plugins of a profile', () => {
       'are those alone that are named where all are disabled',
       {
         preEnqueue: undefined,
-        preFilter: undefined,
+        preFilter: 'NodeName',
         filter: 'NodeName',
         preScore: undefined,
         score: undefined,
@@ -142,7 +143,7 @@ describe('the plugins of a profile', () => {
   });
 
   it('of kube-scheduler that are not here may be disabled, and nothing is said', () => {
-    const text = `${header}profiles:\n- plugins: {score: {disabled: [{name: ImageLocality}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
+    const text = `${header}profiles:\n- plugins: {score: {disabled: [{name: VolumeBinding}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });
@@ -212,7 +213,7 @@ describe('an older version', () => {
   });
 
   it('v1beta2 has the weights of its time, and no multiPoint', () => {
-    const score = 'TaintToleration(1), NodeAffinity(1), NodeResourcesFit(1)';
+    const score = defaultsAt('score', { weights: { TaintToleration: 1, NodeAffinity: 1, InterPodAffinity: 1 } });
     expect(pointsOf(old('v1beta2'))).toEqual({ ...defaults, score });
     expect(remarksOf(old('v1beta2')).warnings).toEqual([
       '1:1: apiVersion is deprecated: write kubescheduler.config.k8s.io/v1, ' +
@@ -225,7 +226,9 @@ describe('an older version', () => {
 
   it('v1beta2 puts what a point enables behind its defaults, or in the place of one', () => {
     const text = `${old('v1beta2')}profiles:\n- plugins: {score: {enabled: [{name: NodeResourcesFit, weight: 7}, {name: Mine, weight: 2}], disabled: [{name: NodeAffinity}]}}`;
-    expect(pointsOf(text).score).toBe('TaintToleration(1), NodeResourcesFit(7), Mine(2)');
+    expect(pointsOf(text).score).toBe(
+      `${defaultsAt('score', { without: ['NodeAffinity'], weights: { TaintToleration: 1, NodeResourcesFit: 7, InterPodAffinity: 1 } })}, Mine(2)`,
+    );
   });
 
   it('v1beta2 may say that it serves nothing on the insecure port', () => {

@@ -93,14 +93,16 @@ function mergeMultiPoint(sets: Readonly<Record<SetName, PluginSet>>, known: Know
   return { multiPoint, points: { ...sets, queueSort: withPrioritySort(sets, multiPoint, known) } };
 }
 
+/** v1beta2's, where they were not 1. */
+const oldWeights: ReadonlyMap<string, number> = new Map([['PodTopologySpread', 2]]);
+
 /** v1beta2: each point has its own defaults, and there are no others. */
 function mergeEachPoint(sets: Readonly<Record<SetName, PluginSet>>, known: KnownPlugins): MergedSets {
   const points = Object.fromEntries(
     extensionPoints.map((point) => {
-      // All weights were 1 then.
       const defaults = defaultPlugins
         .filter(({ points }) => points.includes(point))
-        .map(({ name }) => ({ name, weight: 1 }));
+        .map(({ name }) => ({ name, weight: oldWeights.get(name) ?? 1 }));
       const set = point === 'queueSort' ? prioritySortFor(sets.queueSort, known) : sets[point];
       return [point, { enabled: merge(defaults, set), disabled: [] }];
     }),

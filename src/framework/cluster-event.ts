@@ -1,4 +1,5 @@
 import type { GangView } from '../cluster/gang.ts';
+import type { ListedKind, ListedObject } from '../api/listed-object.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
 
@@ -17,6 +18,14 @@ export type ClusterEvent =
       readonly pod: Pod;
       /** As it was before. */
       readonly old: Pod;
+    }
+  | {
+      readonly resource: ListedKind;
+      readonly action: 'Add' | 'Update' | 'Delete';
+      /** As it is, or last was. */
+      readonly object: ListedObject;
+      /** As it was before an Update. */
+      readonly old: ListedObject | undefined;
     }
   | { readonly resource: 'PodGroup'; readonly action: 'Add' | 'Update' | 'Delete'; readonly gang: GangView };
 

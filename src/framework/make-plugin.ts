@@ -5,8 +5,18 @@ import type { PluginHandle } from './plugin-handle.ts';
 import { ProfileError } from './profile-error.ts';
 
 const points = [
-  ...(['sign', 'preEnqueue', 'compare', 'preFilter', 'preFilterAddPod', 'preFilterRemovePod', 'filter'] as const),
-  ...(['postFilter', 'preScore', 'score', 'normalizeScore', 'reserve', 'unreserve', 'permit'] as const),
+  ...([
+    'sign',
+    'signPicture',
+    'preEnqueue',
+    'compare',
+    'preFilter',
+    'preFilterAddPod',
+    'preFilterRemovePod',
+    'filter',
+    'filterAll',
+  ] as const),
+  ...(['postFilter', 'preScore', 'score', 'scoreAll', 'normalizeScore', 'reserve', 'unreserve', 'permit'] as const),
   ...(['preBind', 'bind', 'postBind', 'eventsToRegister'] as const),
 ] satisfies readonly (keyof Plugin)[];
 

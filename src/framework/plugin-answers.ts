@@ -26,6 +26,12 @@ export function readPreFilterAnswer(answer: unknown): Status | NodeNames | undef
   throw wrong(answer, 'undefined, a Status, or { nodeNames } with a Set');
 }
 
+/** Of a point that answers how many of these are left. */
+export function readCount(answer: unknown, most: number): number {
+  if (typeof answer === 'number' && Number.isInteger(answer) && answer >= 0 && answer <= most) return answer;
+  throw wrong(answer, `a whole number from 0 to ${most}`);
+}
+
 export function readPermitAnswer(answer: unknown): Status | Wait | undefined {
   if (answer === undefined || answer instanceof Status) return readRefusal(answer);
   const waitMs = isObject(answer) ? answer.waitMs : undefined;

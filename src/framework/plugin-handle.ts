@@ -3,8 +3,13 @@ import type { ResourceNames } from '../api/resource-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { GangView } from '../cluster/gang.ts';
+import type { KnownTermsView } from '../cluster/known-terms.ts';
+import type { ListedObjectsView } from '../cluster/listed-objects.ts';
+import type { ImagesView } from '../cluster/image-census.ts';
 import type { NodeView } from '../cluster/node-info.ts';
+import type { PlacedPodsView } from '../cluster/placed-pods.ts';
 import type { RoomView } from '../cluster/room.ts';
+import type { Topology } from '../cluster/topologies.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Candidate } from './candidate.ts';
 import type { Status } from './status.ts';
@@ -33,9 +38,21 @@ export interface ClusterLister {
   readonly resources: ResourceNames;
   /** Changes with everything that happens to any node, and what runs or is kept there. */
   readonly generation: number;
+  /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
+  readonly nodesRevision: number;
+  /** Pods on nodes by what tells them apart. It is kept from the first time on that somebody asks. */
+  readonly placed: PlacedPodsView;
+  /** What pods say of other pods, those included that are still to be placed. */
+  readonly knownTerms: KnownTermsView;
+  /** What the plugin reads of the kinds that its `reads` names. */
+  readonly listed: ListedObjectsView;
   /** What is free, in sum. */
   readonly room: RoomView;
+  /** Which images nodes have, if some enabled plugin `readsImages`. */
+  readonly images: ImagesView;
   node(name: string): NodeView | undefined;
+  /** Which nodes have the same value of a label, by `NodeView.index`. Good for as long as `nodesRevision` stands. */
+  topology(key: string): Topology;
   /** The node that the pod is bound to or assumed on. */
   nodeOf(pod: Pod): NodeView | undefined;
   /** The pod as it is now if it still waits for a node. */

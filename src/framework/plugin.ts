@@ -1,3 +1,4 @@
+import type { ListedKind } from '../api/listed-object.ts';
 import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
@@ -54,12 +55,25 @@ export interface Plugin {
    */
   readonly readsOtherNodes?: boolean;
 
+  /** Kinds that it reads by `handle.cluster.listed`. They are watched only where an enabled plugin reads them. Default: none. */
+  readonly reads?: readonly ListedKind[];
+
+  /** True when it reads the images of nodes and pods. They are only kept where an enabled plugin reads them. Default false. */
+  readonly readsImages?: boolean;
+
   /**
    * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read: equal
    * texts, equal answers. The answers are kept, so nothing else may be in it, the time for one. Asked about each pod in each
    * attempt, so it must be cheap. `undefined`: not reusable. A plugin with Filter or Score but without `sign` makes no pod reusable.
    */
   sign?(pod: Pod): string | undefined;
+
+  /**
+   * The canonical text of what Filter and Score read about this pod elsewhere in the picture, beside `sign` and the node that they are
+   * given: answers are kept for as long as it stays the same. Only for what no placement changes, such as which nodes there
+   * are. Must be cheap. Absent: nothing.
+   */
+  signPicture?(pod: Pod): string;
 
   /** May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes. Must be cheap. */
   preEnqueue?(candidate: Candidate): Status | undefined;
@@ -69,7 +83,8 @@ export interface Plugin {
 
   /**
    * Once an attempt for pods that this plugin signs alike, else once a pod and attempt. `Skip` switches this plugin's Filter off
-   * for the attempt; any rejection ends it.
+   * for the attempt; any rejection ends it. A plugin that reads other nodes is asked again after each placement if it skipped a
+   * pod, unless it did so with `Status.skipThroughout`.
    */
   preFilter?(state: CycleState, pod: Pod): Status | NodeNames | undefined;
   /**
@@ -91,6 +106,20 @@ export interface Plugin {
   /** May the pod run on this node? Must not allocate on success; return constants on failure. */
   filter?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
 
+  /**
+   * `filter` of many nodes at once, for a plugin that reads other nodes and is therefore asked about all of them after each placement:
+   * of the first `size` nodes of `indexes` (`NodeView.index`) keeps those that it would let the pod go to, in their order, at the
+   * beginning. Answers how many. Must let go exactly where `filter` does.
+   */
+  filterAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number): number;
+
+  /**
+   * Asked when a plan has found no way for these pods, which are to be placed together: sets of nodes (`NodeView.index`) of which one
+   * has to hold those that this plugin ties to each other, because it does not let them apart. The plan is tried within each, the
+   * roomiest first. Undefined: it ties nobody.
+   */
+  domainsFor?(members: readonly Pod[]): readonly (readonly number[])[] | undefined;
+
   /** Once, after the entity failed. The first plugin that returns a result ends the point. */
   postFilter?(candidate: Candidate, diagnosis: Diagnosis): PostFilterResult | undefined;
 
@@ -103,10 +132,13 @@ export interface Plugin {
   /** Any finite number; 0 to 100 where the plugin has no NormalizeScore. Higher is better. */
   score?(state: CycleState, pod: Pod, node: NodeView): number;
 
+  /** `score` of many nodes at once, as `filterAll` is `filter`: into `scores`, by `NodeView.index`. */
+  scoreAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void;
+
   /**
    * Turns the raw scores of all feasible nodes into 0 to 100, in place. Each result may depend only on its own raw score
    * and on the least and the greatest of them (as with all of kube-scheduler's), because a gang's next member reuses the
-   * normalised scores while those two stand.
+   * normalised scores while those two stand. That is not asked of a plugin that reads other nodes: it is given all of them each time.
    */
   normalizeScore?(state: CycleState, pod: Pod, scores: Float64Array): void;
 

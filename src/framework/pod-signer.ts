@@ -16,7 +16,10 @@ export interface PodSignatures {
   readonly others: string | undefined;
   /** Both in one: pods with equal texts are alike to all of them. Undefined where one of the two is. */
   readonly whole: string | undefined;
-  /** What `local` is made of, in the order of `PodSigner.local`; undefined: that plugin does not sign the pod. */
+  /**
+   * What `local` is made of, in the order of `PodSigner.local`, each with what its plugin read of the picture meanwhile; undefined:
+   * that plugin does not sign the pod. For answers that are kept.
+   */
   readonly fragments: readonly (string | undefined)[];
 }
 
@@ -47,6 +50,10 @@ export class PodSigner {
   readonly #signers: readonly Plugin[];
   /** What they have signed for the pod at hand. */
   readonly #fragments: (string | undefined)[] = [];
+  /** What those of `#picturing` read of the picture for it, in that order. */
+  readonly #readings: string[] = [];
+  /** Positions, among the signers, of the local ones that sign the picture. */
+  readonly #picturing: readonly number[];
   #root = newStem();
   #count = 0;
 
@@ -57,6 +64,7 @@ export class PodSigner {
     this.#others = plugins.filter((plugin) => plugin.readsOtherNodes === true && signs(plugin));
     this.#othersKeepUp = this.#others.every((plugin) => !at.preFilter.includes(plugin) || keepsUp(plugin));
     this.#signers = this.#othersKeepUp ? [...this.local, ...this.#others] : this.local;
+    this.#picturing = [...this.local.keys()].filter((i) => this.local[i]!.signPicture !== undefined);
   }
 
   /** Its PreFilter, run where something comes of it, reads other nodes. */
@@ -70,6 +78,8 @@ export class PodSigner {
     let stem = this.#root;
     for (let i = 0; i < this.#signers.length; i++)
       stem = longer(stem, (fragments[i] = fragmentOf(this.#signers[i]!, pod)));
+    for (let i = 0; i < this.#picturing.length; i++)
+      stem = longer(stem, (this.#readings[i] = readingOf(this.local[this.#picturing[i]!]!, pod)));
     return (stem.signatures ??= this.#made(fragments));
   }
 
@@ -83,6 +93,9 @@ export class PodSigner {
     const local = joined(own);
     const others = this.#othersKeepUp ? joined(fragments.slice(own.length)) : undefined;
     const whole = local === undefined || others === undefined ? undefined : `${others}${local}`;
+    for (const [i, position] of this.#picturing.entries()) {
+      if (own[position] !== undefined) own[position] += `\u0001${this.#readings[i]}`;
+    }
     return { local, others, whole, fragments: own };
   }
 }
@@ -110,6 +123,14 @@ function longer(stem: Stem, fragment: string | undefined): Stem {
 function fragmentOf(plugin: Plugin, pod: Pod): string | undefined {
   try {
     return readSignature(plugin.sign?.(pod));
+  } catch (error) {
+    throw new PluginFailure(failureOf(plugin, 'Sign', error));
+  }
+}
+
+function readingOf(plugin: Plugin, pod: Pod): string {
+  try {
+    return readSignature(plugin.signPicture!(pod)) ?? '';
   } catch (error) {
     throw new PluginFailure(failureOf(plugin, 'Sign', error));
   }

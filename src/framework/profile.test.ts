@@ -190,6 +190,35 @@ describe('a signature', () => {
     expect(of({ name: 'x', namespace: 'y' })).not.toBe(of({ name: 'y', namespace: 'x' }));
   });
 
+  it('stays the same, and its fragments do not, when something changes that a plugin reads of the picture', () => {
+    let picture = 'before';
+    const profile = withBasics(
+      { name: 'One', filter: () => undefined, sign: ({ name }) => name },
+      { name: 'Two', score: () => 0, sign: () => 'x', signPicture: () => picture },
+    );
+    const before = profile.signaturesOf(pod);
+    expect(profile.signaturesOf(pod)).toBe(before);
+    picture = 'after';
+    const after = profile.signaturesOf(pod);
+    expect([after.local, after.whole]).toEqual([before.local, before.whole]);
+    expect(after.fragments[0]).toBe(before.fragments[0]);
+    expect(after.fragments[1]).not.toBe(before.fragments[1]);
+    picture = 'before';
+    expect(profile.signaturesOf(pod)).toBe(before);
+  });
+
+  it('fails the pod where a plugin cannot say what it reads of the picture', () => {
+    const profile = withBasics({
+      name: 'One',
+      filter: () => undefined,
+      sign: () => '',
+      signPicture: () => 7 as unknown as string,
+    });
+    expect(() => profile.signaturesOf(pod)).toThrow(
+      expect.objectContaining({ status: expect.objectContaining({ plugin: 'One' }) }) as Error,
+    );
+  });
+
   it('is none when one plugin cannot sign the pod', () => {
     expect(withBasics({ name: 'Mute', filter: () => undefined }).signaturesOf(pod).local).toBeUndefined();
   });

@@ -8,6 +8,7 @@ import { keepsUp } from './keeps-up.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
 import {
+  readCount,
   readPermitAnswer,
   readPostFilterAnswer,
   readPreFilterAnswer,
@@ -15,7 +16,7 @@ import {
   readRefusalOrSkip,
 } from './plugin-answers.ts';
 import { guarded, PluginCalls } from './plugin-calls.ts';
-import { failureOf } from './plugin-failure.ts';
+import { failureOf, PluginFailure } from './plugin-failure.ts';
 import { outcomeOf } from './plugin-meter.ts';
 import type { CallCount, CountedPoint, MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
@@ -262,7 +263,7 @@ export class Profile {
       const isSkipped = answer instanceof Status && answer.code === 'Skip';
       if (!isSkipped) this.#preFilterCalls.get(plugin)!.calls++;
       if (answer === undefined) continue;
-      mayChange ||= plugin.readsOtherNodes === true;
+      mayChange ||= plugin.readsOtherNodes === true && answer !== Status.skipThroughout;
       if (!(answer instanceof Status)) {
         const { nodeNames: more } = answer;
         nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
@@ -328,6 +329,30 @@ export class Profile {
     return undefined;
   }
 
+  /**
+   * As `filterAll` of each of these nodes, of filters that all have a way to be asked about many at once: leaves those that pass at the
+   * beginning and answers how many. A failure is answered as such.
+   */
+  keepPassing(
+    filters: readonly FilterPlugin[],
+    state: CycleState,
+    pod: Pod,
+    indexes: Int32Array,
+    size: number,
+  ): number | Status {
+    let left = size;
+    for (const filter of filters) {
+      const { plugin } = filter;
+      filter.calls += left;
+      try {
+        left = readCount(plugin.filterAll!(state, pod, indexes, left), left);
+      } catch (error) {
+        return failureOf(plugin, 'Filter', error);
+      }
+    }
+    return left;
+  }
+
   #timedFilter(plugin: Plugin, state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const begun = this.begin();
     const status = plugin.filter!(state, pod, node);
@@ -344,6 +369,19 @@ export class Profile {
     const score = plugin.score!(state, pod, node);
     this.#calls.called(plugin, 'Score', 'Success', begun);
     return score;
+  }
+
+  /** `score` of many nodes at once, for a plugin that has a way to be asked so. Throws what the plugin throws. */
+  scoreAll(
+    scorer: ScorePlugin,
+    state: CycleState,
+    pod: Pod,
+    indexes: Int32Array,
+    size: number,
+    scores: Float64Array,
+  ): void {
+    scorer.calls += size;
+    scorer.plugin.scoreAll!(state, pod, indexes, size, scores);
   }
 
   preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
@@ -378,6 +416,18 @@ export class Profile {
     }
     this.ran('PreScore', 'Success', begun);
     return undefined;
+  }
+
+  /** Sets of nodes of which one has to hold those of the members that some Filter ties to each other. Throws PluginFailure. */
+  domainsFor(members: readonly Pod[]): readonly (readonly number[])[] {
+    return this.otherFilters.flatMap(({ plugin }) => {
+      if (plugin.domainsFor === undefined) return [];
+      try {
+        return plugin.domainsFor(members) ?? [];
+      } catch (error) {
+        throw new PluginFailure(failureOf(plugin, 'DomainsFor', error));
+      }
+    });
   }
 
   /** Some plugin may find a way to make room. */

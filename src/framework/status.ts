@@ -11,6 +11,9 @@ export type StatusCode = 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Ski
 
 /** Immutable; plugins keep the ones that they return often as constants. */
 export class Status {
+  /** PreFilter has nothing to do for this pod, whatever is placed in this attempt. */
+  static readonly skipThroughout: Status = new Status('Skip', '');
+
   readonly code: StatusCode;
   /** For users; short phrases without a full stop. Each is counted for itself over the nodes. */
   readonly reasons: readonly string[];

@@ -32,6 +32,9 @@ describe('the default plugins', () => {
       'NodeAffinity',
       'NodePorts',
       'NodeResourcesFit',
+      'DynamicResources',
+      'NodeResourcesBalancedAllocation',
+      'ImageLocality',
       'DefaultBinder',
     ];
     expect(defaultPlugins.map(({ name }) => name).filter((name) => upstream.includes(name))).toEqual(upstream);
@@ -45,6 +48,10 @@ describe('the default plugins', () => {
       ['TaintToleration', 3],
       ['NodeAffinity', 2],
       ['NodeResourcesFit', 1],
+      ['PodTopologySpread', 2],
+      ['InterPodAffinity', 2],
+      ['NodeResourcesBalancedAllocation', 1],
+      ['ImageLocality', 1],
     ]);
   });
 

@@ -5,14 +5,23 @@ import type { ObjectSchema } from './argument-schema.ts';
 import { coschedulingArguments } from './coscheduling/coscheduling-args.ts';
 import { Coscheduling } from './coscheduling/coscheduling.ts';
 import { createDefaultBinder } from './defaultbinder/default-binder.ts';
+import { dynamicResourcesArguments } from './dynamicresources/dynamic-resources-args.ts';
+import { createDynamicResources } from './dynamicresources/dynamic-resources.ts';
+import { createImageLocality } from './imagelocality/image-locality.ts';
+import { createInterPodAffinity } from './interpodaffinity/inter-pod-affinity.ts';
+import { interPodAffinityArguments } from './interpodaffinity/inter-pod-affinity-args.ts';
 import { nodeAffinityArguments } from './nodeaffinity/added-affinity.ts';
 import { createNodeAffinity } from './nodeaffinity/node-affinity.ts';
 import { createNodeName } from './nodename/node-name.ts';
 import { createNodePorts } from './nodeports/node-ports.ts';
+import { createBalancedAllocation } from './noderesources/balanced-allocation.ts';
+import { balancedAllocationArguments } from './noderesources/balanced-arguments.ts';
 import { fitArguments } from './noderesources/fit-arguments.ts';
 import { createNodeResourcesFit } from './noderesources/node-resources-fit.ts';
 import { createNodeUnschedulable } from './nodeunschedulable/node-unschedulable.ts';
 import { noArguments } from './plugin-arguments.ts';
+import { createPodTopologySpread } from './podtopologyspread/pod-topology-spread.ts';
+import { spreadArguments } from './podtopologyspread/spread-args.ts';
 import { createPrioritySort } from './prioritysort/priority-sort.ts';
 import { createSchedulingGates } from './schedulinggates/scheduling-gates.ts';
 import { createTaintToleration } from './tainttoleration/taint-toleration.ts';
@@ -51,7 +60,7 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
   {
     name: 'NodeName',
     factory: createNodeName,
-    points: ['filter'],
+    points: ['preFilter', 'filter'],
     arguments: noArguments('NodeName'),
   },
   {
@@ -79,6 +88,40 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     factory: createNodeResourcesFit,
     points: ['filter', 'score'],
     arguments: fitArguments,
+    weight: 1,
+  },
+  {
+    name: 'PodTopologySpread',
+    factory: createPodTopologySpread,
+    points: ['preFilter', 'filter', 'preScore', 'score'],
+    arguments: spreadArguments,
+    weight: 2,
+  },
+  {
+    name: 'InterPodAffinity',
+    factory: createInterPodAffinity,
+    points: ['preFilter', 'filter', 'preScore', 'score'],
+    arguments: interPodAffinityArguments,
+    weight: 2,
+  },
+  {
+    name: 'DynamicResources',
+    factory: createDynamicResources,
+    points: ['preFilter'],
+    arguments: dynamicResourcesArguments,
+  },
+  {
+    name: 'NodeResourcesBalancedAllocation',
+    factory: createBalancedAllocation,
+    points: ['preScore', 'score'],
+    arguments: balancedAllocationArguments,
+    weight: 1,
+  },
+  {
+    name: 'ImageLocality',
+    factory: createImageLocality,
+    points: ['preScore', 'score'],
+    arguments: noArguments('ImageLocality'),
     weight: 1,
   },
   {

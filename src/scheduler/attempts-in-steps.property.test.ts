@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import type { Pod } from '../api/pod.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { projectListed } from '../api/listed-object.ts';
+import type { ListedObject } from '../api/listed-object.ts';
+import type { Pod, RawPod } from '../api/pod.ts';
 import { hashText } from '../base/hash-text.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Random } from '../base/random.ts';
+import { keptBy } from '../cluster/testing/placements.ts';
 import type { PluginHandle } from '../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../framework/plugin.ts';
 import { Status } from '../framework/status.ts';
@@ -32,6 +35,8 @@ class World {
   /** Names of what the API shows. */
   readonly #nodes = new Set<string>();
   readonly #pods: string[] = [];
+  /** kind and name -> what plugins read besides */
+  readonly #listed = new Map<string, ListedObject>();
   #serial = 0;
 
   constructor(seed: number) {
@@ -48,6 +53,7 @@ class World {
     add(0.4, this.#slow(), 'Slow');
     add(0.3, preempting, 'Preempting');
     this.core = new Scheduling({ plugins: [...defaultPlugins, ...made], seed });
+    if (random() < 0.5) this.#list(namespaceOf(true));
     for (const name of nodeNames.slice(0, 2 + Math.floor(random() * 3))) this.node(name, 2 + Math.floor(random() * 4));
     for (const name of groupNames) {
       this.core.group({ name, minMember: 1 + Math.floor(random() * 6) });
@@ -73,6 +79,10 @@ class World {
     const group = which(groupNames)!;
     const pod = which(this.#pods);
     const amount = 1 + Math.floor(random() * 5);
+    if (random() < 0.1) {
+      const selected = which(groupNames)!;
+      return (world) => world.#list(choice < 0.5 ? namespaceOf(choice < 0.25) : serviceOf(selected));
+    }
     if (choice < 0.15 && this.#nodes.has(name)) return (world) => world.#removeNode(name);
     if (choice < 0.4) return (world) => world.node(name, amount);
     if (choice < 0.55) return ({ core }) => core.group({ name: group, minMember: amount });
@@ -80,6 +90,21 @@ class World {
     if (choice < 0.85) return (world) => world.#remove(pod);
     const change = choice < 0.92 ? { phase: 'Failed' as const } : { nodeName: name };
     return ({ core }) => void core.change(pod, change);
+  }
+
+  /** What some plugins read besides; a Service that is there already goes. */
+  #list(object: ListedObject): void {
+    const { listed } = this.core.picture.core.handlers;
+    const key = `${object.kind} ${object.name}`;
+    const old = this.#listed.get(key);
+    if (old !== undefined && object.kind === 'Service') {
+      this.#listed.delete(key);
+      listed.onDelete(old, false);
+      return;
+    }
+    this.#listed.set(key, object);
+    if (old === undefined) listed.onAdd(object);
+    else listed.onUpdate(old, object);
   }
 
   #removeNode(name: string): void {
@@ -99,7 +124,7 @@ class World {
 
   node(name: string, cpu: number): void {
     this.#nodes.add(name);
-    this.core.node({ name, cpu, pods: 8 });
+    this.core.node({ name, cpu, pods: 8, labels: { 'kubernetes.io/hostname': name, zone: `z${cpu % 2}` } });
   }
 
   pod(random: Random, group?: string): void {
@@ -109,7 +134,8 @@ class World {
       name,
       cpu: ['300m', '500m', '1', '2', '3'][Math.floor(random() * 5)]!,
       priority: Math.floor(random() * 2),
-      labels: { team: random() < 0.3 ? 'apart' : '' },
+      labels: { team: random() < 0.3 ? 'apart' : '', app: group ?? 'lone' },
+      ...(random() < 0.65 && { spec: placed(group ?? groupNames[Math.floor(random() * 3)]!) }),
     };
     this.core.pod(group === undefined ? options : { ...options, group });
   }
@@ -132,6 +158,8 @@ class World {
       })),
       claims: [...cluster.claims()].map(({ claimant, nodeName, kind }) => `${kind} ${claimant.name} ${nodeName}`),
       waiting: waitingPods.all().map(({ pod }) => pod.name),
+      placed: keptBy(cluster),
+      generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
     };
   }
 
@@ -187,6 +215,39 @@ class World {
     };
   }
 }
+
+/** Those of one group want to be in one zone, those of another on nodes of their own, those of the third spread over zones. */
+function placed(group: string): Partial<RawPod['spec']> {
+  const labelSelector = { matchLabels: { app: group } };
+  const namespaceSelector = { matchLabels: { open: 'yes' } };
+  switch (group) {
+    case 'red': {
+      const term = { topologyKey: 'zone', labelSelector, namespaceSelector, namespaces: ['default'] };
+      return { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+    }
+    case 'blue': {
+      const term = { topologyKey: 'kubernetes.io/hostname', labelSelector, namespaceSelector };
+      const wish = { weight: 10, podAffinityTerm: { topologyKey: 'zone', labelSelector } };
+      return {
+        affinity: {
+          podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] },
+          podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [wish] },
+        },
+      };
+    }
+    default: {
+      const zone = { topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', labelSelector } as const;
+      const node = { ...zone, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' } as const;
+      return { topologySpreadConstraints: [zone, node] };
+    }
+  }
+}
+
+const namespaceOf = (isOpen: boolean): ListedObject =>
+  projectListed('Namespace', { metadata: { name: 'default', labels: { open: isOpen ? 'yes' : 'no' } } });
+
+const serviceOf = (app: string): ListedObject =>
+  projectListed('Service', { metadata: { name: app, namespace: 'default' }, spec: { selector: { app } } });
 
 /** Every pod is like nobody. */
 const unsigned: Plugin = {
@@ -276,14 +337,20 @@ interface Found {
   pauses: number;
   happened: number;
   readonly ends: Set<string>;
+  /** name -> how often Filter looked at a node */
+  readonly filtered: Map<string, number>;
+  /** Gangs that were tried within one domain after the other. */
+  searched: number;
 }
 
 describe('an attempt in steps', () => {
   it('ends as one in one piece does, and what happens meanwhile comes after it, in order, with nothing lost', async () => {
-    const found: Found = { pauses: 0, happened: 0, ends: new Set() };
-    for (let seed = 1; seed <= 100; seed++) {
+    const found: Found = { pauses: 0, happened: 0, ends: new Set(), filtered: new Map(), searched: 0 };
+    for (let seed = 1; seed <= 120; seed++) {
       const worlds = [new World(seed), new World(seed)] as const;
       const [inSteps, inOne] = worlds;
+      const profile = inSteps.core.picture.core.profiles.first;
+      const domainsFor = vi.spyOn(profile, 'domainsFor');
       const random = seededRandom(seed);
       for (let round = 0; round < 12; round++) {
         const hasTried = await attempt(seed * 100 + round, worlds, found);
@@ -297,8 +364,15 @@ describe('an attempt in steps', () => {
         for (const world of worlds) world.core.picture.clock.advance(500);
         for (const world of worlds) await world.core.settle();
       }
+      for (const { plugin, point, calls } of profile.calls()) {
+        if (point === 'Filter') found.filtered.set(plugin, (found.filtered.get(plugin) ?? 0) + calls);
+      }
+      found.searched += domainsFor.mock.results.filter(({ value }) => (value as unknown[]).length > 0).length;
     }
     expect(found.pauses).toBeGreaterThan(5_000);
+    expect(found.filtered.get('InterPodAffinity')).toBeGreaterThan(1_000);
+    expect(found.filtered.get('PodTopologySpread')).toBeGreaterThan(1_000);
+    expect(found.searched).toBeGreaterThan(10);
     expect(found.happened).toBeGreaterThan(200);
     expect([...found.ends]).toEqual(expect.arrayContaining(['planned', 'refused']));
   }, 120_000);

@@ -141,9 +141,9 @@ describe('the room of a member that is gone', () => {
     core.removePod('red-1');
     core.removePod('red-2');
     expect(claims(core)).toEqual(['repair on a', 'repair on b']);
-    core.pod({ name: 'red-8', group: 'red', cpu: 1, nodeName: 'b' });
+    core.pod({ name: 'red-8', group: 'red', owner: 'job', cpu: 1, nodeName: 'b' });
     expect(claims(core)).toEqual(['repair on a']);
-    core.pod({ name: 'red-9', group: 'red', cpu: 1 });
+    core.pod({ name: 'red-9', group: 'red', owner: 'job', cpu: 1 });
     await attemptAll(core);
     expect(binds(core)).toEqual(['red-9 on a']);
   });
@@ -232,7 +232,7 @@ describe('a node that does not admit a member', () => {
     core.change('red-1', refused);
     expect(core.picture.events).toEqual(['MemberLost red']);
     expect(claims(core)).toEqual(['repair on c']);
-    core.pod({ name: 'red-9', group: 'red', cpu: 1 });
+    core.pod({ name: 'red-9', group: 'red', owner: 'job', cpu: 1 });
     await attemptAll(core);
     expect(binds(core)).toEqual(['red-9 on c']);
   });
@@ -260,7 +260,7 @@ describe('a node that does not admit a member', () => {
   it('says so to those that wait', async () => {
     const core = running();
     core.change('red-1', refused);
-    core.pod({ name: 'red-9', group: 'red', cpu: 1 });
+    core.pod({ name: 'red-9', group: 'red', owner: 'job', cpu: 1 });
     await attemptAll(core);
     expect(core.picture.written.at(-1)!.verdict.message).toContain('1 node(s) did not admit a pod like this one');
   });

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ListedKind } from '../api/listed-object.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
@@ -57,6 +58,16 @@ export class Profiles implements QueuePolicy {
 
   get schedulerNames(): readonly string[] {
     return [...this.#byName.keys()];
+  }
+
+  /** Kinds besides nodes, pods and groups that some enabled plugin reads. */
+  get reads(): ReadonlySet<ListedKind> {
+    return new Set(this.all.flatMap(({ plugins }) => plugins.flatMap(({ reads = [] }) => reads)));
+  }
+
+  /** Whether some enabled plugin reads the images of nodes and pods. */
+  get readsImages(): boolean {
+    return this.all.some(({ plugins }) => plugins.some((plugin) => plugin.readsImages === true));
   }
 
   /** The first profile: its name is the process's own. */

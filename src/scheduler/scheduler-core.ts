@@ -100,7 +100,7 @@ export class SchedulerCore {
   readonly queue: SchedulingQueue;
   readonly router: EntityRouter;
   /** What the informers tell: the only way in. */
-  readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups'>;
+  readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups' | 'listed'>;
   readonly waitingPods: WaitingPods;
   readonly cycle: SchedulingCycle;
   readonly binding: BindingCycle;
@@ -329,6 +329,7 @@ export class SchedulerCore {
       nodes: standstill.handler(timedHandler(handlers.nodes, clock, handling.handlingOf('Node'))),
       pods: standstill.handler(timedHandler(handlers.pods, clock, handling.handlingOf('Pod'))),
       podGroups: standstill.handler(timedHandler(handlers.podGroups, clock, handling.handlingOf('PodGroup'))),
+      listed: standstill.handler(handlers.listed),
     };
   }
 

@@ -1,3 +1,6 @@
+import { listedAlike, listedPaths, projectListed } from '../api/listed-object.ts';
+import type { ListedKind, ListedObject } from '../api/listed-object.ts';
+import { NodeImages } from '../api/node-images.ts';
 import type { Node } from '../api/node.ts';
 import { projectNode } from '../api/node.ts';
 import { podGroupPath, projectPodGroup } from '../api/pod-group.ts';
@@ -5,6 +8,7 @@ import { PodProjector } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
+import type { Deferred } from '../base/deferred.ts';
 import type { Random } from '../base/random.ts';
 import { NotFoundError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
@@ -28,6 +32,13 @@ export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> 
   readonly workAtATime?: number;
   /** Told of each node that is read, beside what it was read from; for whoever needs more of it than the core keeps. */
   readonly nodeRead?: ((node: Node, raw: unknown) => void) | undefined;
+}
+
+interface ListedReflector {
+  readonly kind: ListedKind;
+  readonly reflector: Reflector<ListedObject>;
+  /** Resolves when the API server does not have the kind. */
+  readonly absent: Deferred<void>;
 }
 
 /** How a scheduler among others begins. */
@@ -61,6 +72,7 @@ export class Scheduler {
     readonly pods: Reflector<Pod>;
     readonly podGroups: Reflector<GangSpec>;
   };
+  readonly #listed: readonly ListedReflector[];
   readonly #podGroupsAbsent = deferred();
   #looping = false;
   #hasSynced = false;
@@ -77,14 +89,15 @@ export class Scheduler {
     this.#defer = options.defer;
     this.#workAtATime = options.workAtATime ?? workAtATime;
     this.#core = new SchedulerCore({ ...options, onReady: () => this.#wake() });
-    const { cluster, handlers } = this.#core;
+    const { cluster, handlers, profiles } = this.#core;
     const names = cluster.resources;
-    const projector = new PodProjector(names);
+    const projector = new PodProjector(names, { images: profiles.readsImages });
+    const images = profiles.readsImages ? new NodeImages() : undefined;
     this.#reflectors = {
       nodes: this.#reflector(
         '/api/v1/nodes',
         (raw) => {
-          const node = projectNode(raw, names);
+          const node = projectNode(raw, names, images);
           options.nodeRead?.(node, raw);
           return node;
         },
@@ -98,8 +111,10 @@ export class Scheduler {
         (problem) => this.#onPodGroupProblem(problem),
       ),
     };
+    this.#listed = [...this.#core.profiles.reads].map((kind) => this.#listedReflector(kind));
     const { nodes, pods, podGroups } = this.#reflectors;
-    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups });
+    const listed = this.#listed.map(({ kind, reflector }) => [`${kind.toLowerCase()}s`, reflector] as const);
+    registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
   }
 
   /** Resolves when the picture is complete, this process leads (if it needs to) and the loop runs. Rejects when stopped before. */
@@ -112,15 +127,21 @@ export class Scheduler {
       await candidacy.elected();
       this.#standsByWithoutPicture = false;
     }
-    for (const reflector of [nodes, pods, podGroups]) reflector.start();
+    for (const reflector of [nodes, pods, podGroups, ...this.#listed.map((listed) => listed.reflector)]) {
+      reflector.start();
+    }
     // Without the CRD there are no groups, and lone pods need not wait for it.
     const withGroups = (groups: Promise<void>): Promise<void> => Promise.race([groups, this.#podGroupsAbsent.promise]);
-    await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced())]);
+    const ofListed = (wait: (reflector: Reflector<ListedObject>) => Promise<void>): Promise<void>[] =>
+      this.#listed.map(({ reflector, absent }) => Promise.race([wait(reflector), absent.promise]));
+    const withListed = ofListed((reflector) => reflector.synced());
+    await Promise.all([nodes.synced(), pods.synced(), withGroups(podGroups.synced()), ...withListed]);
     this.#hasSynced = true;
     // What was first listed after the election needs no second look.
     if (standsByWithPicture) {
       await candidacy.elected();
-      await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp())]);
+      const caughtUp = ofListed((reflector) => reflector.catchUp());
+      await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp()), ...caughtUp]);
     }
     this.#core.begin();
     const { cluster, profiles } = this.#core;
@@ -163,7 +184,8 @@ export class Scheduler {
   async stop(options?: { readonly drainMs?: number }): Promise<boolean> {
     const { nodes, pods, podGroups } = this.#reflectors;
     const isIdle = await this.#core.stop(options);
-    await Promise.all([nodes.stop(), pods.stop(), podGroups.stop()]);
+    const listed = this.#listed.map(({ reflector }) => reflector.stop());
+    await Promise.all([nodes.stop(), pods.stop(), podGroups.stop(), ...listed]);
     return isIdle;
   }
 
@@ -188,11 +210,27 @@ export class Scheduler {
     this.#defer(() => this.#stretch());
   }
 
+  /** An API server that does not have the kind has none of them. */
+  #listedReflector(kind: ListedKind): ListedReflector {
+    const absent = deferred();
+    const reflector = this.#reflector(
+      listedPaths[kind],
+      (raw) => projectListed(kind, raw),
+      this.#core.handlers.listed,
+      (problem) => {
+        if (problem.kind === 'list' && problem.error instanceof NotFoundError) absent.resolve();
+      },
+      listedAlike,
+    );
+    return { kind, reflector, absent };
+  }
+
   #reflector<T>(
     path: string,
     project: (raw: unknown) => T,
     handler: InformerHandler<T>,
     onProblem?: (problem: ReflectorProblem) => void,
+    isSame?: (previous: T, object: T) => boolean,
   ): Reflector<T> {
     return new Reflector<T>({
       client: this.#client,
@@ -201,6 +239,7 @@ export class Scheduler {
       path,
       project,
       handler,
+      ...(isSame !== undefined && { isSame }),
       onProblem: (problem) => {
         logReflectorProblem(this.#logger, problem);
         onProblem?.(problem);

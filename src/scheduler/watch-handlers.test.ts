@@ -138,6 +138,19 @@ describe('a change that scheduling does not read', () => {
     expect([heard, q.picture.cluster.generation - generation]).toEqual([[], 0]);
   });
 
+  it('is in the picture, and told to nobody, if it is an image that came to a node', () => {
+    const { q, heard } = listening();
+    q.node({ name: 'a' });
+    const { generation, nodesRevision } = q.picture.cluster;
+    heard.length = 0;
+    q.node({ name: 'a', images: { 'app:1': 5 } });
+    expect(q.picture.cluster.images.image('app:1')).toMatchObject({ size: 5, nodes: 1 });
+    expect(q.picture.cluster.node('a')!.generation).toBeGreaterThan(generation);
+    expect([heard, q.picture.cluster.nodesRevision]).toEqual([[], nodesRevision]);
+    q.removeNode('a');
+    expect(q.picture.cluster.images.image('app:1')).toBeUndefined();
+  });
+
   it('is none where a pod may write it again: its resourceVersion is kept', () => {
     const { q } = listening();
     q.pod({ name: 'x' });

@@ -1,3 +1,5 @@
+import type { ListedObject } from '../api/listed-object.ts';
+import { sameImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound, podsScheduleAlike } from '../api/pod.ts';
@@ -65,7 +67,11 @@ export class WatchHandlers {
       this.#tell({ resource: 'Node', action: 'Add', old: undefined, new: node });
     },
     onUpdate: (old, node) => {
-      if (nodesScheduleAlike(old, node)) return;
+      if (nodesScheduleAlike(old, node)) {
+        // They make no pod fit that did not, and strand nobody.
+        if (!sameImages(old.images, node.images)) this.#cluster.setNode(node);
+        return;
+      }
       this.#lookAtGroups(this.#cluster.setNode(node), 'NodeUpdate');
       if (this.#options.hasSynced()) this.#options.nodeChanged(node.name);
       this.#tell({ resource: 'Node', action: 'Update', old, new: node });
@@ -98,6 +104,22 @@ export class WatchHandlers {
       if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));
       this.#options.podSeen(pod.uid, undefined);
       if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
+    },
+  };
+
+  /** Of every kind that some plugin reads besides. */
+  readonly listed: InformerHandler<ListedObject> = {
+    onAdd: (object) => {
+      this.#cluster.listed.set(object);
+      this.#tell({ resource: object.kind, action: 'Add', object, old: undefined });
+    },
+    onUpdate: (old, object) => {
+      this.#cluster.listed.set(object);
+      this.#tell({ resource: object.kind, action: 'Update', object, old });
+    },
+    onDelete: (object) => {
+      this.#cluster.listed.remove(object);
+      this.#tell({ resource: object.kind, action: 'Delete', object, old: undefined });
     },
   };
 

@@ -8,7 +8,7 @@ export interface CollectedTest {
   readonly runs: boolean;
 }
 
-const caseId = /^(?:CI|[QFRPCOtDX])\d+(?=\s|:|$)/;
+const caseId = /^(?:CI|[QFRPCOtDXL])\d+(?=\s|:|$)/;
 
 /** The case that a test is about, if the first word of its name is the id of one. */
 export function caseOf(testName: string): string | undefined {

@@ -72,6 +72,12 @@ export const cases = {
   D2: 'test/scenarios/demo.test.ts',
   D3: 'test/scenarios/demo.test.ts',
   D4: 'test/scenarios/demo.test.ts',
+  // Where members want to be with respect to each other.
+  L1: 'test/scenarios/places.test.ts',
+  L2: 'test/scenarios/places.test.ts',
+  L3: 'test/scenarios/places.test.ts',
+  L4: 'test/scenarios/places.test.ts',
+  L5: 'test/scenarios/places.test.ts',
   // What went wrong elsewhere, and must not here.
   X1: 'test/scenarios/extra.test.ts',
   X3: 'test/scenarios/extra.test.ts',

@@ -1,5 +1,5 @@
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
-import type { Toleration } from '../../src/api/pod.ts';
+import type { PodAffinityRules, Toleration, TopologySpreadConstraint } from '../../src/api/pod.ts';
 
 /** Not the default name: on a plane where others schedule as well they leave these pods alone. */
 export const schedulerName = 'tutti';
@@ -31,6 +31,9 @@ export interface PodSpec {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly tolerations?: readonly Toleration[];
   readonly gates?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly affinity?: PodAffinityRules;
+  readonly topologySpread?: readonly TopologySpreadConstraint[];
   /** The controller that would make it again. */
   readonly owner?: PodOwner;
   /** For simulated nodes, and whatever else. */
@@ -50,7 +53,7 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
     metadata: {
       name,
       namespace,
-      ...(spec.group !== undefined && { labels: { [podGroupLabel]: spec.group } }),
+      labels: { ...spec.labels, ...(spec.group !== undefined && { [podGroupLabel]: spec.group }) },
       ...(spec.owner !== undefined && { ownerReferences: [{ ...spec.owner, controller: true }] }),
       annotations: {
         ...spec.annotations,
@@ -66,6 +69,8 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       ...(spec.nodeName !== undefined && { nodeName: spec.nodeName }),
       ...(spec.nodeSelector !== undefined && { nodeSelector: spec.nodeSelector }),
       ...(spec.tolerations !== undefined && { tolerations: spec.tolerations }),
+      ...(spec.affinity !== undefined && { affinity: spec.affinity }),
+      ...(spec.topologySpread !== undefined && { topologySpreadConstraints: spec.topologySpread }),
       ...(spec.gates !== undefined && { schedulingGates: spec.gates.map((gate) => ({ name: gate })) }),
     },
   };

@@ -12,6 +12,7 @@ import { controller } from './controller.ts';
 import { demo } from './demo.ts';
 import { extra } from './extra.ts';
 import { gangs } from './gangs.ts';
+import { places } from './places.ts';
 import { losses } from './losses.ts';
 import { playOn } from './play.ts';
 
@@ -33,7 +34,7 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     await plane?.stop();
   });
 
-  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses]) {
+  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses, places]) {
     playOn('real', () => rights.plane, scenarios);
   }
 

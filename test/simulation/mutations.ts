@@ -105,7 +105,9 @@ export const mutations: readonly Mutation[] = [
     name: 'new-leader-trusts-its-picture',
     why: 'A new leader does not ask whether its picture holds what its predecessor did last.',
     file: 'scheduler/scheduler.ts',
-    find: 'await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp())]);',
+    find:
+      'const caughtUp = ofListed((reflector) => reflector.catchUp());\n' +
+      '      await Promise.all([nodes.catchUp(), pods.catchUp(), withGroups(podGroups.catchUp()), ...caughtUp]);',
     replace: '',
     within: 8_000,
   },
@@ -254,8 +256,8 @@ export const mutations: readonly Mutation[] = [
     name: 'heartbeats-wake',
     why: 'A heartbeat of a node that changes nothing wakes whoever waits.',
     file: 'scheduler/watch-handlers.ts',
-    find: 'if (nodesScheduleAlike(old, node)) return;',
-    replace: 'old = { ...old, allocatable: { ids: [], amounts: [] } };',
+    find: 'if (nodesScheduleAlike(old, node)) {',
+    replace: 'old = { ...old, allocatable: { ids: [], amounts: [] } };\n      if (nodesScheduleAlike(old, node)) {',
     within: 1_000,
   },
   {

@@ -54,7 +54,7 @@ class Load {
     const gangOf = gangOfEachPod(workload);
     const firstAt = monotonicNow();
     await this.#caller.each(gangOf.length, (index) =>
-      this.#caller.call('POST', pods, podManifest(groups, schedulerName, index, gangOf[index]!)),
+      this.#caller.call('POST', pods, podManifest(groups, schedulerName, index, gangOf[index]!, workload.placing)),
     );
     const lastAt = monotonicNow();
     while (this.#watch.seen < gangOf.length) {

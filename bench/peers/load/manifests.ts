@@ -1,3 +1,4 @@
+import type { Placing } from '../workload.ts';
 import type { GroupKind } from './load-protocol.ts';
 
 export const namespace = 'bench';
@@ -56,16 +57,46 @@ export function podName(index: number): string {
   return `pod-${index}`;
 }
 
-export function podManifest(groups: GroupKind, schedulerName: string, index: number, gang: number): object {
+/** Where a member wants to be with respect to those of its own gang, which its label tells. */
+function placingSpec(placing: Placing | undefined, gang: number): object {
+  const labelSelector = { matchLabels: { gang: groupName(gang) } };
+  switch (placing) {
+    case undefined:
+      return {};
+    case 'apart': {
+      const term = { labelSelector, topologyKey: 'kubernetes.io/hostname' };
+      return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+    }
+    case 'spread': {
+      const topologyKey = 'topology.kubernetes.io/zone';
+      return {
+        topologySpreadConstraints: [{ maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule', labelSelector }],
+      };
+    }
+  }
+}
+
+export function podManifest(
+  groups: GroupKind,
+  schedulerName: string,
+  index: number,
+  gang: number,
+  placing?: Placing,
+): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name: podName(index),
-      labels: { app: 'bench', ...(groups === 'label' && { 'scheduling.x-k8s.io/pod-group': groupName(gang) }) },
+      labels: {
+        app: 'bench',
+        ...(placing !== undefined && { gang: groupName(gang) }),
+        ...(groups === 'label' && { 'scheduling.x-k8s.io/pod-group': groupName(gang) }),
+      },
     },
     spec: {
       schedulerName,
+      ...placingSpec(placing, gang),
       ...(groups === 'native' && { schedulingGroup: { podGroupName: groupName(gang) } }),
       containers: [{ name: 'main', image: 'busybox', resources: { requests: { cpu: '1', memory: '1Gi' } } }],
     },

@@ -53,3 +53,29 @@
 {{- if .bindVerb }}true{{ end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* Whether some profile runs a plugin of Tutti's, or may: "true" or nothing. Takes dict root, plugin. */}}
+{{- define "tutti.runs" -}}
+{{- $plugin := .plugin -}}
+{{- range (include "tutti.schedulerConfig" .root | fromYaml).profiles -}}
+{{- $sets := .plugins | default dict -}}
+{{- $named := false -}}
+{{- range $sets -}}
+{{- range .enabled -}}{{- if eq .name $plugin -}}{{- $named = true -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- $disabled := false -}}
+{{- range ($sets.multiPoint | default dict).disabled -}}{{- if has .name (list "*" $plugin) -}}{{- $disabled = true -}}{{- end -}}{{- end -}}
+{{- if or $named (not $disabled) -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether some profile may spread pods by default constraints, for which it reads what selects them: "true" or nothing. */}}
+{{- define "tutti.spreadsByDefault" -}}
+{{- if include "tutti.runs" (dict "root" . "plugin" "PodTopologySpread") -}}
+{{- range (include "tutti.schedulerConfig" . | fromYaml).profiles -}}
+{{- $args := dict -}}
+{{- range .pluginConfig -}}{{- if eq .name "PodTopologySpread" -}}{{- $args = .args | default dict -}}{{- end -}}{{- end -}}
+{{- if or (ne ($args.defaultingType | default "System") "List") $args.defaultConstraints -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

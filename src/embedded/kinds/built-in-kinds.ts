@@ -13,6 +13,8 @@ import { secrets } from './secrets.ts';
 import { services } from './services.ts';
 import { deployments } from './workloads/deployments.ts';
 import { replicaSets } from './workloads/replica-sets.ts';
+import { replicationControllers } from './workloads/replication-controllers.ts';
+import { statefulSets } from './workloads/stateful-sets.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** Every built-in resource; adding a kind is a file and a line here. */
@@ -22,12 +24,14 @@ export const builtInKinds: readonly ResourceType[] = [
   namespaces,
   nodes,
   pods,
+  replicationControllers,
   secrets,
   serviceAccounts,
   services,
   customResourceDefinitions,
   deployments,
   replicaSets,
+  statefulSets,
   leases,
   events,
   networkPolicies,

@@ -2,8 +2,8 @@ import { compileNodeSelectorTerm, SelectorError } from '../../api/label-selector
 import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../api/pod.ts';
 import type { ReportProblem } from '../argument-schema.ts';
 import { PluginArguments } from '../plugin-arguments.ts';
-import { compileNodeAffinity } from './compile-node-affinity.ts';
-import type { CompiledNodeAffinity } from './compile-node-affinity.ts';
+import { compileNodeAffinity } from '../compile-node-affinity.ts';
+import type { CompiledNodeAffinity } from '../compile-node-affinity.ts';
 
 const term = {
   type: 'object',

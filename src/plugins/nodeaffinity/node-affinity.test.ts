@@ -77,15 +77,37 @@ describe('PreFilter', () => {
     });
   });
 
-  it('refuses a pod whose terms cannot be understood, naming the field', () => {
-    const pod = required(zone('x'), { matchExpressions: [{ key: 'zone', operator: 'Near', values: ['x'] }] });
-    expect(preFilter(pod)).toMatchObject({
-      code: 'UnschedulableAndUnresolvable',
-      message: expect.stringMatching(
-        /^spec\.affinity\.nodeAffinity\.requiredDuring.*\.nodeSelectorTerms\[1\]\.matchExpressions\[0\]\.operator must be/,
-      ),
+  describe('of terms that cannot be understood', () => {
+    const near = { matchExpressions: [{ key: 'zone', operator: 'Near', values: ['x'] }] };
+
+    it('refuses a pod that has no others, naming the field', () => {
+      const pod = required(near, near);
+      expect(preFilter(pod)).toMatchObject({
+        code: 'UnschedulableAndUnresolvable',
+        message: expect.stringMatching(
+          /^spec\.affinity\.nodeAffinity\.requiredDuring.*\.nodeSelectorTerms\[0\]\.matchExpressions\[0\]\.operator must be/,
+        ),
+      });
+      expect(reasonFor(pod, { zone: 'x' })).toBe(mismatch);
     });
-    expect(reasonFor(pod, { zone: 'x' })).toBe(mismatch);
+
+    it('goes by the others where there are some, as kube-scheduler does', () => {
+      const pod = required(near, zone('x'));
+      expect(preFilter(pod)).toBeUndefined();
+      expect(reasonFor(pod, { zone: 'x' })).toBeUndefined();
+      expect(reasonFor(pod, { zone: 'y' })).toBe(mismatch);
+    });
+
+    it('fails a pod that prefers by one, when nodes are to be scored', () => {
+      const pod = build.projectedPod(preferred([1, near]));
+      expect(plugin.preFilter!(state, pod)).toMatchObject({ code: 'Skip' });
+      expect(plugin.preScore!(state, pod, () => [])).toMatchObject({
+        code: 'Error',
+        message: expect.stringContaining(
+          'preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions',
+        ),
+      });
+    });
   });
 });
 

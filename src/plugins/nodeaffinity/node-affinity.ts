@@ -8,8 +8,8 @@ import type { NodeNames, Plugin, PluginFactory } from '../../framework/plugin.ts
 import { skip, Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
 import { readAddedAffinity } from './added-affinity.ts';
-import { anyMatches, compileNodeAffinity } from './compile-node-affinity.ts';
-import type { CompiledNodeAffinity, PreferredTerm } from './compile-node-affinity.ts';
+import { anyMatches, compileNodeAffinity } from '../compile-node-affinity.ts';
+import type { CompiledNodeAffinity, PreferredTerm } from '../compile-node-affinity.ts';
 
 const name = 'NodeAffinity';
 const podMismatch = new Status(
@@ -33,6 +33,8 @@ interface Wish {
   readonly affinity: CompiledNodeAffinity;
   /** PreFilter's answer. */
   readonly preFilter: Status | NodeNames | undefined;
+  /** PreScore's answer. */
+  readonly preScore: Status | undefined;
   readonly signature: string;
 }
 
@@ -66,8 +68,7 @@ class NodeAffinity implements Plugin {
   }
 
   preScore(_state: CycleState, pod: Pod): Status | undefined {
-    const { preferred } = this.#wish(pod.template).affinity;
-    return preferred.length === 0 && this.#added.preferred.length === 0 ? skip : undefined;
+    return this.#wish(pod.template).preScore;
   }
 
   /** The sum of the weights of the preferred terms that match. */
@@ -115,25 +116,41 @@ class NodeAffinity implements Plugin {
 
   #readWish({ nodeSelector, nodeAffinity }: PodTemplate): Wish {
     const selector = Object.entries(nodeSelector ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+    const path = 'spec.affinity.nodeAffinity';
+    // The API server lets some of them through.
+    const malformed: { required: SelectorError[]; preferred: SelectorError[] } = { required: [], preferred: [] };
     let affinity = noAffinity;
     let preFilter: Status | NodeNames | undefined;
     try {
-      if (nodeAffinity !== undefined) affinity = compileNodeAffinity(nodeAffinity, 'spec.affinity.nodeAffinity');
+      if (nodeAffinity !== undefined) {
+        affinity = compileNodeAffinity(nodeAffinity, path, {
+          required: (error) => malformed.required.push(error),
+          preferred: (error) => malformed.preferred.push(error),
+        });
+      }
       const asksNothing = selector.length === 0 && affinity.required === undefined;
       if (asksNothing && this.#added.required === undefined) preFilter = skip;
       else if (affinity.nodeNames?.size === 0) preFilter = conflictingNames;
       else if (affinity.nodeNames !== undefined) preFilter = { nodeNames: affinity.nodeNames };
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error;
-      // The API server admits none; where one comes through, the pod is turned away with the reason, not misplaced.
-      preFilter = new Status('UnschedulableAndUnresolvable', error.message, name, error);
+      malformed.required.push(error);
       affinity = noNodeMatches;
     }
+    const [first] = malformed.required;
+    if (first !== undefined && malformed.required.length >= (affinity.required?.length ?? 0)) {
+      // No node can match: the pod is told why.
+      preFilter = new Status('UnschedulableAndUnresolvable', first.message, name, first);
+    }
+    const [unscored] = malformed.preferred;
+    let preScore = affinity.preferred.length === 0 && this.#added.preferred.length === 0 ? skip : undefined;
+    if (unscored !== undefined) preScore = new Status('Error', unscored.message, name, unscored);
     return {
       selectorKeys: selector.map(([key]) => key),
       selectorValues: selector.map(([, value]) => value),
       affinity,
       preFilter,
+      preScore,
       signature:
         selector.length === 0 && nodeAffinity === undefined ? '' : JSON.stringify([selector, nodeAffinity ?? null]),
     };

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
-import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import type { NodeNames, Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 
@@ -15,6 +15,10 @@ class NodeName implements Plugin {
 
   sign(pod: Pod): string {
     return pod.nodeName;
+  }
+
+  preFilter(_state: CycleState, pod: Pod): NodeNames | undefined {
+    return pod.nodeName === '' ? undefined : { nodeNames: new Set([pod.nodeName]) };
   }
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {

@@ -79,3 +79,63 @@ it('one scorer serves pods of different templates in turn', () => {
   const scores = [small, large, small].map((pod) => plugin.score!(new CycleState(), pod, node));
   expect(scores).toEqual([87, 75, 87]);
 });
+
+describe('RequestedToCapacityRatio', () => {
+  const ratio = (...points: readonly (readonly [utilization: number, score: number])[]): object => ({
+    type: 'RequestedToCapacityRatio',
+    resources: [{ name: 'cpu', weight: 1 }],
+    requestedToCapacityRatio: { shape: points.map(([utilization, worth]) => ({ utilization, score: worth })) },
+  });
+  const used = (cpu: number, strategy: object): number => score(strategy, { cpu }, { cpu: 10 });
+
+  it('goes along the line through the points, ten times their score', () => {
+    const packing = ratio([0, 0], [100, 10]);
+    expect([1, 5, 10].map((cpu) => used(cpu, packing))).toEqual([10, 50, 100]);
+    const spreading = ratio([0, 10], [50, 10], [100, 0]);
+    expect([1, 5, 6, 10].map((cpu) => used(cpu, spreading))).toEqual([100, 100, 80, 0]);
+  });
+
+  it('stays what it is before the first point and after the last', () => {
+    const middle = ratio([40, 2], [60, 8]);
+    expect([1, 4, 5, 6, 9].map((cpu) => used(cpu, middle))).toEqual([20, 20, 50, 80, 80]);
+  });
+
+  it('rounds towards the earlier point', () => {
+    const [up, down] = [ratio([0, 0], [30, 10]), ratio([0, 10], [30, 0])];
+    expect([1, 2].map((cpu) => used(cpu, up))).toEqual([33, 66]);
+    expect([1, 2].map((cpu) => used(cpu, down))).toEqual([67, 34]);
+  });
+
+  it('counts a resource that would be over-committed as wholly used', () => {
+    expect(used(11, ratio([0, 0], [100, 7]))).toBe(70);
+  });
+
+  it('leaves out resources that are rated 0, and rounds the mean to the nearest', () => {
+    const both = {
+      ...ratio([0, 0], [50, 0], [100, 10]),
+      resources: [
+        { name: 'cpu', weight: 2 },
+        { name: 'memory', weight: 1 },
+      ],
+    };
+    expect(score(both, { cpu: 8, memory: '1Gi' }, { cpu: 10, memory: '10Gi' })).toBe(60);
+    expect(score(both, { cpu: 8, memory: '7Gi' }, { cpu: 10, memory: '10Gi' })).toBe(53); // 60, 60 and 40
+  });
+});
+
+describe('a resource', () => {
+  it('that counts pods is no part of the score', () => {
+    const resources = [
+      { name: 'pods', weight: 1 },
+      { name: 'cpu', weight: 1 },
+    ];
+    expect(score({ type: 'MostAllocated', resources }, { cpu: 1 }, { cpu: 4, pods: 1 })).toBe(25);
+  });
+
+  it('of more than a double can multiply is divided exactly', () => {
+    const resources = [{ name: 'memory', weight: 1 }];
+    // One byte less than 90 percent.
+    const [memory, used] = [10 * 2 ** 48, 9 * 2 ** 48 - 1];
+    expect(score({ type: 'MostAllocated', resources }, { memory: used }, { memory })).toBe(89);
+  });
+});

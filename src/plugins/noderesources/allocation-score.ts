@@ -1,65 +1,68 @@
 import type { PodTemplate } from '../../api/pod.ts';
-import { cpuId, memoryId, podsId } from '../../api/resource-names.ts';
-import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
+import type { ResourceNames } from '../../api/resource-names.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
-import { maxNodeScore } from '../node-score.ts';
+import type { ShapePoint } from '../utilization-shape.ts';
 import type { AllocationStrategy, ScoredResource } from './fit-arguments.ts';
+import { ScoredAmounts } from './scored-amounts.ts';
+import { wholePercent } from './whole-percent.ts';
 
-const notRequested = -1;
+/** How good it is that so much of a resource is taken of what the node has: 0 to 100. */
+type Rating = (taken: number, capacity: number) => number;
 
 /**
- * kube-scheduler's LeastAllocated and MostAllocated: for each resource the free (or used) share of the node with the pod
- * on it, in whole percent; then their weighted mean, rounded down. For cpu and memory a container without a request
- * counts 100m and 200 MiB. Left out are resources that the node has none of, and extended ones that the pod does not
- * request.
+ * kube-scheduler's LeastAllocated, MostAllocated and RequestedToCapacityRatio: each resource is rated with the pod on the node,
+ * in whole numbers; then their weighted mean, rounded down. RequestedToCapacityRatio leaves out resources rated 0, and rounds the
+ * mean to the nearest. What is counted of a resource, and which are left out, says `ScoredAmounts`.
  */
 export class AllocationScore {
-  readonly #mostAllocated: boolean;
-  readonly #ids: readonly ResourceId[];
+  readonly #amounts: ScoredAmounts;
   readonly #weights: readonly number[];
-  // The pod's amounts in the order of the ids, for the template asked about last: a cycle asks about one for thousands
-  // of nodes.
-  #template: PodTemplate | undefined;
-  readonly #amounts: number[];
+  readonly #rating: Rating;
+  readonly #byRatio: boolean;
 
   constructor(strategy: AllocationStrategy, scored: readonly ScoredResource[], names: ResourceNames) {
-    this.#mostAllocated = strategy === 'MostAllocated';
-    this.#ids = scored.map((resource) => names.idOf(resource.name));
-    this.#weights = scored.map((resource) => resource.weight);
-    this.#amounts = this.#ids.map(() => notRequested);
+    const resources = scored.map(({ name }) => name);
+    this.#amounts = new ScoredAmounts(resources, names, { withDefaults: true });
+    this.#weights = scored.map(({ weight }) => weight);
+    this.#byRatio = strategy.type === 'RequestedToCapacityRatio';
+    this.#rating = ratingOf(strategy);
   }
 
   /** A whole number from 0 to 100. */
   of(template: PodTemplate, node: NodeView): number {
-    if (this.#template !== template) this.#remember(template);
-    const { allocatable, requested } = node;
+    const amounts = this.#amounts;
+    amounts.read(template, node);
+    const { capacity, taken } = amounts;
     let sum = 0;
     let weights = 0;
-    for (let i = 0; i < this.#ids.length; i++) {
-      const id = this.#ids[i]!;
-      const amount = this.#amounts[i]!;
-      const capacity = id < allocatable.length ? allocatable[id]! : 0;
-      if (amount === notRequested || capacity === 0) continue;
-      let used = id < requested.length ? requested[id]! : 0;
-      if (id === cpuId) used = node.nonZeroMilliCpu;
-      else if (id === memoryId) used = node.nonZeroMemory;
-      used = Math.min(used + amount, capacity);
-      const share = this.#mostAllocated ? used : capacity - used;
-      sum += this.#weights[i]! * Math.floor((share * maxNodeScore) / capacity);
+    for (let i = 0; i < capacity.length; i++) {
+      if (capacity[i] === 0) continue;
+      const rating = this.#rating(taken[i]!, capacity[i]!);
+      if (this.#byRatio && rating === 0) continue;
+      sum += this.#weights[i]! * rating;
       weights += this.#weights[i]!;
     }
-    return weights === 0 ? 0 : Math.floor(sum / weights);
+    if (weights === 0) return 0;
+    return this.#byRatio ? Math.round(sum / weights) : Math.floor(sum / weights);
   }
+}
 
-  #remember(template: PodTemplate): void {
-    const { ids, amounts } = template.requests;
-    for (let i = 0; i < this.#ids.length; i++) {
-      const id = this.#ids[i]!;
-      const at = ids.indexOf(id);
-      if (id === cpuId) this.#amounts[i] = template.nonZeroMilliCpu;
-      else if (id === memoryId) this.#amounts[i] = template.nonZeroMemory;
-      else this.#amounts[i] = at >= 0 ? amounts[at]! : id < podsId ? 0 : notRequested;
-    }
-    this.#template = template;
+function ratingOf(strategy: AllocationStrategy): Rating {
+  switch (strategy.type) {
+    case 'LeastAllocated':
+      return (taken, capacity) => (taken > capacity ? 0 : wholePercent(capacity - taken, capacity));
+    case 'MostAllocated':
+      return (taken, capacity) => wholePercent(Math.min(taken, capacity), capacity);
+    case 'RequestedToCapacityRatio':
+      return (taken, capacity) => valueAt(strategy.shape, taken > capacity ? 100 : wholePercent(taken, capacity));
   }
+}
+
+/** Of the line through the points, in tenths of their score, rounded towards the earlier point; constant before the first and after the last. */
+function valueAt(shape: readonly ShapePoint[], utilization: number): number {
+  const next = shape.findIndex((point) => utilization <= point.utilization);
+  if (next <= 0) return 10 * shape.at(next)!.score;
+  const [from, to] = [shape[next - 1]!, shape[next]!];
+  const rise = 10 * (to.score - from.score) * (utilization - from.utilization);
+  return 10 * from.score + Math.trunc(rise / (to.utilization - from.utilization));
 }

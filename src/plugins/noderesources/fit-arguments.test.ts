@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readFitArguments } from './fit-arguments.ts';
 
 const defaults = {
-  strategy: 'LeastAllocated',
+  strategy: { type: 'LeastAllocated' },
   scored: [
     { name: 'cpu', weight: 1 },
     { name: 'memory', weight: 1 },
@@ -10,6 +10,12 @@ const defaults = {
   ignoredResources: [],
   ignoredResourceGroups: [],
 };
+
+const strategies = 'LeastAllocated, MostAllocated or RequestedToCapacityRatio';
+
+const ratioOf = (...shape: readonly object[]): object => ({
+  scoringStrategy: { type: 'RequestedToCapacityRatio', requestedToCapacityRatio: { shape } },
+});
 
 describe('arguments of NodeResourcesFit', () => {
   it("have kube-scheduler's defaults", () => {
@@ -19,7 +25,7 @@ describe('arguments of NodeResourcesFit', () => {
     );
     expect(readFitArguments({ scoringStrategy: { type: 'MostAllocated', resources: [] } })).toEqual({
       ...defaults,
-      strategy: 'MostAllocated',
+      strategy: { type: 'MostAllocated' },
     });
   });
 
@@ -32,13 +38,23 @@ describe('arguments of NodeResourcesFit', () => {
         ignoredResourceGroups: ['fpga.example'],
       }),
     ).toEqual({
-      strategy: 'LeastAllocated',
+      strategy: { type: 'LeastAllocated' },
       scored: [
         { name: 'cpu', weight: 1 },
         { name: 'example.com/gpu', weight: 100 },
       ],
       ignoredResources: ['example.com/slot'],
       ignoredResourceGroups: ['fpga.example'],
+    });
+  });
+
+  it('are read: a shape, whose points may leave out what is 0', () => {
+    expect(readFitArguments(ratioOf({ score: 10 }, { utilization: 100 })).strategy).toEqual({
+      type: 'RequestedToCapacityRatio',
+      shape: [
+        { utilization: 0, score: 10 },
+        { utilization: 100, score: 0 },
+      ],
     });
   });
 
@@ -66,24 +82,42 @@ describe('arguments of NodeResourcesFit', () => {
       'ignoredResourceGroups[1] must be what stands before the slash of resource names, such as "example.com", not "b/c"',
     ],
     [{ scoringStrategy: 'x' }, 'scoringStrategy must be an object, not "x"'],
-    [{ scoringStrategy: {} }, 'scoringStrategy.type is missing; it must be LeastAllocated or MostAllocated'],
-    [
-      { scoringStrategy: { type: null } },
-      'scoringStrategy.type is missing; it must be LeastAllocated or MostAllocated',
-    ],
-    [{ scoringStrategy: { type: 'Balanced' } }, 'scoringStrategy.type must be LeastAllocated or MostAllocated'],
+    [{ scoringStrategy: {} }, `scoringStrategy.type is missing; it must be ${strategies}`],
+    [{ scoringStrategy: { type: null } }, `scoringStrategy.type is missing; it must be ${strategies}`],
+    [{ scoringStrategy: { type: 'Balanced' } }, `scoringStrategy.type must be ${strategies}`],
     [
       { scoringStrategy: { type: 'RequestedToCapacityRatio' } },
-      'scoringStrategy.type must be LeastAllocated or MostAllocated (RequestedToCapacityRatio is not supported yet), ' +
-        'not "RequestedToCapacityRatio"',
+      'scoringStrategy.requestedToCapacityRatio is missing: RequestedToCapacityRatio scores by its shape',
     ],
     [
-      { scoringStrategy: { type: 'LeastAllocated', requestedToCapacityRatio: { shape: [] } } },
-      'scoringStrategy.requestedToCapacityRatio belongs to RequestedToCapacityRatio, which is not supported yet',
+      ratioOf({ utilization: 0, score: 11 }),
+      'scoringStrategy.requestedToCapacityRatio.shape[0].score must be a whole number from 0 to 10, not 11',
+    ],
+    [
+      ratioOf({ utilization: 101, score: 1 }),
+      'scoringStrategy.requestedToCapacityRatio.shape[0].utilization must be a whole number from 0 to 100, not 101',
+    ],
+    [
+      ratioOf({ utilization: 50, score: 1 }, { utilization: 50, score: 2 }),
+      'scoringStrategy.requestedToCapacityRatio.shape[1].utilization must be greater than 50, that of the point before it, not 50',
+    ],
+    [
+      ratioOf(),
+      'scoringStrategy.requestedToCapacityRatio.shape must be a list of at least 1 element, not an empty list',
+    ],
+    [
+      {
+        scoringStrategy: {
+          type: 'LeastAllocated',
+          requestedToCapacityRatio: { shape: [{ utilization: 0, score: 1 }] },
+        },
+      },
+      'scoringStrategy.requestedToCapacityRatio must be absent: ' +
+        'it belongs to the type RequestedToCapacityRatio, not to LeastAllocated',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', weights: [] } },
-      'scoringStrategy.weights is not known; the fields are type, resources',
+      'scoringStrategy.weights is not known; the fields are type, resources, requestedToCapacityRatio',
     ],
     [
       { scoringStrategy: { type: 'LeastAllocated', resources: [{ name: 'cpu' }, { weight: 1 }] } },

@@ -1,13 +1,19 @@
 import { plainName, qualifiedName } from '../../api/qualified-name.ts';
+import type { ReportProblem } from '../argument-schema.ts';
 import { PluginArguments } from '../plugin-arguments.ts';
-
-export type AllocationStrategy = 'LeastAllocated' | 'MostAllocated';
+import { utilizationShape } from '../utilization-shape.ts';
+import type { ShapePoint } from '../utilization-shape.ts';
 
 export interface ScoredResource {
   readonly name: string;
   /** 1 to 100 */
   readonly weight: number;
 }
+
+export type AllocationStrategy =
+  | { readonly type: 'LeastAllocated' | 'MostAllocated' }
+  /** Utilization ascends; at least one point. */
+  | { readonly type: 'RequestedToCapacityRatio'; readonly shape: readonly ShapePoint[] };
 
 export interface FitArguments {
   readonly strategy: AllocationStrategy;
@@ -25,7 +31,7 @@ const defaultScored: readonly ScoredResource[] = [
 
 const resourceName = { type: 'string', pattern: `^${qualifiedName}$` } as const;
 
-/** kube-scheduler's NodeResourcesFitArgs; of the scoring strategies, RequestedToCapacityRatio is refused. */
+/** kube-scheduler's NodeResourcesFitArgs. */
 export const fitArguments = new PluginArguments('NodeResourcesFit', {
   type: 'object',
   additionalProperties: false,
@@ -49,10 +55,7 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
       additionalProperties: false,
       required: ['type'],
       properties: {
-        type: {
-          enum: ['LeastAllocated', 'MostAllocated'],
-          mustBe: 'LeastAllocated or MostAllocated (RequestedToCapacityRatio is not supported yet)',
-        },
+        type: { enum: ['LeastAllocated', 'MostAllocated', 'RequestedToCapacityRatio'] },
         resources: {
           type: 'array',
           items: {
@@ -68,7 +71,26 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
           uniqueBy: ['name'], // kube-scheduler would count it twice
           default: defaultScored,
         },
-        requestedToCapacityRatio: { refused: 'belongs to RequestedToCapacityRatio, which is not supported yet' },
+        requestedToCapacityRatio: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['shape'],
+          properties: { shape: utilizationShape },
+        },
+      },
+      check: (
+        {
+          type,
+          requestedToCapacityRatio: ratio,
+        }: { readonly type: string; readonly requestedToCapacityRatio?: object },
+        report: ReportProblem,
+      ) => {
+        const isRatio = type === 'RequestedToCapacityRatio';
+        if (isRatio === (ratio !== undefined)) return;
+        const problem = isRatio
+          ? 'is missing: RequestedToCapacityRatio scores by its shape'
+          : `must be absent: it belongs to the type RequestedToCapacityRatio, not to ${type}`;
+        report(['requestedToCapacityRatio'], problem);
       },
       default: { type: 'LeastAllocated' },
     },
@@ -78,9 +100,9 @@ export const fitArguments = new PluginArguments('NodeResourcesFit', {
 /** Reads kube-scheduler's NodeResourcesFitArgs, with its defaults. Throws PluginArgumentsError. */
 export function readFitArguments(args: unknown): FitArguments {
   const { scoringStrategy, ignoredResources, ignoredResourceGroups } = fitArguments.read(args);
-  const { type, resources } = scoringStrategy;
+  const { type, resources, requestedToCapacityRatio } = scoringStrategy;
   return {
-    strategy: type,
+    strategy: type === 'RequestedToCapacityRatio' ? { type, shape: requestedToCapacityRatio!.shape } : { type },
     scored: resources.length === 0 ? defaultScored : resources,
     ignoredResources,
     ignoredResourceGroups,

@@ -1,3 +1,4 @@
+import { podsId } from '../../api/resource-names.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
 import { amountOf } from '../../api/resource-list.ts';
@@ -81,7 +82,8 @@ class NodeResourcesFit implements Plugin {
       const capacity = id < allocatable.length ? allocatable[id]! : 0;
       const used = id < requested.length ? requested[id]! : 0;
       if (amount <= capacity - used) continue;
-      if (amount > capacity) resolvable = false;
+      // As in kube-scheduler, a node that may run no pods at all is short of room like any other.
+      if (amount > capacity && id !== podsId) resolvable = false;
       shortage = shortage.and(id);
     }
     if (shortage === this.#enough) return undefined;
@@ -129,15 +131,14 @@ function signatureOf({ requests, nonZeroMilliCpu, nonZeroMemory }: PodTemplate):
   return `${requests.ids.join(',')}:${requests.amounts.join(',')}:${nonZeroMilliCpu}:${nonZeroMemory}`;
 }
 
-/** Undefined when nothing is ignored. Only extended resources can be: a name with a group outside kubernetes.io. */
+/** Undefined when nothing is ignored. Only extended resources can be: those whose name has a group, and no `kubernetes.io/` in it. */
 function ignoring({ ignoredResources, ignoredResourceGroups }: FitArguments): ((name: string) => boolean) | undefined {
   if (ignoredResources.length === 0 && ignoredResourceGroups.length === 0) return undefined;
   const resources = new Set(ignoredResources);
   const groups = new Set(ignoredResourceGroups);
   return (resource) => {
-    const [group] = resource.split('/', 1);
-    if (group === resource || group === 'kubernetes.io' || group!.endsWith('.kubernetes.io')) return false;
-    return resources.has(resource) || groups.has(group!);
+    if (!resource.includes('/') || resource.includes('kubernetes.io/')) return false;
+    return resources.has(resource) || groups.has(resource.split('/', 1)[0]!);
   };
 }
 
@@ -167,6 +168,6 @@ function grew(requests: ResourceList, before: Node, after: Node): boolean {
   return requests.ids.some((id) => amountOf(after.allocatable, id) > amountOf(before.allocatable, id));
 }
 
-/** Arguments: kube-scheduler's NodeResourcesFitArgs; of the scoring strategies, RequestedToCapacityRatio is refused. */
+/** Arguments: kube-scheduler's NodeResourcesFitArgs. */
 export const createNodeResourcesFit: PluginFactory = (args, handle) =>
   new NodeResourcesFit(readFitArguments(args), handle);

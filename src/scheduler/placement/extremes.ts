@@ -7,21 +7,24 @@ export interface Extremes {
 }
 
 export function extremesOf(scores: Float64Array): Extremes {
-  const extremes: Extremes = { least: Infinity, leastCount: 0, greatest: -Infinity, greatestCount: 0 };
+  let least = Infinity;
+  let leastCount = 0;
+  let greatest = -Infinity;
+  let greatestCount = 0;
   for (let i = 0; i < scores.length; i++) {
     const score = scores[i]!;
-    if (score < extremes.least) {
-      extremes.least = score;
-      extremes.leastCount = 0;
+    if (score < least) {
+      least = score;
+      leastCount = 0;
     }
-    if (score > extremes.greatest) {
-      extremes.greatest = score;
-      extremes.greatestCount = 0;
+    if (score > greatest) {
+      greatest = score;
+      greatestCount = 0;
     }
-    if (score === extremes.least) extremes.leastCount++;
-    if (score === extremes.greatest) extremes.greatestCount++;
+    if (score === least) leastCount++;
+    if (score === greatest) greatestCount++;
   }
-  return extremes;
+  return { least, leastCount, greatest, greatestCount };
 }
 
 /** Replaces one node's raw score (undefined: the node is out). False when the extremes are no longer known. */

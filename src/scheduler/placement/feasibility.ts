@@ -30,6 +30,10 @@ export interface FeasibilityOptions {
   readonly within?: readonly number[] | undefined;
   /** What extenders said of the nodes; absent: they have no say. */
   readonly narrowing?: Narrowing | undefined;
+  /** node index -> generation of the node, as it is. */
+  readonly generations: () => Float64Array;
+  /** Somebody keeps room on some node. */
+  readonly hasClaims: () => boolean;
   /** Told how many nodes will be looked at, each time; may throw. */
   readonly spend?: ((steps: number) => void) | undefined;
   /** Whether a claimant is on a node already, or gone, so that its claim no longer counts. */
@@ -94,6 +98,7 @@ export class Feasibility {
     const { nodes, within, narrowing, known, room } = this.#options;
     this.#begin(asked);
     room.take(this, nodes.length);
+    if (this.#isInColumns) return (room.order.size = this.#findInColumns(room.order.indexes));
     const mayBeNarrowed =
       asked.nodeNames !== undefined || narrowing !== undefined || this.#reserve.size > 0 || this.#others.length > 0;
     const { indexes } = room.order;
@@ -107,6 +112,50 @@ export class Feasibility {
     }
     room.order.size = size;
     return size;
+  }
+
+  /** Nothing is to be asked about single nodes but what the kept answers lack. */
+  get #isInColumns(): boolean {
+    const { within, narrowing, hasClaims } = this.#options;
+    return (
+      within === undefined &&
+      narrowing === undefined &&
+      this.#asked.nodeNames === undefined &&
+      this.#reserve.size === 0 &&
+      this.#anew.length === 0 &&
+      this.#working.length > 0 &&
+      this.#others.every(({ plugin }) => plugin.filterAll !== undefined) &&
+      !hasClaims()
+    );
+  }
+
+  /** As `find`, through columns of numbers: several times as fast where most answers are known. */
+  #findInColumns(indexes: Int32Array): number {
+    const { nodes, generations, profile } = this.#options;
+    const now = generations();
+    let size = nodes.length;
+    for (let i = 0; i < size; i++) indexes[i] = i;
+    for (const working of this.#working) {
+      const { filtered, fits } = working.table;
+      let left = 0;
+      for (let i = 0; i < size; i++) {
+        const index = indexes[i]!;
+        if (filtered[index] !== now[index]) this.#ask(working, nodes[index]!);
+        indexes[left] = index;
+        left += fits[index]!;
+      }
+      size = left;
+    }
+    if (this.#others.length === 0 || this.#error !== undefined) return size;
+    const { state, pod } = this.#asked;
+    const left = profile.keepPassing(this.#others, state, pod, indexes, size);
+    if (typeof left !== 'number') {
+      this.#failing(left);
+      return 0;
+    }
+    this.#dependsOnOthers ||= left < size;
+    this.#isNarrowed ||= left < size;
+    return left;
   }
 
   /** Before the same nodes are gone through by `counts`, in this generation of the cluster. */
@@ -249,7 +298,7 @@ export class Feasibility {
 
   #ask({ table, filters }: Working, node: NodeInfo): void {
     const status = this.#filter(filters, node);
-    table.statuses[node.index] = status;
+    table.setStatus(node.index, status);
     if (this.#failing(status)?.code !== 'Error') table.markFiltered(node);
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Plugin } from '../../framework/plugin.ts';
@@ -84,6 +84,63 @@ describe('the check of a placement', () => {
       return check(each, placement!);
     });
     expect(answers).toEqual([undefined, 'shut']);
+  });
+
+  it('sees who has come that it does not want near it, and whom it wants and who has gone', () => {
+    const picture = pictureWith();
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 4, labels: { zone: 'z' } });
+    picture.pod({ name: 'leader', cpu: 1, nodeName: 'a', labels: { app: 'leader' } });
+    const term = (app: string): object => ({ topologyKey: 'zone', labelSelector: { matchLabels: { app } } });
+    const [placement] = placed(
+      picture,
+      picture.pods(1, {
+        name: 'w',
+        cpu: 1,
+        spec: {
+          affinity: {
+            podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term('leader') as never] },
+            podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term('noisy') as never] },
+          },
+        },
+      }),
+    );
+    expect(check(picture, placement!)).toBeUndefined();
+    const noisy = picture.pod({ name: 'noisy', cpu: 1, nodeName: 'b', labels: { app: 'noisy' } });
+    expect(check(picture, placement!)).toBe("node(s) didn't match pod anti-affinity rules");
+    picture.cluster.removePod(noisy.uid);
+    expect(check(picture, placement!)).toBeUndefined();
+    picture.cluster.removePod([...picture.cluster.pods()].find(({ name }) => name === 'leader')!.uid);
+    expect(check(picture, placement!)).toBe("node(s) didn't match pod affinity rules");
+  });
+
+  it('asks nothing about other nodes for a pod that has nothing to do with them, whatever others say of each other', () => {
+    const picture = pictureWith();
+    picture.node({ name: 'a', cpu: 9, labels: { zone: 'z' } });
+    const apart = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'loner' } } };
+    const spread = { ...apart, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' } as const;
+    picture.pod({
+      cpu: 1,
+      nodeName: 'a',
+      labels: { app: 'loner' },
+      spec: {
+        affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } },
+        topologySpreadConstraints: [spread],
+      },
+    });
+    const placements = placed(picture, picture.pods(3, { name: 'w', cpu: 1, labels: { app: 'w' } }));
+    const { placed: journal } = picture.cluster;
+    const reads = [
+      vi.spyOn(journal, 'changesSince'),
+      vi.spyOn(journal, 'classes'),
+      vi.spyOn(journal, 'version', 'get'),
+    ];
+    const before = [...picture.profile.calls()].map(({ calls }) => calls);
+    expect(placements.map((placement) => check(picture, placement))).toEqual([undefined, undefined, undefined]);
+    for (const read of reads) expect(read).not.toHaveBeenCalled();
+    const asked = [...picture.profile.calls()].filter(({ calls }, i) => calls > before[i]!).map(({ plugin }) => plugin);
+    expect(asked).toContain('NodeResourcesFit');
+    expect(asked).not.toEqual(expect.arrayContaining(['InterPodAffinity']));
+    expect(asked).not.toEqual(expect.arrayContaining(['PodTopologySpread']));
   });
 
   it('names a plugin that throws, and leaves the node as it was', () => {

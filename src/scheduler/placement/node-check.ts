@@ -30,7 +30,7 @@ export class NodeCheck {
     if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
     // Nothing is changed in it; while it is open nobody can make another plan on what is not so.
     const transaction = this.#cluster.begin();
-    const contents = node.takeOff([pod]);
+    const { pods, before } = node.takeOff([pod]);
     try {
       // What PreFilter computed of other nodes may no longer be so, and counts the pod itself in.
       const anew = new CycleState(state.group);
@@ -40,7 +40,7 @@ export class NodeCheck {
         profile.filter(profile.otherFilters, anew, pod, node)
       );
     } finally {
-      node.restore(contents);
+      node.restore(before, { came: pods });
       transaction.rollback();
     }
   }

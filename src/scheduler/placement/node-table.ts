@@ -13,6 +13,8 @@ export class NodeTable {
   filtered = new Float64Array(0);
   /** First refusal; undefined: feasible. */
   readonly statuses: (Status | undefined)[] = [];
+  /** 1 where there is no refusal. */
+  fits = new Uint8Array(0);
   /** Generation that the scores are of; -1: none. */
   scored = new Float64Array(0);
   /** One column a scorer of the profile; empty where it was never asked. */
@@ -32,6 +34,9 @@ export class NodeTable {
     const size = Math.max(nodeCount, known + (known >> 1), 16);
     this.filtered = grown(this.filtered, size, never);
     this.scored = grown(this.scored, size, never);
+    const fits = new Uint8Array(size);
+    fits.set(this.fits);
+    this.fits = fits;
     for (let column = 0; column < this.scores.length; column++) {
       if (this.scores[column]!.length > 0) this.scores[column] = grown(this.scores[column]!, size, 0);
     }
@@ -45,6 +50,11 @@ export class NodeTable {
       if (this.scores[column]!.length < this.scored.length) this.scores[column] = new Float64Array(this.scored.length);
     }
     this.isScored[column] = isAsked;
+  }
+
+  setStatus(index: number, status: Status | undefined): void {
+    this.statuses[index] = status;
+    this.fits[index] = status === undefined ? 1 : 0;
   }
 
   /** The verdict on this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */

@@ -19,6 +19,7 @@ import { complete } from './plan.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
 import { Ranking, sameNames } from './ranking.ts';
 import type { RankingRoom } from './ranking-room.ts';
+import { roomiestDomains } from './roomiest-domains.ts';
 import { workPerMember } from './work-per-member.ts';
 
 /** What plans of one planner have in common. */
@@ -60,7 +61,7 @@ export class Placing {
   readonly #request: PlanRequest;
   readonly #transaction: Transaction;
   /** Indexes of the only nodes to look at, in order; undefined: all. */
-  readonly #indexes: readonly number[] | undefined;
+  #indexes: readonly number[] | undefined;
   #placements: readonly Placement[] = [];
   /** How often plugins had been asked about a node when that was last counted. */
   #calls: number;
@@ -100,14 +101,50 @@ export class Placing {
     const first = yield* this.#place(hardestFirst);
     const { blocked, placed, never } = first;
     const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
+    if (isFinal || placed === 0) return first;
+    let refusedBy = first.refusedBy;
     // The hardest may have taken room in which easier ones would have been enough.
-    if (isFinal || placed === 0 || members.length <= needed || groups.length < 2) return first;
+    if (members.length > needed && groups.length >= 2) {
+      this.#startOver(before);
+      const easiestFirst = hardestFirst.toReversed().map(({ group }) => group);
+      const again = yield* this.#place(yield* this.#batchesOf(easiestFirst));
+      if (again.blocked === undefined) return again;
+      refusedBy = new Set([...refusedBy, ...again.refusedBy]);
+    }
+    const within = yield* this.#placeWithinDomains(before);
+    return within ?? { ...first, placements: this.#placements, refusedBy };
+  }
+
+  /** The first may have taken a node beside which there is no room for those that have to be near it. */
+  *#placeWithinDomains(before: Savepoint): Steps<Plan | undefined> {
+    const { members, needed, profile } = this.#request;
+    const { cluster, pace } = this.#context;
+    const domains = profile.domainsFor(members);
+    if (domains.length === 0) return undefined;
+    const allowed = this.#indexes;
+    const isAllowed = allowed && new Set(allowed);
+    const open = isAllowed ? domains.map((indexes) => indexes.filter((index) => isAllowed.has(index))) : domains;
+    // Nodes are divided up by each topology, and their room is summed.
+    pace.spend(domains.reduce((sum, { length }) => sum + length, 0));
+    if (this.#isDue) yield;
+    // What has been tried takes no room from what is.
+    this.#startOver(before);
+    try {
+      for (const indexes of roomiestDomains(cluster, open, members, needed)) {
+        this.#startOver(before);
+        this.#indexes = indexes;
+        const plan = yield* this.#place(yield* this.#inOrder(yield* this.#groups()));
+        if (plan.blocked === undefined || failureIn(plan.blocked) !== undefined) return plan;
+      }
+    } finally {
+      this.#indexes = allowed;
+    }
+    return undefined;
+  }
+
+  #startOver(before: Savepoint): void {
     this.#unreserve();
     this.#transaction.rollbackTo(before);
-    const easiestFirst = hardestFirst.toReversed().map(({ group }) => group);
-    const again = yield* this.#place(yield* this.#batchesOf(easiestFirst));
-    if (again.blocked === undefined) return again;
-    return { ...first, placements: again.placements, refusedBy: new Set([...first.refusedBy, ...again.refusedBy]) };
   }
 
   *#groups(): Steps<Group[]> {
@@ -154,6 +191,8 @@ export class Placing {
       {
         profile,
         nodes: cluster.nodes,
+        generations: () => cluster.generations,
+        hasClaims: () => cluster.hasClaims,
         answering,
         within: this.#indexes,
         narrowing: narrowingOf?.(asked.pod),

@@ -100,6 +100,8 @@ function placeAll(picture: Picture, pods: readonly Pod[], table: () => NodeTable
     {
       profile,
       nodes: cluster.nodes,
+      generations: () => cluster.generations,
+      hasClaims: () => cluster.hasClaims,
       answering: { kept: [share], anew: { filters: [], scorers: [] } },
       hasNoClaim: (uid) => cluster.isAssumed(uid),
       room: new RankingRoom(),

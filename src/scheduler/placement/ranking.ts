@@ -191,23 +191,29 @@ export class Ranking {
   }
 
   #feasible(): readonly NodeInfo[] {
-    const { order } = this.#options.room;
-    return Array.from(order.indexes.subarray(0, order.size), (index) => this.#options.nodes[index]!);
+    const { nodes, room } = this.#options;
+    const { indexes, size } = room.order;
+    const feasible: NodeInfo[] = [];
+    for (let i = 0; i < size; i++) feasible.push(nodes[indexes[i]!]!);
+    return feasible;
   }
 
   #score(): void {
     const { profile, nodes, room, narrowing } = this.#options;
     const { state } = this.#asked;
     const { indexes, totals, size } = room.order;
+    const generations = this.#options.generations();
     const raws: (Float64Array | undefined)[] = profile.scorers.map(() => undefined);
     for (const { share, table } of this.#feasibility.kept) {
       const asked = share.scorers.filter((scorer) => !state.skippedScores.has(profile.scorers[scorer]!.plugin.name));
       for (const scorer of share.scorers) table.useScorer(scorer, asked.includes(scorer));
       for (const scorer of asked) raws[scorer] = table.scores[scorer]!;
       if (asked.length === 0) continue;
+      const { scored } = table;
       for (let i = 0; i < size; i++) {
-        const node = nodes[indexes[i]!]!;
-        if (table.scored[node.index] === node.generation) continue;
+        const index = indexes[i]!;
+        if (scored[index] === generations[index]) continue;
+        const node = nodes[index]!;
         if (!this.#scoreRow(asked, raws, node)) return;
         table.markScored(node);
       }
@@ -222,7 +228,10 @@ export class Ranking {
       const normal = scorer.plugin.normalizeScore === undefined ? undefined : this.#normalise(scorer, position, raw);
       const scores = normal?.scores ?? raw;
       const { weight } = scorer;
-      for (let i = 0; i < size; i++) totals[indexes[i]!]! += weight * scores[indexes[i]!]!;
+      for (let i = 0; i < size; i++) {
+        const index = indexes[i]!;
+        totals[index]! += weight * scores[index]!;
+      }
       scoring.push({ scorer, position, raw, normal });
     }
     this.#scoring = scoring;
@@ -243,10 +252,30 @@ export class Ranking {
     const { nodes, room } = this.#options;
     const { indexes, size } = room.order;
     const raw = room.raw(position);
+    const scorer = this.#options.profile.scorers[position]!;
+    if (scorer.plugin.scoreAll !== undefined) {
+      this.#scoreAll(scorer, raw);
+      return raw;
+    }
     for (let i = 0; i < size && this.#error === undefined; i++) {
       raw[indexes[i]!] = this.#scoreOf(position, nodes[indexes[i]!]!) ?? 0;
     }
     return raw;
+  }
+
+  #scoreAll(scorer: ScorePlugin, raw: Float64Array): void {
+    const { profile, room } = this.#options;
+    const { indexes, size } = room.order;
+    const { state, pod } = this.#asked;
+    try {
+      profile.scoreAll(scorer, state, pod, indexes, size, raw);
+      let sum = 0;
+      for (let i = 0; i < size; i++) sum += raw[indexes[i]!]!;
+      // One that is no number leaves none.
+      if (!Number.isFinite(sum)) throw new RangeError('a score must be a finite number');
+    } catch (error) {
+      this.#error ??= failureOf(scorer.plugin, 'Score', error);
+    }
   }
 
   /** After a placement there. */
@@ -272,8 +301,13 @@ export class Ranking {
     const column = room.column.subarray(0, size);
     for (let i = 0; i < size; i++) column[i] = raw[indexes[i]!]!;
     const extremes = extremesOf(column);
-    this.#askToNormalise(scorer, column);
     const scores = room.normalised(position);
+    if (extremes.least === extremes.greatest && scorer.plugin.readsOtherNodes !== true) {
+      const same = this.#normalisedAlone({ scorer, position, raw, normal: { extremes, scores } }, extremes.least);
+      for (let i = 0; i < size; i++) scores[indexes[i]!] = same;
+      return { extremes, scores };
+    }
+    this.#askToNormalise(scorer, column);
     for (let i = 0; i < size; i++) scores[indexes[i]!] = column[i]!;
     return { extremes, scores };
   }

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
+import { keptBy } from '../../cluster/testing/placements.ts';
 import { describeDiagnosis, failureIn } from '../../framework/diagnosis.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Plugin } from '../../framework/plugin.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
-import type { TrialOptions } from '../../framework/trial.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Picture } from '../../testkit/picture.ts';
 import { Trials } from './trials.ts';
-import type { Trial } from './trials.ts';
+import type { Supposition, Trial } from './trials.ts';
 
 let picture: Picture;
 
@@ -33,7 +33,12 @@ function candidateOf(name: string): Candidate {
 /** Everything that a trial could have changed. */
 function everything(): unknown {
   const { cluster, waitingPods } = picture;
+  const said: unknown[] = [];
+  cluster.knownTerms.each((rules, namespace) => said.push([rules, namespace]));
   return {
+    said,
+    placed: keptBy(cluster),
+    generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
     rooms: picture.rooms(),
     gangs: [...cluster.gangs()].map(({ key, order, counted, missing, started, members }) => {
       return { key, order, counted, missing, started, members: [...members.keys()] };
@@ -44,7 +49,7 @@ function everything(): unknown {
 }
 
 /** A trial that must leave everything as it was. */
-function trial(candidate: Candidate, options?: TrialOptions): Trial {
+function trial(candidate: Candidate, options?: Supposition): Trial {
   const before = everything();
   const result = new Trials(picture.cluster, picture.planner).run(picture.profile, candidate, options);
   expect(everything()).toEqual(before);
@@ -76,6 +81,23 @@ describe('a trial', () => {
     expect(plan).toHaveLength(3);
     expect(blocked!.pod.name).toBe('red-3');
     expect(describeDiagnosis(blocked!)).toBe('0/2 nodes are available: 2 Insufficient cpu.');
+  });
+
+  it('supposes that pods have come, and forgets what they say of others', () => {
+    const candidate = gang('blue', 2, 1);
+    const term = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'noisy' } } };
+    const coming = picture.build.projectedPod({
+      name: 'coming',
+      cpu: 1,
+      group: 'blue',
+      spec: { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 2, labels: { zone: name } });
+    picture.pod({ name: 'noisy', cpu: 1, nodeName: 'a', labels: { app: 'noisy' } });
+    const suppose = (): Trial => trial(candidate, { arrivals: [coming], members: [coming], need: 1 });
+    expect(nodesOf(suppose())).toEqual({ coming: 'b' });
+    picture.pod({ name: 'noisy-too', cpu: 1, nodeName: 'b', labels: { app: 'noisy' } });
+    expect(describeDiagnosis(suppose().blocked!)).toContain("didn't match pod anti-affinity rules");
   });
 
   it('may be repeated, with the same answer each time', () => {

@@ -1,3 +1,4 @@
+import { NodeImages } from '../../api/node-images.ts';
 import { projectNode } from '../../api/node.ts';
 import type { Node } from '../../api/node.ts';
 import { projectPodGroup } from '../../api/pod-group.ts';
@@ -26,6 +27,7 @@ export class Builders {
   readonly resources: ResourceNames;
   readonly projector: PodProjector;
   readonly #identities: Identities;
+  readonly #images = new NodeImages();
 
   constructor(
     options: {
@@ -36,7 +38,7 @@ export class Builders {
     } = {},
   ) {
     this.resources = options.resources ?? new ResourceNames();
-    this.projector = new PodProjector(this.resources);
+    this.projector = new PodProjector(this.resources, { images: true });
     this.#identities = new Identities(options.startMs ?? Date.UTC(2026, 0, 1));
   }
 
@@ -62,7 +64,7 @@ export class Builders {
   }
 
   projectedNode(options: NodeOptions = {}): Node {
-    return projectNode(this.node(options), this.resources);
+    return projectNode(this.node(options), this.resources, this.#images);
   }
 
   /** A node of its own, outside any cluster, with these pods on it. */

@@ -15,6 +15,8 @@ export interface NodeOptions {
   /** A text reads `key=value:effect` or `key:effect`. */
   readonly taints?: readonly (string | Taint)[];
   readonly unschedulable?: boolean;
+  /** name -> bytes */
+  readonly images?: Readonly<Record<string, number>>;
 }
 
 /** A v1 Node as the API server returns it. */
@@ -33,6 +35,7 @@ export interface NodeObject {
     readonly capacity: Readonly<Record<string, string>>;
     readonly allocatable: Readonly<Record<string, string>>;
     readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    readonly images?: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
   };
 }
 
@@ -60,7 +63,14 @@ export function buildNode(options: NodeOptions, identity: Identity): NodeObject 
         taints: options.taints.map((taint) => (typeof taint === 'string' ? parseTaint(taint) : taint)),
       }),
     },
-    status: { capacity: { ...amounts }, allocatable: amounts, conditions: [{ type: 'Ready', status: 'True' }] },
+    status: {
+      capacity: { ...amounts },
+      allocatable: amounts,
+      conditions: [{ type: 'Ready', status: 'True' }],
+      ...(options.images !== undefined && {
+        images: Object.entries(options.images).map(([image, sizeBytes]) => ({ names: [image], sizeBytes })),
+      }),
+    },
   };
 }
 

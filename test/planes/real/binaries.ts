@@ -22,6 +22,11 @@ export const binaries = {
   'containerd-shim-runc-v2': containerd('containerd-shim-runc-v2'),
   ctr: containerd('ctr'),
   pause: { module: 'pause', package: 'tutti.test/planes/pause', variables: {} },
+  fidelity: {
+    module: 'fidelity',
+    package: 'tutti.test/planes/fidelity',
+    variables: kubernetesVariables(kubernetesVersion),
+  },
   promtool: { module: 'prometheus', package: 'github.com/prometheus/prometheus/cmd/promtool', variables: {} },
   'scheduler-plugins-scheduler': schedulerPlugins('scheduler'),
   'scheduler-plugins-controller': schedulerPlugins('controller'),

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { access, constants, readFile } from 'node:fs/promises';
+import { access, constants, readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -23,9 +22,9 @@ export function moduleFolder(module: string): string {
 export async function cachedPath(name: BinaryName): Promise<string> {
   const binary: Binary = binaries[name];
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum', 'main.go']) {
-    const path = join(moduleFolder(binary.module), file);
-    if (existsSync(path)) hash.update(await readFile(path));
+  const folder = moduleFolder(binary.module);
+  for (const file of (await readdir(folder)).sort()) {
+    if (/\.go$|^go\.(mod|sum)$/.test(file) && file !== 'tools.go') hash.update(await readFile(join(folder, file)));
   }
   hash.update(JSON.stringify([linkerFlags(binary), process.platform, process.arch]));
   return join(cacheFolder(), hash.digest('hex').slice(0, 16), name);

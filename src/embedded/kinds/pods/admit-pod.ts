@@ -2,6 +2,7 @@ import { forbidden } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
 import type { KindContext } from '../resource-type.ts';
+import { mergeLabelKeys } from './merge-label-keys.ts';
 import { qosClass } from './qos-class.ts';
 
 const pods = { group: '', plural: 'pods' };
@@ -9,12 +10,13 @@ const tolerationSeconds = 300;
 
 /**
  * What kube-apiserver's admission does to a new pod: priority from its class, the default tolerations, a service
- * account that exists, and a fresh status. In place; throws 403.
+ * account that exists, selectors with its own labels where it asks for that, and a fresh status. In place; throws 403.
  */
 export function admitPod(pod: JsonObject, context: KindContext): void {
   admitPriority(pod, context);
   admitServiceAccount(pod, context);
   addDefaultTolerations(pod);
+  mergeLabelKeys(pod);
   metadataOf(pod).generation = 1;
   pod.status = { phase: 'Pending', qosClass: qosClass(pod), ...gatedConditions(pod, context) };
 }

@@ -1,0 +1,147 @@
+/**
+ * Attempts for pods that are placed by where other pods are, in process, on 5,000 nodes in three zones with 20,000 pods and all
+ * default plugins: inter-pod affinity, topology spread, and the system's default spreading of what a Service selects. One attempt is one
+ * synchronous call of the scheduler's own core. `node --expose-gc bench/others.bench.ts [words of a title]`
+ */
+import process from 'node:process';
+import type { ListedObject } from '../src/api/listed-object.ts';
+import type { PodAffinityTerm } from '../src/api/pod.ts';
+import type { PodOptions } from '../src/testkit/builders/pod.ts';
+import { CrowdedCore } from './crowded-core.ts';
+
+interface Load {
+  /** Members of one gang; 1: a lone pod. */
+  readonly size: number;
+  readonly pod: (round: number) => PodOptions;
+  /** Which the measured pods meet, one on each node. */
+  readonly existing?: PodOptions;
+  /** A Service selects `app: web`. */
+  readonly hasService?: boolean;
+  readonly times: number;
+}
+
+const hostname = 'kubernetes.io/hostname';
+const zone = 'topology.kubernetes.io/zone';
+const apart = (app: string, topologyKey = hostname): PodOptions['spec'] => {
+  const term: PodAffinityTerm = { labelSelector: { matchLabels: { app } }, topologyKey };
+  return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+};
+const spread = (app: string, topologyKey: string, maxSkew = 1): PodOptions['spec'] => ({
+  topologySpreadConstraints: [
+    { maxSkew, topologyKey, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: { app } } },
+  ],
+});
+const web = { labels: { app: 'web' } };
+const small = { cpu: '500m', memory: '1Gi' };
+const loads: Readonly<Record<string, Load>> = {
+  'plain pod, same signature again': { size: 1, pod: () => small, times: 200 },
+  'plain pod, new signature': { size: 1, pod: (round) => ({ cpu: `${300 + round}m`, memory: '1Gi' }), times: 100 },
+  'system-default spreading, new signature': {
+    size: 1,
+    pod: (round) => ({ ...web, cpu: `${300 + round}m`, memory: '1Gi' }),
+    existing: web,
+    hasService: true,
+    times: 100,
+  },
+  'system-default spreading, same signature again': {
+    size: 1,
+    pod: () => ({ ...web, ...small }),
+    existing: web,
+    hasService: true,
+    times: 200,
+  },
+  'required anti-affinity by hostname, new signature': {
+    size: 1,
+    pod: (round) => ({ labels: { app: `mine-${round}` }, spec: apart(`mine-${round}`), cpu: `${300 + round}m` }),
+    existing: { labels: { app: 'theirs' }, spec: apart('theirs') },
+    times: 100,
+  },
+  'required anti-affinity by hostname, same signature again': {
+    size: 1,
+    pod: () => ({ labels: { app: 'mine' }, spec: apart('mine'), ...small }),
+    existing: { labels: { app: 'theirs' }, spec: apart('theirs') },
+    times: 200,
+  },
+  'required anti-affinity to all that exist, by hostname': {
+    size: 1,
+    pod: () => ({ labels: { app: 'mine' }, spec: apart('half'), ...small }),
+    existing: { labels: { app: 'half' }, spec: apart('nobody') },
+    times: 100,
+  },
+  'gang of 100, apart by hostname': {
+    size: 100,
+    pod: (round) => ({ labels: { app: `gang-${round}` }, spec: apart(`gang-${round}`), ...small }),
+    times: 20,
+  },
+  'gang of 100, zone spread with maxSkew 1': {
+    size: 100,
+    pod: (round) => ({ labels: { app: `gang-${round}` }, spec: spread(`gang-${round}`, zone), ...small }),
+    times: 20,
+  },
+  'gang of 100, system-default spreading': {
+    size: 100,
+    pod: () => ({ ...web, ...small }),
+    hasService: true,
+    times: 20,
+  },
+  'gang of 1,000, plain, beside pods with anti-affinity': {
+    size: 1000,
+    pod: () => ({ labels: { app: 'plain' }, ...small }),
+    existing: { labels: { app: 'theirs' }, spec: apart('theirs') },
+    times: 9,
+  },
+};
+
+/** Milliseconds that this thread has worked: on a machine that others use too it says more than the clock. */
+const worked = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+const shown = (ms: number): string => ms.toFixed(3).padStart(10);
+
+const asked = process.argv.slice(2).join(' ');
+console.log(`${''.padEnd(60)}      mean    median       (ms)   mean of processor time`);
+for (const [title, { size, pod, existing, hasService, times }] of Object.entries(loads)) {
+  if (!title.includes(asked)) continue;
+  const crowd = new CrowdedCore();
+  const { core } = crowd;
+  if (hasService === true) {
+    const service: ListedObject = {
+      kind: 'Service',
+      namespace: 'default',
+      name: 'web',
+      labels: {},
+      selector: { matchLabels: { app: 'web' } },
+    };
+    core.handlers.listed.onAdd(service);
+  }
+  if (existing !== undefined) {
+    const isEverywhere = title.includes('all that exist');
+    crowd.onEachNode((index) => (isEverywhere && index % 2 === 0 ? undefined : { ...existing, cpu: '10m' }));
+  }
+  core.begin();
+  const durations: number[] = [];
+  const works: number[] = [];
+  for (let round = 0; round < times + 5; round++) {
+    const remove = size === 1 ? crowd.lone(pod(round)) : crowd.gangOf(size, () => pod(round));
+    if (round % 20 === 0) globalThis.gc?.();
+    const [begun, workedBefore] = [performance.now(), worked()];
+    const result = core.attempt();
+    const [ms, work] = [performance.now() - begun, worked() - workedBefore];
+    if (result?.kind !== 'planned') throw new Error(`${title}: the attempt ended ${result?.kind}`);
+    // The first ones warm up.
+    if (round >= 5) {
+      durations.push(ms);
+      works.push(work);
+    }
+    remove();
+    while (core.attempt() !== undefined);
+    await new Promise(setImmediate);
+  }
+  console.log(
+    `${title.padEnd(60)}${shown(mean(durations))}${shown(median(durations))}${''.padEnd(11)}${shown(mean(works))}`,
+  );
+}
+process.exit(0);

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../base/random.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import type { Pod } from '../api/pod.ts';
+import { Cluster } from './cluster.ts';
+import { Follower, heldBy, keptBy } from './testing/placements.ts';
+
+describe('the pods on nodes, by class', () => {
+  it('are those on nodes, whatever was assumed, taken out, taken back and hidden at pauses; who follows the changes knows as much', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const random = seededRandom(seed);
+        const upTo = (most: number): number => Math.floor(random() * (most + 1));
+        const build = new Builders();
+        const cluster = new Cluster(build.resources);
+        for (let i = 0; i < 4; i++) cluster.setNode(build.projectedNode({ name: `n${i}` }));
+        const podOn = (nodeName?: string): ReturnType<typeof build.projectedPod> =>
+          build.projectedPod({
+            namespace: ['a', 'b'][upTo(1)]!,
+            labels: { app: `${upTo(2)}` },
+            deleting: random() < 0.1,
+            ...(nodeName !== undefined && { nodeName }),
+          });
+        const pods = Array.from({ length: 12 }, () => podOn(random() < 0.7 ? `n${upTo(3)}` : undefined));
+        for (const pod of pods) cluster.setPod(pod);
+        const follower = new Follower(cluster);
+        const follow = (): void => expect(follower.follow()).toEqual(heldBy(cluster));
+        follow();
+        // Who says which pods are to go may have seen them before they changed.
+        const named = (pod: Pod): Pod => (random() < 0.3 ? { ...pod, labels: podOn().labels } : pod);
+        for (let step = 0; step < 12; step++) {
+          if (random() < 0.5) {
+            const transaction = cluster.begin();
+            for (let act = upTo(5); act > 0; act--) {
+              const pod = pods[upTo(pods.length - 1)]!;
+              const savepoint = transaction.savepoint();
+              if (cluster.openPod(pod.uid) !== undefined) transaction.assume(pod, cluster.node(`n${upTo(3)}`)!);
+              else transaction.takeOut([named(pod), named(pods[upTo(pods.length - 1)]!)]);
+              if (random() < 0.3) follow();
+              if (random() < 0.3) transaction.rollbackTo(savepoint);
+              if (random() < 0.3) {
+                cluster.pause();
+                if (random() < 0.7) follow();
+                cluster.resume();
+                if (random() < 0.3) follow();
+              }
+            }
+            transaction.rollback();
+          } else {
+            const place = upTo(pods.length - 1);
+            const pod = pods[place]!;
+            if (random() < 0.3) cluster.removePod(pod.uid);
+            else cluster.setPod((pods[place] = { ...pod, labels: podOn().labels, deleting: random() < 0.3 }));
+          }
+          if (random() < 0.5) follow();
+          expect(keptBy(cluster)).toEqual(heldBy(cluster));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

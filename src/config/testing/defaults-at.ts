@@ -1,0 +1,17 @@
+import type { ExtensionPoint } from '../../framework/extension-point.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+
+/** Names of the plugins that come with Tutti, as a message lists them. */
+export const pluginNames = defaultPlugins.map(({ name }) => name).join(', ');
+
+/** The default plugins at a point, as `describeConfiguration` lists them: those that score with their weights, or the given ones. */
+export function defaultsAt(
+  point: ExtensionPoint,
+  options: { readonly without?: readonly string[]; readonly weights?: Readonly<Record<string, number>> } = {},
+): string {
+  const { without = [], weights = {} } = options;
+  return defaultPlugins
+    .filter(({ name, points }) => points.includes(point) && !without.includes(name))
+    .map(({ name, weight = 1 }) => (point === 'score' ? `${name}(${weights[name] ?? weight})` : name))
+    .join(', ');
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../json.ts';
+import { metadataOf, objectAt, objectsAt, textsAt } from '../access.ts';
+
+const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+const preferred = 'preferredDuringSchedulingIgnoredDuringExecution';
+
+/**
+ * What kube-apiserver makes of `matchLabelKeys` and `mismatchLabelKeys` of a new pod: the selector beside them gets the pod's own
+ * values of these labels, to be met or not to be met. In place. A term without a selector stays as it is.
+ */
+export function mergeLabelKeys(pod: JsonObject): void {
+  const labels = objectAt(metadataOf(pod), 'labels') ?? {};
+  const spec = objectAt(pod, 'spec');
+  const affinity = objectAt(spec, 'affinity');
+  for (const side of [objectAt(affinity, 'podAffinity'), objectAt(affinity, 'podAntiAffinity')]) {
+    const weighted = objectsAt(side, preferred).map((each) => objectAt(each, 'podAffinityTerm'));
+    for (const term of [...objectsAt(side, required), ...weighted]) {
+      merge(term, 'matchLabelKeys', 'In', labels);
+      merge(term, 'mismatchLabelKeys', 'NotIn', labels);
+    }
+  }
+  for (const constraint of objectsAt(spec, 'topologySpreadConstraints')) {
+    merge(constraint, 'matchLabelKeys', 'In', labels);
+  }
+}
+
+function merge(term: JsonObject | undefined, field: string, operator: string, labels: JsonObject): void {
+  const selector = objectAt(term, 'labelSelector');
+  if (term === undefined || selector === undefined) return;
+  const more = textsAt(term, field)
+    .filter((key) => typeof labels[key] === 'string')
+    .map((key) => ({ key, operator, values: [labels[key]!] }));
+  if (more.length > 0) selector.matchExpressions = [...objectsAt(selector, 'matchExpressions'), ...more];
+}

@@ -1,0 +1,29 @@
+import { describe, it } from 'vitest';
+import { TestScheduler } from '../../testkit/test-scheduler.ts';
+
+const claims = (name: string): object => ({ resourceClaims: [{ name, resourceClaimTemplateName: 'one-gpu' }] });
+
+describe('a pod with resource claims', () => {
+  it('is refused with that as its reason, whatever room there is', async () => {
+    const scheduler = new TestScheduler();
+    scheduler.setNode({ name: 'a' });
+    scheduler.setPod({ name: 'trainer', spec: claims('gpu') });
+    await scheduler.expectRefused('trainer', {
+      by: 'DynamicResources',
+      says: 'resource claims are not supported: the pod has [gpu]',
+    });
+    scheduler.setPod({ name: 'web' });
+    await scheduler.expectBound('web', 'a');
+    await scheduler.stop();
+  });
+
+  it('keeps a gang whose quorum needs it from being placed', async () => {
+    const scheduler = new TestScheduler();
+    scheduler.setNode({ name: 'a' });
+    scheduler.setGroup({ name: 'train', minMember: 2 });
+    scheduler.setPod({ name: 'leader', group: 'train' });
+    scheduler.setPod({ name: 'worker', group: 'train', spec: claims('gpu') });
+    await scheduler.expectRefused('leader', { by: 'DynamicResources' });
+    await scheduler.stop();
+  });
+});

@@ -1,0 +1,77 @@
+import { qualifiedName } from '../../api/qualified-name.ts';
+import type { TopologySpreadConstraint } from '../../api/pod.ts';
+import type { ReportProblem } from '../argument-schema.ts';
+import { PluginArguments } from '../plugin-arguments.ts';
+
+/** kube-scheduler's PodTopologySpreadArgs. */
+export const spreadArguments = new PluginArguments('PodTopologySpread', {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    defaultConstraints: {
+      type: 'array',
+      default: [],
+      uniqueBy: ['topologyKey', 'whenUnsatisfiable'],
+      description:
+        'For pods without constraints that a Service or their controller selects; only with defaultingType List.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['maxSkew', 'topologyKey', 'whenUnsatisfiable'],
+        properties: {
+          maxSkew: { type: 'integer', minimum: 1 },
+          topologyKey: {
+            type: 'string',
+            pattern: `^${qualifiedName}$`,
+            mustBe: 'a label such as "topology.kubernetes.io/zone"',
+          },
+          whenUnsatisfiable: { enum: ['DoNotSchedule', 'ScheduleAnyway'] },
+          minDomains: { type: 'integer', minimum: 1 },
+          nodeAffinityPolicy: { enum: ['Honor', 'Ignore'] },
+          nodeTaintsPolicy: { enum: ['Honor', 'Ignore'] },
+          matchLabelKeys: { type: 'array', items: { type: 'string' } },
+          labelSelector: { refused: 'must be absent: it is made from the services and owners of each pod' },
+        },
+      },
+    },
+    defaultingType: {
+      enum: ['System', 'List'],
+      default: 'System',
+      description:
+        'System: by hostname with maxSkew 3 and by zone with maxSkew 5, as preferences; List: defaultConstraints.',
+    },
+  },
+  check: (
+    { defaultConstraints, defaultingType }: { defaultConstraints: readonly unknown[]; defaultingType: string },
+    report: ReportProblem,
+  ) => {
+    if (defaultingType === 'System' && defaultConstraints.length > 0) {
+      report(
+        ['defaultConstraints'],
+        'must be empty where defaultingType is System; write defaultingType: List to use them',
+      );
+    }
+  },
+});
+
+/** What pods without constraints of their own get. */
+export interface SpreadDefaults {
+  readonly constraints: readonly TopologySpreadConstraint[];
+  /** Nodes that lack a topology label are spread over all the same. */
+  readonly isSystem: boolean;
+}
+
+/** kube-scheduler's. */
+const systemDefaults: SpreadDefaults = {
+  constraints: [
+    { topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 3 },
+    { topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway', maxSkew: 5 },
+  ],
+  isSystem: true,
+};
+
+/** Throws PluginArgumentsError. */
+export function readSpreadDefaults(args: unknown): SpreadDefaults {
+  const { defaultConstraints, defaultingType } = spreadArguments.read(args);
+  return defaultingType === 'System' ? systemDefaults : { constraints: defaultConstraints, isSystem: false };
+}

@@ -1,0 +1,29 @@
+import { balancedAllocation } from './comparisons/balanced-allocation.ts';
+import { imageLocality } from './comparisons/image-locality.ts';
+import { interPodAffinity } from './comparisons/inter-pod-affinity.ts';
+import { nodeAffinity } from './comparisons/node-affinity.ts';
+import { nodeName } from './comparisons/node-name.ts';
+import { nodePorts } from './comparisons/node-ports.ts';
+import { nodeResourcesFit } from './comparisons/node-resources-fit.ts';
+import { nodeUnschedulable } from './comparisons/node-unschedulable.ts';
+import { podTopologySpread } from './comparisons/pod-topology-spread.ts';
+import { prioritySort } from './comparisons/priority-sort.ts';
+import { schedulingGates } from './comparisons/scheduling-gates.ts';
+import { taintToleration } from './comparisons/taint-toleration.ts';
+import type { PluginComparison } from './plugin-comparison.ts';
+
+/** Every plugin that is held to kube-scheduler's. */
+export const comparisons: readonly PluginComparison[] = [
+  schedulingGates,
+  prioritySort,
+  nodeUnschedulable,
+  nodeName,
+  taintToleration,
+  nodeAffinity,
+  nodePorts,
+  nodeResourcesFit,
+  podTopologySpread,
+  interPodAffinity,
+  balancedAllocation,
+  imageLocality,
+];

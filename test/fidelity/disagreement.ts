@@ -1,0 +1,77 @@
+import type { Answer, Question, Said } from './question.ts';
+
+/** One question and both answers. */
+export interface Answered {
+  readonly question: Question;
+  readonly tutti: Answer;
+  readonly kubeScheduler: Answer;
+}
+
+/** Where two answers to one question differ. */
+export interface Disagreement {
+  /** `Filter of node n1`, for example. */
+  readonly where: string;
+  readonly tutti: string;
+  readonly kubeScheduler: string;
+}
+
+/**
+ * What of Tutti's answer differs from kube-scheduler's in effect: which pods and nodes are refused, with which code and reasons, and
+ * which nodes are preferred by how much. What has no effect does not count:
+ * - the order of several reasons: kube-scheduler's own changes from run to run, and verdicts count each for itself;
+ * - whether a plugin passes every node or skips the pod, or scores all nodes alike or does not score them;
+ * - equals in the queue: kube-scheduler says nothing of them, Tutti puts them in some order.
+ */
+export function disagreementsOf({ question, tutti, kubeScheduler }: Answered): readonly Disagreement[] {
+  const found: Disagreement[] = [];
+  const compare = (where: string, ours: string, theirs: string): void => {
+    if (ours !== theirs) found.push({ where, tutti: ours, kubeScheduler: theirs });
+  };
+  compare('the question', tutti.error ?? 'is put', kubeScheduler.error ?? 'is put');
+  if (tutti.error !== undefined || kubeScheduler.error !== undefined) return found;
+  compare('PreEnqueue', text(tutti.preEnqueue), text(kubeScheduler.preEnqueue));
+  if (kubeScheduler.order !== undefined && kubeScheduler.order !== 0) {
+    compare('QueueSort', orderText(tutti.order), orderText(kubeScheduler.order));
+  }
+  compare('PreFilter', text(tutti.preFilter), text(kubeScheduler.preFilter));
+  if (found.length > 0 || isRefusal(kubeScheduler.preFilter)) return found;
+  for (const node of nodeNamesOf(question)) {
+    compare(`Filter of node ${node}`, filterText(tutti, node), filterText(kubeScheduler, node));
+  }
+  if (found.length > 0) return found;
+  compare('PreScore', text(tutti.preScore), text(kubeScheduler.preScore));
+  compare('Score', text(tutti.score), text(kubeScheduler.score));
+  if (found.length > 0) return found;
+  const [ours, theirs] = [tutti.scores ?? {}, kubeScheduler.scores ?? {}];
+  if (tutti.scores === undefined && areAlike(theirs)) return found;
+  if (kubeScheduler.scores === undefined && areAlike(ours)) return found;
+  for (const node of nodeNamesOf(question)) {
+    compare(`Score of node ${node}`, String(ours[node] ?? 'none'), String(theirs[node] ?? 'none'));
+  }
+  return found;
+}
+
+function nodeNamesOf({ nodes }: Question): readonly string[] {
+  return nodes.map(({ metadata }) => (metadata as { readonly name: string }).name);
+}
+
+function isRefusal(said: Said | undefined): boolean {
+  return said !== undefined && said.code !== 'Success' && said.code !== 'Skip';
+}
+
+function text(said: Said | undefined): string {
+  if (said === undefined || !isRefusal(said)) return 'pass';
+  return `${said.code}: ${[...(said.reasons ?? [])].sort().join(', ')}`;
+}
+
+function filterText({ nodeNames, filter }: Answer, node: string): string {
+  return nodeNames?.includes(node) === false ? 'not among the nodes of PreFilter' : text(filter?.[node]);
+}
+
+function orderText(order: number | undefined): string {
+  return order === undefined ? 'no order' : order < 0 ? 'before' : order > 0 ? 'after' : 'equal';
+}
+
+function areAlike(scores: Readonly<Record<string, number>>): boolean {
+  return new Set(Object.values(scores)).size <= 1;
+}

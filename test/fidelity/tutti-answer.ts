@@ -1,0 +1,134 @@
+import { listedKinds, projectListed } from '../../src/api/listed-object.ts';
+import { NodeImages } from '../../src/api/node-images.ts';
+import { projectNode } from '../../src/api/node.ts';
+import { PodProjector } from '../../src/api/pod.ts';
+import type { Pod } from '../../src/api/pod.ts';
+import { ResourceNames } from '../../src/api/resource-names.ts';
+import { seededRandom } from '../../src/base/random.ts';
+import { VirtualClock } from '../../src/base/virtual-clock.ts';
+import { Cluster } from '../../src/cluster/cluster.ts';
+import type { NodeInfo } from '../../src/cluster/node-info.ts';
+import type { QueueKey } from '../../src/framework/candidate.ts';
+import { CycleState } from '../../src/framework/cycle-state.ts';
+import type { PluginHandle } from '../../src/framework/plugin-handle.ts';
+import { Profile } from '../../src/framework/profile.ts';
+import { skip, Status } from '../../src/framework/status.ts';
+import { WaitingPods } from '../../src/framework/waiting-pods.ts';
+import { silentLogger } from '../../src/observability/silent-logger.ts';
+import { pluginRegistry } from '../../src/plugins/registry.ts';
+import type { Answer, Question, Said } from './question.ts';
+
+/** What Tutti's plugin of that name says, asked through a profile that enables it alone. */
+export function tuttiAnswer(question: Question): Answer {
+  try {
+    return answerTo(question);
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function answerTo(question: Question): Answer {
+  const resources = new ResourceNames();
+  const pods = new PodProjector(resources, { images: true });
+  const images = new NodeImages();
+  const cluster = new Cluster(resources);
+  for (const node of question.nodes) cluster.setNode(projectNode(node, resources, images));
+  for (const pod of question.pods) cluster.setPod(pods.project(pod));
+  for (const object of question.objects ?? []) {
+    const kind = listedKinds.find((known) => known === object.kind);
+    if (kind !== undefined) cluster.listed.set(projectListed(kind, object));
+  }
+  const profile = profileOf(question, cluster);
+  const plugin = profile.plugins.find(({ name }) => name === question.plugin)!;
+  const pod = pods.project(question.pod);
+  const answer: { -readonly [Field in keyof Answer]: Answer[Field] } = {};
+
+  if (plugin.preEnqueue !== undefined) answer.preEnqueue = said(profile.preEnqueue({ kind: 'pod', pod }));
+  if (plugin.compare !== undefined && question.rival !== undefined) {
+    answer.order = profile.compare(queueKey(pod), queueKey(pods.project(question.rival)));
+  }
+
+  const state = new CycleState();
+  const preFilter = profile.preFilter(state, pod);
+  if (plugin.preFilter !== undefined) {
+    answer.preFilter = said(preFilter.status ?? (state.skippedFilters.has(plugin.name) ? skip : undefined));
+  }
+  if (preFilter.status !== undefined) return answer;
+  const { nodeNames } = preFilter;
+  if (nodeNames !== undefined) answer.nodeNames = [...nodeNames].sort();
+  for (const raw of question.added ?? []) {
+    const added = pods.project(raw);
+    cluster.setPod(added);
+    refuseFailure(profile.addPod(state, pod, added, cluster.node(added.nodeName)!));
+  }
+  for (const uid of question.removed ?? []) {
+    const removed = cluster.pod(uid)!;
+    cluster.removePod(uid);
+    refuseFailure(profile.removePod(state, pod, removed, cluster.node(removed.nodeName)!));
+  }
+
+  const left = cluster.nodes.filter(({ name }) => nodeNames?.has(name) !== false);
+  const filters = [...profile.localFilters, ...profile.otherFilters];
+  const refused = new Map<string, Said>();
+  for (const node of left) {
+    const status = profile.filter(filters, state, pod, node);
+    if (status !== undefined) refused.set(node.name, said(status));
+  }
+  if (plugin.filter !== undefined) answer.filter = Object.fromEntries(refused);
+  const fitting = left.filter(({ name }) => !refused.has(name));
+  if (fitting.length === 0 || question.added !== undefined || question.removed !== undefined) return answer;
+
+  const preScore = profile.preScore(state, pod, () => fitting);
+  const isSkipped = state.skippedScores.has(plugin.name);
+  if (plugin.preScore !== undefined) answer.preScore = said(preScore ?? (isSkipped ? skip : undefined));
+  if (plugin.score !== undefined && preScore === undefined && !isSkipped) {
+    answer.scores = scoresOf(profile, state, pod, fitting);
+  }
+  return answer;
+}
+
+function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
+  const clock = new VirtualClock();
+  const handle: PluginHandle = {
+    schedulerName: 'default-scheduler',
+    Status,
+    clock,
+    random: seededRandom(1),
+    logger: silentLogger,
+    cluster,
+    waitingPods: new WaitingPods(clock),
+    betweenAttempts: (change) => change(),
+    binder: { bind: () => Promise.reject(new Error('nothing is bound here')) },
+    trial: () => {
+      throw new Error('nothing is planned here');
+    },
+  };
+  // Without one that sorts and one that binds it is no profile.
+  const others = ['PrioritySort', 'DefaultBinder'].filter((name) => name !== plugin).map((name) => ({ name }));
+  return new Profile({
+    schedulerName: 'default-scheduler',
+    enabled: [{ name: plugin, args }, ...others],
+    registry: pluginRegistry,
+    handle,
+  });
+}
+
+function scoresOf(profile: Profile, state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): Record<string, number> {
+  const [scorer] = profile.scorers;
+  const scores = Float64Array.from(nodes, (node) => profile.score(scorer!, state, pod, node));
+  scorer!.plugin.normalizeScore?.(state, pod, scores);
+  return Object.fromEntries(nodes.map(({ name }, index) => [name, scores[index]!]));
+}
+
+function queueKey({ priority, creationTimestamp, uid }: Pod): QueueKey {
+  return { priority, readySince: creationTimestamp, uid, incomplete: false };
+}
+
+function said(status: Status | undefined): Said {
+  if (status === undefined) return { code: 'Success' };
+  return status.code === 'Skip' ? { code: 'Skip' } : { code: status.code, reasons: status.reasons };
+}
+
+function refuseFailure(status: Status | undefined): void {
+  if (status !== undefined) throw new Error(status.message);
+}
