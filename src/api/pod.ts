@@ -135,6 +135,8 @@ export interface Pod {
   readonly podScheduled: PodScheduledCondition | undefined;
   /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
   readonly plannedGroupUid: string | undefined;
+  /** minMember of that PodGroup when it was bound with others, as the annotation says. */
+  readonly plannedQuorum: number | undefined;
   /** A controller owns it, and makes another when it goes. */
   readonly isControlled: boolean;
   /** Why it has failed, as status.reason says: what a node writes that has not admitted it. */
@@ -152,6 +154,12 @@ export const planAnnotations = {
   /** minMember when the plan was made. */
   quorum: 'tutti.dev/quorum',
 } as const;
+
+/** Undefined: it was bound by itself, or by nobody who says. */
+export function plannedQuorumOf(annotations: Readonly<Record<string, string>> | undefined): number | undefined {
+  const quorum = Number(annotations?.[planAnnotations.quorum]);
+  return Number.isSafeInteger(quorum) && quorum > 0 ? quorum : undefined;
+}
 
 export function isTerminal(pod: { readonly phase: PodPhase }): boolean {
   return pod.phase === 'Succeeded' || pod.phase === 'Failed';
@@ -304,6 +312,7 @@ export class PodProjector {
         ...(group !== undefined && sinceOf(scheduled)),
       },
       plannedGroupUid: metadata.annotations?.[planAnnotations.groupUid],
+      plannedQuorum: plannedQuorumOf(metadata.annotations),
       isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
       failedBecause: status?.phase === 'Failed' ? status.reason : undefined,
       disruptedBy: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,

@@ -40,6 +40,37 @@ describe('a gang', () => {
     expect(gang.count('former')).toBe(2);
   });
 
+  it('is started by members that were its quorum when they were bound, though more are asked for since', () => {
+    const boundFor = (groupUid: string, quorum: string): PodOptions =>
+      plannedFor(groupUid, {
+        nodeName: 'a',
+        annotations: { [planAnnotations.groupUid]: groupUid, [planAnnotations.quorum]: quorum },
+      });
+    const startedBy = (...pods: PodOptions[]): boolean => {
+      const gang = gangOf('first', 4);
+      for (const pod of pods) gang.setMember(build.projectedPod(pod));
+      return gang.started;
+    };
+    const ofTwo = boundFor('first', '2');
+    expect(startedBy(ofTwo, ofTwo)).toBe(true);
+    expect(startedBy(ofTwo, { ...ofTwo, phase: 'Succeeded' })).toBe(true);
+    expect(startedBy(ofTwo, boundFor('first', '3'), boundFor('first', '3'))).toBe(false);
+    expect(startedBy(ofTwo, { ...ofTwo, phase: 'Failed' })).toBe(false);
+    expect(startedBy(ofTwo, boundFor('another', '2'))).toBe(false);
+    expect(startedBy(boundFor('first', '0'), boundFor('first', 'x'))).toBe(false);
+  });
+
+  it('is not started by a member that was seen bound, and is gone', () => {
+    const gang = gangOf('first', 4);
+    const annotations = { [planAnnotations.groupUid]: 'first', [planAnnotations.quorum]: '2' };
+    const [one, other] = build.projectedPods(2, { group: 'pair', nodeName: 'a', annotations });
+    gang.setMember(one!);
+    gang.setMember(one!);
+    gang.removeMember(one!.uid);
+    gang.setMember(other!);
+    expect(gang.started).toBe(false);
+  });
+
   it('made anew counts nobody who ran, was planned or has succeeded for the one before, and one made by nobody as its own', () => {
     const gang = gangOf('first', 2);
     const runs = build.projectedPod(plannedFor('first', { nodeName: 'a' }));

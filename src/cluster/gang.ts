@@ -44,6 +44,9 @@ export const memberStates = [
   'former',
 ] as const;
 
+/** Those that say, together, that a quorum was on nodes. */
+const startingStates: ReadonlySet<MemberState> = new Set(['bound', 'stranded', 'succeeded']);
+
 /** What is known of a member that is assumed on a node. */
 export interface MemberPlan {
   /** uid of the group object when it was planned; undefined: there was none. */
@@ -115,6 +118,8 @@ export class Gang implements GangView {
     leaving: 0,
     former: 0,
   };
+  /** quorum -> how many members are on nodes or have succeeded that were bound when it was the group's */
+  readonly #boundByQuorum = new Map<number, number>();
 
   constructor(key: string) {
     this.key = key;
@@ -168,7 +173,7 @@ export class Gang implements GangView {
     const state = this.#stateOf(pod);
     this.members.set(pod.uid, pod);
     this.#states.set(pod.uid, state);
-    this.#counts[state]++;
+    this.#count(pod, state, 1);
     if (state === 'pending') this.#setPending(pod);
     this.#noteStart();
   }
@@ -192,8 +197,9 @@ export class Gang implements GangView {
   putInState(uid: string, state: MemberState): void {
     const before = this.#states.get(uid);
     if (before === undefined) return;
-    this.#counts[before]--;
-    this.#counts[state]++;
+    const pod = this.members.get(uid)!;
+    this.#count(pod, before, -1);
+    this.#count(pod, state, 1);
     this.#states.set(uid, state);
   }
 
@@ -210,11 +216,19 @@ export class Gang implements GangView {
   #leaveState(uid: string): void {
     const state = this.#states.get(uid);
     if (state === undefined) return;
-    this.#counts[state]--;
+    this.#count(this.members.get(uid)!, state, -1);
     const pending = this.pending.get(uid);
     if (pending === undefined) return;
     this.pending.delete(uid);
     this.#countScheduler(pending.schedulerName, -1);
+  }
+
+  #count({ plannedQuorum }: Pod, state: MemberState, change: 1 | -1): void {
+    this.#counts[state] += change;
+    if (plannedQuorum === undefined || !startingStates.has(state)) return;
+    const count = (this.#boundByQuorum.get(plannedQuorum) ?? 0) + change;
+    if (count === 0) this.#boundByQuorum.delete(plannedQuorum);
+    else this.#boundByQuorum.set(plannedQuorum, count);
   }
 
   #setPending(pod: Pod): void {
@@ -228,11 +242,19 @@ export class Gang implements GangView {
     else this.pendingBySchedulerName.set(name, count);
   }
 
-  /** Only what the API confirms starts a group; a plan does not. */
+  /**
+   * Only what the API confirms starts a group; a plan does not. What its quorum was when they were bound counts as well as what it is: the watch may
+   * tell that it has been raised since before it tells that they are bound.
+   */
   #noteStart(): void {
     if (this.started || this.spec === undefined) return;
     const { bound, stranded, succeeded } = this.#counts;
-    this.started = this.spec.started || bound + stranded + succeeded >= this.spec.minMember;
+    this.started = this.spec.started || bound + stranded + succeeded >= this.spec.minMember || this.#hasHadQuorum();
+  }
+
+  #hasHadQuorum(): boolean {
+    for (const [quorum, count] of this.#boundByQuorum) if (count >= quorum) return true;
+    return false;
   }
 
   #stateOf(pod: Pod): MemberState {

@@ -1,6 +1,6 @@
 import { MalformedObjectError } from '../api/malformed-object-error.ts';
 import { podGroupNameOf } from '../api/pod-group-membership.ts';
-import { planAnnotations } from '../api/pod.ts';
+import { planAnnotations, plannedQuorumOf } from '../api/pod.ts';
 import type { PodPhase, PodScheduledCondition, RawPod } from '../api/pod.ts';
 
 /** What the controller keeps of a pod: what a PodGroup's status is derived from, nothing else. */
@@ -12,6 +12,8 @@ export interface MemberPod {
   readonly groupKey: string | undefined;
   /** uid of the PodGroup that it was bound for, as the Binding's annotation says. */
   readonly plannedGroupUid: string | undefined;
+  /** minMember of that PodGroup when it was bound with others, as the annotation says. */
+  readonly plannedQuorum: number | undefined;
   readonly phase: PodPhase;
   /** Empty until bound. */
   readonly nodeName: string;
@@ -57,6 +59,7 @@ export function projectMemberPod(input: unknown): MemberPod {
     name,
     groupKey: group === undefined ? undefined : `${namespace}/${group.name}`,
     plannedGroupUid: annotations?.[planAnnotations.groupUid],
+    plannedQuorum: plannedQuorumOf(annotations),
     phase: phases.find((phase) => phase === status?.phase) ?? 'Pending',
     nodeName: spec?.nodeName ?? '',
     ready: conditionOf('Ready')?.status === 'True',
@@ -76,6 +79,7 @@ export function isSameMemberPod(a: MemberPod, b: MemberPod): boolean {
     a.uid === b.uid &&
     a.groupKey === b.groupKey &&
     a.plannedGroupUid === b.plannedGroupUid &&
+    a.plannedQuorum === b.plannedQuorum &&
     a.phase === b.phase &&
     a.nodeName === b.nodeName &&
     a.ready === b.ready &&

@@ -255,6 +255,17 @@ describe('the Started and Ready conditions', () => {
     });
   });
 
+  it('are Started when those on nodes were the quorum when they were bound, though more are asked for since', () => {
+    const bound = (uid: string, more: TestMember = {}): MemberPod =>
+      memberPod({ uid, nodeName: 'a', plannedQuorum: 2, ...more });
+    const startedBy = (...members: MemberPod[]): string => conditionOf(derive(4, members), 'Started').status;
+    expect(startedBy(bound('a'), bound('b'))).toBe('True');
+    expect(startedBy(bound('a'), bound('b', { phase: 'Succeeded' }))).toBe('True');
+    expect(startedBy(bound('a'), bound('b', { plannedQuorum: 3 }))).toBe('False');
+    expect(startedBy(bound('a'), bound('b', { phase: 'Failed' }))).toBe('False');
+    expect(startedBy(bound('a'), bound('b', { deleting: true }))).toBe('False');
+  });
+
   it('are not Started while part of the quorum is on nodes, nor by failed members, which a node may have refused', () => {
     expect(conditionOf(derive(3, [...running(2), ...pending(1), ...failed(1)]), 'Started')).toMatchObject({
       status: 'False',

@@ -56,7 +56,7 @@ export function derivePodGroupStatus(group: PodGroup, members: readonly MemberPo
   const isSettled = before === 'Finished' || before === 'Failed';
   const tally = settle(tallyOf(members), isSettled ? previous : undefined);
   const { minMember } = group;
-  const started = hasStarted(previous) || tally.bound + tally.succeeded >= minMember;
+  const started = hasStarted(previous) || tally.bound + tally.succeeded >= minMember || hadQuorum(members);
   const finished = started ? tally.succeeded : 0;
   const counts = { ...tally, scheduled: tally.bound + finished, minMember, started };
   const derived = phaseOf(tally, minMember);
@@ -79,6 +79,21 @@ export function derivePodGroupStatus(group: PodGroup, members: readonly MemberPo
     ready: tally.ready,
     conditions: mergeConditions(readConditions(previous), states, now),
   };
+}
+
+/** Whether as many are on nodes, or have succeeded, as the quorum was when they were bound; it may have been raised since. */
+function hadQuorum(members: readonly MemberPod[]): boolean {
+  /** quorum -> how many were bound when it was that */
+  const counts = new Map<number, number>();
+  for (const member of members) {
+    const { plannedQuorum: quorum, phase } = member;
+    const isThere = phase === 'Succeeded' || (phase !== 'Failed' && !member.deleting && isBound(member));
+    if (quorum === undefined || !isThere) continue;
+    const count = (counts.get(quorum) ?? 0) + 1;
+    if (count >= quorum) return true;
+    counts.set(quorum, count);
+  }
+  return false;
 }
 
 function tallyOf(members: readonly MemberPod[]): Tally {

@@ -11,8 +11,6 @@ const graceMs = 1_000;
 export interface Spell {
   /** Clock.monotonic() */
   readonly since: number;
-  /** It had begun when this process took over. */
-  readonly isInherited: boolean;
 }
 
 /**
@@ -50,7 +48,7 @@ export class PartialGroups {
     for (const gang of this.#cluster.gangs()) {
       if (!isOnNodesInPart(gang) || !this.#isOurs(gang)) continue;
       const lastingMs = Math.max(0, now - firstBoundAt(gang, now));
-      this.#spells.set(gang.key, { since: this.#clock.monotonic() - lastingMs, isInherited: true });
+      this.#spells.set(gang.key, { since: this.#clock.monotonic() - lastingMs });
     }
   }
 
@@ -61,8 +59,7 @@ export class PartialGroups {
     const spell = this.#spells.get(key);
     const isPartial = gang !== undefined && isOnNodesInPart(gang);
     if (spell === undefined) {
-      if (isPartial && this.#isOurs(gang))
-        this.#spells.set(key, { since: this.#clock.monotonic(), isInherited: false });
+      if (isPartial && this.#isOurs(gang)) this.#spells.set(key, { since: this.#clock.monotonic() });
       return;
     }
     if (isPartial) return;

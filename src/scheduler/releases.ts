@@ -43,8 +43,6 @@ interface Overdue {
   readonly gang: Gang;
   /** Clock.monotonic() at the end of its grace. */
   readonly since: number;
-  /** Another process has seen it begin. */
-  readonly isInherited: boolean;
 }
 
 /**
@@ -104,10 +102,10 @@ export class Releases {
   /** group key -> why it stays although it is overdue, as was last said */
   readonly #stays = new Map<string, string>();
   /**
-   * Keys of groups of which this process has found somebody on a node or having succeeded, while any of it is left: what it was before, this
-   * process has not seen.
+   * group key -> how many members had been on nodes when this process found them, while any of it is left: what the group was before, this process has
+   * not seen
    */
-  readonly #found = new Set<string>();
+  readonly #found = new Map<string, number>();
   /** Keys of groups that had their turn in this round. */
   readonly #judged = new Set<string>();
   #timer: Timer | undefined;
@@ -123,7 +121,8 @@ export class Releases {
 
   /** The picture is complete, and what is on nodes in part is known. */
   begin(): void {
-    for (const gang of this.#options.cluster.gangs()) if (hasAnybodyLeft(gang)) this.#found.add(gang.key);
+    for (const gang of this.#options.cluster.gangs())
+      if (hasAnybodyLeft(gang)) this.#found.set(gang.key, onceOnNodes(gang));
     this.#setTimer(0);
   }
 
@@ -206,11 +205,11 @@ export class Releases {
     const { cluster, partial, clock, profiles, queue } = this.#options;
     const now = clock.monotonic();
     const due: Overdue[] = [];
-    for (const { key, since, isInherited } of partial.spells()) {
+    for (const { key, since } of partial.spells()) {
       const gang = cluster.gang(key);
       if (gang?.spec === undefined) continue;
       const end = since + gang.spec.repairGraceMs;
-      if (end <= now) due.push({ gang, since: end, isInherited });
+      if (end <= now) due.push({ gang, since: end });
       else this.#setTimer(end - now);
     }
     const keyOf = ({ gang }: Overdue): ReturnType<typeof sortKeyOf> => {
@@ -240,13 +239,13 @@ export class Releases {
     }
   }
 
-  #judge({ gang, since, isInherited }: Overdue): Judgement {
+  #judge({ gang, since }: Overdue): Judgement {
     const { spec } = gang;
     const { profiles } = this.#options;
     if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
     if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
-    const isUntold = this.#found.has(gang.key) && !spec!.tellsOfStart;
-    if (isUntold || (isInherited && mayHaveStarted(gang))) {
+    const found = this.#found.get(gang.key);
+    if (found !== undefined && (!spec!.tellsOfStart || found >= spec!.minMember)) {
       return {
         kind: 'stay',
         why: 'it may have started before this scheduler did, and nobody keeps its condition Started',
@@ -438,11 +437,11 @@ function isOnNode(state: ReturnType<GangView['stateOf']>): boolean {
   return state === 'bound' || state === 'stranded';
 }
 
-/** As many members have been on nodes as it needs, though maybe not at one time. */
-function mayHaveStarted(gang: GangView): boolean {
+/** Members that are or have been on nodes, maybe not at one time. */
+function onceOnNodes(gang: GangView): number {
   let count = 0;
   for (const { nodeName, uid } of gang.members.values()) if (nodeName !== '' && gang.stateOf(uid) !== 'former') count++;
-  return count >= gang.spec!.minMember;
+  return count;
 }
 
 function lowestPriority(gang: GangView): number {

@@ -112,6 +112,14 @@ export const mutations: readonly Mutation[] = [
     within: 8_000,
   },
   {
+    name: 'slow-bindings-are-waited-for',
+    why: 'A Binding that takes far longer than others is waited for, and its group is in part on nodes meanwhile.',
+    file: 'scheduler/api/api-pod-binder.ts',
+    find: 'if (tries.signal.aborted || running >= mostTries || this.#hedges >= mostHedges) return false;',
+    replace: 'if (ms > 0) return false;',
+    within: 500,
+  },
+  {
     name: 'room-given-away-on-doubt',
     why: 'A Binding whose fate is not known, because reading its pod back is refused, counts as not done.',
     file: 'scheduler/api/api-pod-binder.ts',

@@ -10,6 +10,7 @@ import { QuorumChecker } from './checks/quorum.ts';
 import { WaitingChecker } from './checks/waiting.ts';
 import { releasesIn } from './checks/plain-releases.ts';
 import { ReleaseChecker } from './checks/releases.ts';
+import { SlowBindingChecker } from './checks/slow-bindings.ts';
 import { baseMs, settlingMs } from './settling.ts';
 import type { FaultPlaces } from './world/faults.ts';
 import type { Scenario } from './scenario.ts';
@@ -98,6 +99,7 @@ export async function runScenario(
     new OneWriterChecker(evidence),
     new BoundedWorkChecker(evidence),
     new ReleaseChecker(evidence),
+    new SlowBindingChecker(evidence, scenario.scheduler.qps < 10),
     new PartialGroupChecker(evidence, scenario.forbiddenNode),
     new WaitingChecker(evidence, {
       schedulerName,

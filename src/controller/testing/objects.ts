@@ -49,6 +49,8 @@ export interface TestMember {
   readonly disruptedBy?: string;
   /** uid of the PodGroup whose plan bound it. */
   readonly plannedGroupUid?: string;
+  /** Its minMember at that time. */
+  readonly plannedQuorum?: number;
 }
 
 /** A pod of `default/group`, projected. */
@@ -57,7 +59,10 @@ export function memberPod(options: TestMember = {}): MemberPod {
   return projectMemberPod({
     metadata: {
       ...{ uid, namespace, name: `pod-${uid}`, resourceVersion: '1', labels: { [podGroupLabel]: group } },
-      ...(options.plannedGroupUid && { annotations: { [planAnnotations.groupUid]: options.plannedGroupUid } }),
+      annotations: {
+        ...(options.plannedGroupUid && { [planAnnotations.groupUid]: options.plannedGroupUid }),
+        ...(options.plannedQuorum && { [planAnnotations.quorum]: String(options.plannedQuorum) }),
+      },
       ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
       ownerReferences: options.owners?.map((name) => ({ apiVersion: 'batch/v1', kind: 'Job', name, uid: name })),
     },

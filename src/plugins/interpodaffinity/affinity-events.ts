@@ -14,8 +14,8 @@ interface AffinityReaders {
 
 /**
  * What may help a pod that was turned away: kube-scheduler's hints, and besides that the last of those goes whom the pod wants to be
- * with although it could be the first of them itself, that a node comes or moves where others do not want the pod, and that a namespace
- * is labelled otherwise.
+ * with although it could be the first of them itself, that another is no longer unwanted by one term though still by another, that a node
+ * comes or moves where others do not want the pod, and that a namespace is labelled otherwise.
  */
 export function affinityEvents({ rulesOf, labelsOf, mayBeBarred }: AffinityReaders): readonly EventRegistration[] {
   const isAbout = (term: AffinityTerm, owner: Pod, other: Pod): boolean =>
@@ -45,7 +45,10 @@ export function affinityEvents({ rulesOf, labelsOf, mayBeBarred }: AffinityReade
       case 'Update': {
         const [was, is] = [isWanted(pod, event.old), isWanted(pod, event.pod)];
         if ((is && !was) || (was && !is && mayBeFirst(pod))) return true;
-        return isUnwanted(pod, event.old) && !isUnwanted(pod, event.pod);
+        // Each term is about nodes of its own.
+        return rulesOf(pod).antiAffinity.some(
+          (term) => isAbout(term, pod, event.old) && !isAbout(term, pod, event.pod),
+        );
       }
     }
   };

@@ -156,13 +156,14 @@ class InterPodAffinity implements Plugin {
     return undefined;
   }
 
+  /** To a profile without its PreScore all nodes are alike. */
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
-    return questionOf(state).score(index);
+    return state.read<AffinityQuestion>(stateKey)?.score(index) ?? 0;
   }
 
   scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
-    const question = questionOf(state);
-    for (let i = 0; i < size; i++) scores[indexes[i]!] = question.score(indexes[i]!);
+    const question = state.read<AffinityQuestion>(stateKey);
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = question?.score(indexes[i]!) ?? 0;
   }
 
   /** kube-scheduler's: the least becomes 0 and the greatest 100, in whole numbers; 0 where all are equal. */

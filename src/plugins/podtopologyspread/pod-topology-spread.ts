@@ -114,14 +114,16 @@ class PodTopologySpread implements Plugin {
     return undefined;
   }
 
+  /** To a profile without its PreScore all nodes are alike. */
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
-    const { question, weights } = state.read<Scoring>(scoringKey)!;
-    return question.score(index, weights);
+    const scoring = state.read<Scoring>(scoringKey);
+    return scoring === undefined ? 0 : scoring.question.score(index, scoring.weights);
   }
 
   scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
-    const { question, weights } = state.read<Scoring>(scoringKey)!;
-    for (let i = 0; i < size; i++) scores[indexes[i]!] = question.score(indexes[i]!, weights);
+    const scoring = state.read<Scoring>(scoringKey);
+    for (let i = 0; i < size; i++)
+      scores[indexes[i]!] = scoring === undefined ? 0 : scoring.question.score(indexes[i]!, scoring.weights);
   }
 
   /** kube-scheduler's: the less the better, in whole numbers; a node that is left aside gets 0. */
