@@ -173,10 +173,9 @@ function nameIn(object: any): string {
   return object.metadata.name;
 }
 
-/** A group has started when its quorum was on nodes once. */
+/** A group has started when its quorum was on nodes once: what it is, or what it was when they were bound. */
 function noteStart(record: StoreRecord, name: string, started: Set<string>): void {
   const group = groupNamed(record, name);
   if (group === undefined || started.has(group.uid)) return;
-  const { bound, succeeded } = tallyOf(group, podsIn(record));
-  if (bound.length + succeeded >= group.minMember) started.add(group.uid);
+  if (tallyOf(group, podsIn(record)).isWhole) started.add(group.uid);
 }

@@ -40,14 +40,22 @@ export interface Tally {
   readonly succeeded: number;
   /** They wait for a node. */
   readonly open: readonly PlainPod[];
+  /** So many are on nodes, or have succeeded, as the quorum is, or was when they were bound. */
+  readonly isWhole: boolean;
 }
 
-export function tallyOf({ name, uid }: PlainGroup, pods: readonly PlainPod[]): Tally {
+export function tallyOf({ name, uid, minMember }: PlainGroup, pods: readonly PlainPod[]): Tally {
   const members = pods.filter((pod) => pod.group === name && (pod.boundFor === undefined || pod.boundFor === uid));
+  const bound = members.filter((pod) => isOnNode(pod) && !pod.isLeaving);
+  const succeeded = members.filter(({ phase }) => phase === 'Succeeded');
+  const there = [...bound, ...succeeded];
   return {
-    bound: members.filter((pod) => isOnNode(pod) && !pod.isLeaving),
-    succeeded: members.filter(({ phase }) => phase === 'Succeeded').length,
+    bound,
+    succeeded: succeeded.length,
     open: members.filter((pod) => isOpen(pod)),
+    isWhole:
+      there.length >= minMember ||
+      there.some(({ quorum }) => there.filter((other) => other.quorum === quorum).length >= quorum),
   };
 }
 

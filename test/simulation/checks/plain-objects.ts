@@ -26,6 +26,8 @@ export interface PlainPod {
   /** What a Binding left: for which group object, and by which plan. */
   readonly boundFor: string | undefined;
   readonly plan: string | undefined;
+  /** The quorum of the group at that time; NaN: it is not said. */
+  readonly quorum: number;
   readonly scheduled: { readonly status: string; readonly reason: string; readonly message: string } | undefined;
 }
 
@@ -93,6 +95,7 @@ function readPod({ metadata, spec, status }: any): PlainPod {
     nominatedNode: status?.nominatedNodeName ?? '',
     boundFor: annotations['tutti.dev/pod-group-uid'],
     plan: annotations['tutti.dev/plan'],
+    quorum: Number(annotations['tutti.dev/quorum']),
     scheduled: condition && { reason: '', message: '', ...condition },
   };
 }

@@ -15,6 +15,8 @@ const life = ({ kind, status, metadata, code, reason }: any): unknown =>
 async function givenBound(api: Conversation, spec: object = {}): Promise<void> {
   await api.givenCreated('pods', pod('a', spec));
   await api.givenCreated('pods/a/binding', binding('a'));
+  // A real server deletes what its watch cache holds, in which a pod may not be on its node yet: a read waits for that.
+  await api.given('GET', 'pods/a');
 }
 
 export const deletion: CaseGroup = {
