@@ -48,6 +48,8 @@ interface Sending {
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
+  /** Keys of groups that are to start with a plan that has not passed the barrier. */
+  readonly #starting = new Set<string>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
   /** Plans whose Bindings are under way. */
@@ -66,6 +68,14 @@ export class BindingCycle {
     return this.#onPermit;
   }
 
+  /**
+   * The group is to start with a plan that may still be given up. Nobody else of it is planned meanwhile: two plans that count on each other's
+   * members would have a barrier each.
+   */
+  isStarting(groupKey: string): boolean {
+    return this.#starting.has(groupKey);
+  }
+
   start(plan: BindingPlan): void {
     const run = this.#run(plan).finally(() => this.#running.delete(run));
     this.#running.add(run);
@@ -82,9 +92,14 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan));
     const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
-    const decide = (): boolean => this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
+    const starts = plan.startsGang && hasWaited ? plan.gang : undefined;
+    if (starts !== undefined) this.#starting.add(starts.key);
+    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan));
+    const decide = (): boolean => {
+      if (starts !== undefined) this.#starting.delete(starts.key);
+      return this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
+    };
     // Plugins that filter again would count in what an attempt has reserved half way through.
     if (!(hasWaited ? await this.#options.atRest(decide) : decide())) return;
     const annotations = this.#annotations(plan);

@@ -132,6 +132,8 @@ export class BindingOutcomes {
       // Room that is kept for it is free when it is no longer kept.
       if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));
     }
+    // Those that came meanwhile may start it now, also if none of the plan is left in it.
+    if (plan.gang !== undefined) router.groupChanged(plan.gang.key, 'BindingFailed', clock.now());
     this.#tell(plan, failures, status);
   }
 

@@ -167,6 +167,36 @@ describe('a plan whose PreBind takes its time', () => {
     expect(core.picture.cluster.assumedCount).toBe(0);
   });
 
+  it('is the only one while it may be given up: nobody is bound who counts on a member of another', async () => {
+    const { plugin, goOn } = slow();
+    const core = scheduling([plugin]);
+    await planned(core);
+    core.removePod('red-0');
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBeUndefined();
+    goOn();
+    await core.settle();
+    expect(core.binds).toEqual([]);
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBe('planned');
+    goOn();
+    await core.settle();
+    expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-1', 'red-2']);
+    expect(new Set(core.binds.map(({ binding }) => binding.annotations[planAnnotations.plan])).size).toBe(1);
+  });
+
+  it('leaves those to start who came meanwhile when none of it is left', async () => {
+    const { plugin, goOn } = slow();
+    const core = scheduling([plugin]);
+    await planned(core);
+    for (const name of ['red-0', 'red-1']) core.removePod(name);
+    for (const name of ['red-2', 'red-3']) core.pod({ name, group: 'red', cpu: 1 });
+    goOn();
+    await core.settle();
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBe('planned');
+  });
+
   it('binds them all the same when the group has started: it is refilled with whoever is left', async () => {
     const { plugin, goOn } = slow();
     const core = scheduling([plugin]);

@@ -203,7 +203,8 @@ export class SchedulerCore {
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     const isHeld = (key: string): boolean => this.#releases.isHeld(key);
-    this.router = new EntityRouter({ cluster, queue, profiles, isHeld });
+    const isHeldOrStarting = (key: string): boolean => isHeld(key) || this.binding.isStarting(key);
+    this.router = new EntityRouter({ cluster, queue, profiles, isHeld: isHeldOrStarting });
     const claims = new KeptClaims({ cluster, queue, clock });
     this.#claims = claims;
     const { evictor } = ports;

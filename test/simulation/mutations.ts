@@ -38,6 +38,14 @@ export const mutations: readonly Mutation[] = [
     within: 2_000,
   },
   {
+    name: 'a-barrier-for-each-plan',
+    why: 'Members that come while a plan of their group may still be given up are planned by themselves, and each plan counts on the members of the other.',
+    file: 'scheduler/scheduler-core.ts',
+    find: 'isHeld(key) || this.binding.isStarting(key);',
+    replace: 'isHeld(key);',
+    within: 8_000,
+  },
+  {
     name: 'bind-before-quorum',
     why: 'A gang starts with as many members as find room.',
     file: 'scheduler/scheduling-cycle.ts',
@@ -315,6 +323,14 @@ export const mutations: readonly Mutation[] = [
     find: 'ours.filter(({ isControlled }) => isControlled)',
     replace: 'ours',
     within: 500,
+  },
+  {
+    name: 'raised-quorum-undoes-a-start',
+    why: 'A group whose quorum was bound, and is raised before anybody has seen that, is taken for one that never started.',
+    file: 'cluster/gang.ts',
+    find: ' || this.#hasHadQuorum();',
+    replace: ';',
+    within: 4_000,
   },
   {
     name: 'released-side-by-side',
