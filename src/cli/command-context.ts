@@ -9,10 +9,15 @@ export type OutputStream = NodeJS.WritableStream & {
   readonly rows?: number;
 };
 
+/** A terminal that keys come from. */
+export type InputStream = Pick<NodeJS.ReadStream, 'setRawMode' | 'on' | 'off' | 'pause'>;
+
 /** What a command has of the process it runs in. */
 export interface CommandContext {
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
+  /** Undefined where it is no terminal. */
+  readonly keyboard: InputStream | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly interruption: Interruption;
   readonly clock: Clock;

@@ -7,6 +7,6 @@ export const exitCodes = {
   usage: 2,
   /** `up --exit`: some group was partly started, or there was a deadlock. */
   partialStart: 3,
-  /** `up --exit`: no partial start, but not everything started before it ended, or the time ran out. */
+  /** `up --exit`: no partial start, but not everything started before it ended, or it failed, or the time ran out. */
   incomplete: 4,
 } as const;

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { closestName } from '../plugins/closest-name.ts';
+import { closestName } from '../base/closest-name.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { PluginArguments } from '../plugins/plugin-arguments.ts';

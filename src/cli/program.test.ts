@@ -191,6 +191,7 @@ describe('flags', () => {
       "'https'",
       'a port number from 1 to 65535, or 0 to serve nothing',
     ],
+    ['up --timeout 5s', '--timeout', 'with --exit', 'without it the plane stays up'],
     ['scheduler --tls-min-version VersionTLS11', '--tls-min-version', "'VersionTLS11'", 'VersionTLS12, VersionTLS13'],
     ['scheduler --tls-cipher-suites TLS_RC4', '--tls-cipher-suites', 'There is no TLS_RC4', 'TLS_ECDHE_ECDSA_WITH_'],
     ['scheduler --tls-cert-file=', '--tls-cert-file', "''", 'a path'],
@@ -218,5 +219,7 @@ describe('flags', () => {
     expect((await parse('up --nodez 3')).message).toContain('Did you mean --nodes');
     expect((await parse('shceduler')).message).toContain('Did you mean scheduler');
     expect((await parse('up red.yaml')).message).toContain('too many arguments');
+    const { message, exitCode } = await parse('help shceduler');
+    expect([message, exitCode]).toEqual([expect.stringContaining('Did you mean scheduler'), 1]);
   });
 });

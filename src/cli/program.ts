@@ -6,6 +6,7 @@ import { exitCodes } from './exit-codes.ts';
 import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
 import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
+import { closestName } from '../base/closest-name.ts';
 import { packageVersion } from '../base/package-files.ts';
 import type { ServerOptions } from './run-server.ts';
 import { withRefusedFlags } from './refused-flags.ts';
@@ -82,11 +83,17 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
     .description('Starts the pods of a group on Kubernetes all together or not at all.')
     .version(packageVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .helpCommand('help [command]', 'print help for a command')
+    .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('See "tutti --help".')
     .configureHelp({ showGlobalOptions: false });
-  program.addCommand(upCommand().action(async (flags: UpFlags) => onDone(await commands.up(flags))));
+  program.addCommand(
+    upCommand().action(async (flags: UpFlags, command: Command) => {
+      if (!flags.exit && command.getOptionValueSource('timeout') === 'cli')
+        command.error('error: --timeout says how long a scenario may take with --exit; without it the plane stays up.');
+      onDone(await commands.up(flags));
+    }),
+  );
   program.addCommand(
     schedulerCommand().action(async (flags: SchedulerFlags, command: Command) => {
       const overruled = flags.config === undefined ? [] : overruledFlags(command);
@@ -104,11 +111,28 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
     ),
   );
   program.addCommand(verifyCommand().action(async (flags: VerifyFlags) => onDone(await commands.verify(flags))));
+  program.addCommand(helpCommand(program));
   for (const command of program.commands) {
     withHelp(command, command.name());
     for (const inner of command.commands) withHelp(inner, `${command.name()} ${inner.name()}`);
   }
   return program;
+}
+
+/** Commander's own answers a name that it does not know with all of the help, and no word on the name. */
+function helpCommand(program: Command): Command {
+  return new Command('help')
+    .description('print help for a command')
+    .argument('[command]')
+    .action((name: string | undefined, _flags: object, help: Command) => {
+      const command = name === undefined ? program : program.commands.find((each) => each.name() === name);
+      if (command !== undefined) command.help();
+      const names = program.commands.map((each) => each.name());
+      const meant = closestName(name!, names);
+      help.error(
+        `error: unknown command '${name}'${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\nThere are ${names.join(', ')}.`,
+      );
+    });
 }
 
 function withHelp(command: Command, name: string): void {
@@ -142,7 +166,7 @@ function upCommand(): Command {
   return withLogOptions(command, 'warn').addHelpText(
     'after',
     `\nExit codes with --exit: ${ok} every group started whole and everything started; ${partialStart} a group was partly started, or
-a deadlock; ${incomplete} something never started, or the time ran out; ${failed} it could not be run; ${usage} wrong flags.`,
+a deadlock; ${incomplete} something never started or failed, or the time ran out; ${failed} it could not be run; ${usage} wrong flags.`,
   );
 }
 

@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
@@ -35,6 +36,8 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   const begin = (): CommandContext => ({
     stdout,
     stderr,
+    // Looking at stdin opens it.
+    keyboard: isatty(0) ? process.stdin : undefined,
     environment,
     interruption: (interruption = new Interruption(process, systemClock)),
     onExit: (callback) => void process.once('exit', callback),

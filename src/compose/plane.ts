@@ -34,6 +34,8 @@ export interface RunningPlane {
   /** Health and metrics of the scheduler, and of the controller. */
   readonly schedulerUrl: string;
   readonly controllerUrl: string;
+  /** Whether something will become of a pod on a node by itself, however long that takes. */
+  areNodesMoving(): boolean;
   /** Ends everything, the kubeconfig file included; idempotent. */
   stop(): Promise<void>;
 }
@@ -102,6 +104,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       kubeconfigPath: kubeconfig.path,
       schedulerUrl: scheduler.url!,
       controllerUrl: controller.url!,
+      areNodesMoving: () => nodes.areMoving,
       stop,
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { closestName } from '../plugins/closest-name.ts';
+import { closestName } from '../base/closest-name.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';

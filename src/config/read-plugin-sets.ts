@@ -1,6 +1,6 @@
 import { extensionPoints } from '../framework/extension-point.ts';
 import type { ExtensionPoint } from '../framework/extension-point.ts';
-import { closestName } from '../plugins/closest-name.ts';
+import { closestName } from '../base/closest-name.ts';
 import { shortText } from '../plugins/field-path.ts';
 import type { FieldPath } from '../plugins/field-path.ts';
 import type { ReportRemark } from './configuration-document.ts';

@@ -2,7 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import type { NodeView } from '../cluster/node-info.ts';
 import { BindingPoints } from './binding-points.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
-import type { CycleState } from './cycle-state.ts';
+import { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { keepsUp } from './keeps-up.ts';
 import { makePlugins } from './make-plugins.ts';
@@ -246,6 +246,14 @@ export class Profile {
     const { status, ...answer } = this.#preFilter(this.#otherPreFilters, state, pod, undefined);
     if (status !== undefined || !('nodeNames' in answer)) return status;
     return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
+  }
+
+  /** Whether no plugin that reads other nodes has anything to say of the pod, wherever it is. */
+  skipOthers(pod: Pod): boolean {
+    if (this.otherFilters.length === 0) return true;
+    const state = new CycleState();
+    const { status } = this.#preFilter(this.#otherPreFilters, state, pod, undefined);
+    return status === undefined && filtersFor(state, this.otherFilters).length === 0;
   }
 
   #preFilter(

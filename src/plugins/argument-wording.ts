@@ -1,5 +1,5 @@
 import type { ArgumentSchema, ObjectSchema } from './argument-schema.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '../base/closest-name.ts';
 import { shortText } from './field-path.ts';
 
 /** What is right, as it follows "must be". */

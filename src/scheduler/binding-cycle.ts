@@ -13,7 +13,7 @@ export interface BindingCycleOptions {
   /** Changes whenever anything about any node does. */
   readonly revision: () => number;
   /** When anything may have changed since it was planned: does the placement still pass Filter, its own claim left aside? */
-  readonly stillFits: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  readonly stillFits: (plan: BindingPlan, placement: Placement, since?: number) => Status | undefined;
   /** What it answers when no attempt is being made. */
   readonly atRest: <T>(look: () => T) => Promise<T>;
   /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
@@ -215,7 +215,7 @@ export class BindingCycle {
       const refused =
         (sending.hasBegun ? undefined : this.#stopped()) ??
         stillHolds(plan, placement) ??
-        (isMoved ? stillFits(plan, placement) : undefined);
+        (isMoved ? stillFits(plan, placement, sending.revision) : undefined);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
       sending.hasBegun = true;
     };

@@ -47,6 +47,7 @@ import { Profiles } from './profiles.ts';
 import { Questions } from './questions.ts';
 import { QueueCensus } from './queue-census.ts';
 import { Releases } from './releases.ts';
+import { Rivals } from './rivals.ts';
 import { SchedulerMetrics } from './scheduler-metrics.ts';
 import type { MetricSources } from './scheduler-metrics.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
@@ -284,7 +285,8 @@ export class SchedulerCore {
       stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
       revision: () => cluster.generation,
       // While a plan is being made nobody can look at the nodes as they are.
-      stillFits: ({ profile }, placement) => (cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement)),
+      stillFits: ({ profile }, placement, since) =>
+        cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement, since),
       bindOutside: extenders && ((pod, binding, end) => extenders.bind(pod, binding, end)),
       permitWaited: (status, ms) => this.#metrics.plugins.permitWaited(outcomeOf(status), ms),
       clock,
@@ -304,6 +306,7 @@ export class SchedulerCore {
       clock,
       logger,
     });
+    const rivals = new Rivals({ clock, logger });
     const handlers = new WatchHandlers({
       cluster,
       queue,
@@ -320,6 +323,9 @@ export class SchedulerCore {
         if (!isAdmissionRefusal(pod.failedBecause)) refusals.roomFreed(nodeName);
       },
       podLost: (pod, nodeName) => this.#lostMembers.lost(pod, nodeName),
+      boundElsewhere: (pod) => {
+        if (profiles.isOurs(pod.schedulerName)) rivals.bound(pod);
+      },
       nodeChanged: (name) => {
         refusals.nodeChanged(name);
         this.#lostMembers.nodeChanged(name);

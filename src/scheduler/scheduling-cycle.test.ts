@@ -141,7 +141,7 @@ describe('an attempt for a group', () => {
     picture.group({ name: 'red', minMember: 1, minResources: { cpu: 8 } });
     picture.pod({ group: 'red', cpu: 1 });
     expect(refused(attempt('red')).verdict.message).toMatch(
-      /^PodGroup default\/red cannot start: PodGroup default\/red asks for 8000 of cpu in minResources, but only 3000 /,
+      /^PodGroup default\/red cannot start: its minResources ask for 8 of cpu, but only 3 is free /,
     );
   });
 });

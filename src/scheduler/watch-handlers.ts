@@ -33,6 +33,8 @@ export interface WatchHandlersOptions {
   readonly podLeft: (pod: Pod, nodeName: string) => void;
   /** A pod has left its node without having succeeded; after `podLeft`, and when the routing knows as well. */
   readonly podLost: (pod: Pod, nodeName: string) => void;
+  /** A pod that waited has a node that nobody here has chosen for it. */
+  readonly boundElsewhere: (pod: Pod) => void;
   /** A node has changed in what scheduling reads of it, or has gone; after the picture knows. */
   readonly nodeChanged: (name: string) => void;
 }
@@ -175,6 +177,8 @@ export class WatchHandlers {
       (kept?.nodeName === claim?.nodeName && kept?.claimant.template === claim?.claimant.template) ||
       (isOnNode && pod.nodeName === claim?.nodeName);
     if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));
+    const wasWaiting = old !== undefined && isUnbound(old);
+    if (wasWaiting && isOnNode && assumedOn !== pod.nodeName) this.#options.boundElsewhere(pod);
     this.#options.podSeen(pod.uid, pod);
     if (old?.podGroupKey !== undefined && old.podGroupKey !== pod.podGroupKey) this.#options.groupSeen(old.podGroupKey);
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);

@@ -107,6 +107,13 @@ export class PodWorker {
     }
   }
 
+  /** Something will become of the pod by itself: it is being taken, started or ended, or runs for a time that ends. */
+  get isMoving(): boolean {
+    const state = this.#state;
+    if (this.#writing !== undefined || state.name === 'admitting') return true;
+    return 'timer' in state && state.timer !== undefined;
+  }
+
   /** The pod as the API has it now. */
   update(pod: KubeletPod): void {
     this.#pod = pod;

@@ -97,6 +97,12 @@ export class SimulatedNodes {
     await this.#reflector.synced();
   }
 
+  /** Whether something will become of a pod on a node by itself, however long that takes. Not so of one that runs for ever, or waits for others. */
+  get areMoving(): boolean {
+    for (const worker of this.#workers.values()) if (worker.isMoving) return true;
+    return false;
+  }
+
   /** All nodes fall silent: no more statuses and Leases. Their objects stay. Resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the simulated nodes are stopped'));

@@ -23,6 +23,22 @@ describe('durations', () => {
 describe('annotations of a pod', () => {
   const names = simulationAnnotations;
 
+  test('one that is not known is refused, with the one that was meant', () => {
+    const refused = (name: string): string => {
+      try {
+        readSimulation({ [name]: '2s' }, false, {});
+        return 'taken';
+      } catch (error) {
+        return (error as SimulationError).message;
+      }
+    };
+    expect(refused('sim.tutti.dev/run-durration')).toMatch(
+      /^annotation sim.tutti.dev\/run-durration is not known; did you mean sim.tutti.dev\/run-duration\? there are sim.tutti.dev\/run-duration, /,
+    );
+    expect(refused('sim.tutti.dev/zzz')).toMatch(/^annotation sim.tutti.dev\/zzz is not known; there are /);
+    expect(refused('example.com/run-duration')).toBe('taken');
+  });
+
   test('a pod without any is played by the defaults', () => {
     expect(readSimulation({}, false, {})).toEqual({
       runDurationMs: undefined,

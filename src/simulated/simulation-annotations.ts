@@ -1,3 +1,4 @@
+import { closestName } from '../base/closest-name.ts';
 import { parseDuration } from '../base/parse-duration.ts';
 
 /**
@@ -60,6 +61,7 @@ export function readSimulation(
   inGroup: boolean,
   defaults: SimulationDefaults,
 ): Simulation {
+  refuseUnknown(annotations);
   const names = simulationAnnotations;
   const run = annotations[names.runDuration];
   return {
@@ -73,6 +75,17 @@ export function readSimulation(
 }
 
 type Annotations = Readonly<Record<string, unknown>>;
+
+const domain = 'sim.tutti.dev/';
+const known: readonly string[] = Object.values(simulationAnnotations);
+
+function refuseUnknown(annotations: Annotations): void {
+  const unknown = Object.keys(annotations).find((name) => name.startsWith(domain) && !known.includes(name));
+  if (unknown === undefined) return;
+  const meant = closestName(unknown, known);
+  const hint = meant === undefined ? '' : `did you mean ${meant}? `;
+  throw new SimulationError(`annotation ${unknown} is not known; ${hint}there are ${known.join(', ')}`);
+}
 
 function durationOf<Absent extends number | undefined>(
   annotations: Annotations,

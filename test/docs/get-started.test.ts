@@ -87,7 +87,10 @@ describe('on a laptop', () => {
     expect(printed).toEqual(told);
     // The next page begins as if it were the first.
     const applied = others.flatMap(({ command }) => /^kubectl apply -f (\S+)$/.exec(command)?.[1] ?? []);
-    await play([byName(`kubectl delete ${applied.map((file) => `-f ${file}`).join(' ')}`)], kubeconfig);
+    await play(
+      [byName(`kubectl delete --ignore-not-found ${applied.map((file) => `-f ${file}`).join(' ')}`)],
+      kubeconfig,
+    );
   });
 
   it.concurrent.each(ofPages.filter((command) => flagsOf(command) !== ''))('$page: $command', async (command) => {

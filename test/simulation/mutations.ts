@@ -147,7 +147,7 @@ export const mutations: readonly Mutation[] = [
     name: 'conflict-is-success',
     why: 'A Binding that is refused with a conflict counts as done.',
     file: 'scheduler/api/api-pod-binder.ts',
-    find: "if (failure === 'conflict' && isUnread) return;",
+    find: "if (isBound === undefined && failure === 'conflict' && isUnread && isLast) return;",
     replace: "if (failure === 'conflict') return;",
     within: 500,
   },

@@ -170,3 +170,45 @@ describe('the record of a group', () => {
     expect(history.group('default/red')).toMatchObject({ finishedAtMs: 3_000, succeeded: 1, failed: 1 });
   });
 });
+
+describe('a group', () => {
+  it('that is deleted with its members is spoken of no more, but its partial start is', () => {
+    const history = historyOf('red', 'blue');
+    bind(history, 1_000, 'red-0');
+    history.groupGone(3_000, 'default/red');
+    expect(history.groups().map(({ group, state }) => [group, state])).toEqual([
+      ['default/red', 'empty'],
+      ['default/blue', 'empty'],
+    ]);
+    history.podGone(3_100, 'default/red-0');
+    history.groupGone(3_100, 'default/unknown');
+    expect(history.groups().map(({ group }) => group)).toEqual(['default/blue']);
+    expect(history.partialStarts(9_000)).toMatchObject([{ group: 'default/red', fromMs: 1_000, toMs: 3_000 }]);
+  });
+
+  it('that is made again begins anew, whether or not anybody saw that it was gone', () => {
+    const history = historyOf('red');
+    inPhase(history, 1_000, 'Succeeded', 'red-0', 'red-1', 'red-2');
+    expect(history.group('default/red')).toMatchObject({ state: 'whole', finishedAtMs: 1_000 });
+    for (const name of ['red-0', 'red-1', 'red-2']) history.podGone(2_000, `default/${name}`);
+    history.groupSeen(2_000, { ...groupOf('red', 3), uid: 'another' });
+    expect(history.group('default/red')).toMatchObject({
+      state: 'empty',
+      wholeAtMs: undefined,
+      finishedAtMs: undefined,
+    });
+  });
+
+  it('whose finished members are deleted stays finished, until others are made that are to run', () => {
+    const history = historyOf('red');
+    inPhase(history, 1_000, 'Succeeded', 'red-0', 'red-1', 'red-2');
+    for (const name of ['red-0', 'red-1', 'red-2']) history.podGone(2_000, `default/${name}`);
+    expect(history.group('default/red')).toMatchObject({ finishedAtMs: 1_000 });
+    history.podSeen(3_000, podOf('red-0', { uid: 'another' }));
+    expect(history.group('default/red')).toMatchObject({
+      state: 'empty',
+      wholeAtMs: undefined,
+      finishedAtMs: undefined,
+    });
+  });
+});

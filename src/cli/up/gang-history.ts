@@ -57,6 +57,8 @@ export interface GangRecord {
 
 interface Gang {
   readonly group: string;
+  /** Of the PodGroup; undefined while there is none. */
+  uid: string | undefined;
   minMember: number | undefined;
   /** Pod key -> the pod, as last seen */
   readonly members: Map<string, ObservedPod>;
@@ -107,15 +109,27 @@ export class GangHistory {
     const gang = this.#gangOf(pod.group);
     gang.members.delete(key);
     this.#judge(gang, atMs);
+    this.#forgetIfGone(gang);
   }
 
-  groupSeen(atMs: number, { key, minMember }: ObservedGroup): void {
+  groupSeen(atMs: number, { key, uid, minMember }: ObservedGroup): void {
     const gang = this.#gangOf(key);
+    if (gang.uid !== undefined && gang.uid !== uid) this.#beginAnew(gang, atMs);
+    gang.uid = uid;
     gang.minMember = minMember;
     this.#judge(gang, atMs);
   }
 
-  /** Every group of which a member or the PodGroup was ever seen, in the order of their appearance. */
+  groupGone(atMs: number, key: string): void {
+    const gang = this.#gangs.get(key);
+    if (gang === undefined) return;
+    gang.uid = undefined;
+    gang.minMember = undefined;
+    this.#beginAnew(gang, atMs);
+    this.#forgetIfGone(gang);
+  }
+
+  /** Every group of which a member or the PodGroup is there, in the order of their appearance. */
   groups(): readonly GangRecord[] {
     return [...this.#gangs.values()].map(recordOf);
   }
@@ -152,6 +166,7 @@ export class GangHistory {
     if (gang === undefined) {
       gang = {
         group,
+        uid: undefined,
         minMember: undefined,
         members: new Map(),
         state: 'empty',
@@ -164,22 +179,42 @@ export class GangHistory {
     return gang;
   }
 
+  /** What it was before is said of another group of its name. */
+  #beginAnew(gang: Gang, atMs: number): void {
+    gang.state = 'empty';
+    gang.wholeAtMs = undefined;
+    gang.finishedAtMs = undefined;
+    this.#endPartial(gang, atMs);
+  }
+
+  #forgetIfGone({ group, uid, members }: Gang): void {
+    if (uid === undefined && members.size === 0) this.#gangs.delete(group);
+  }
+
+  #endPartial(gang: Gang, atMs: number): void {
+    if (gang.partial === undefined) return;
+    this.#ended.push({ group: gang.group, toMs: atMs, ...gang.partial });
+    gang.partial = undefined;
+  }
+
   #judge(gang: Gang, atMs: number): void {
     const bound = count(gang, isBound);
+    const finished = count(gang, isFinished);
     gang.state = stateOf(gang, bound);
+    // Others wait where all had finished: it is to run again.
+    if (gang.state === 'empty' && gang.finishedAtMs !== undefined && finished < gang.members.size) {
+      this.#beginAnew(gang, atMs);
+    }
     if (gang.state === 'partial') {
       const minMember = gang.minMember!;
       gang.partial ??= { fromMs: atMs, bound, minMember };
       gang.partial.bound = Math.max(gang.partial.bound, bound);
       gang.partial.minMember = minMember;
-    } else if (gang.partial !== undefined) {
-      this.#ended.push({ group: gang.group, toMs: atMs, ...gang.partial });
-      gang.partial = undefined;
-    }
+    } else this.#endPartial(gang, atMs);
     if (gang.state !== 'whole') return;
     gang.wholeAtMs ??= atMs;
     if (gang.members.size < gang.minMember!) return; // finished members that are deleted leave the group finished
-    if (count(gang, isFinished) < gang.members.size) gang.finishedAtMs = undefined;
+    if (finished < gang.members.size) gang.finishedAtMs = undefined;
     else gang.finishedAtMs ??= atMs;
   }
 }

@@ -1,25 +1,32 @@
+import { formatAmount } from '../../api/format-amount.ts';
 import { doneDetail, eventLine, leastGroupWidth, printable, seconds } from './event-line.ts';
 import type { GangRecord } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
-import type { ObservedPod } from './observed.ts';
+import type { ObservedNode, ObservedPod } from './observed.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { groupColor, onGroupColor, span, wrap } from './styled-line.ts';
 import type { GroupColor, Span, StyledLine } from './styled-line.ts';
 
-/** A simulated node, as it is drawn. */
-export interface DrawnNode {
-  readonly name: string;
-  readonly milliCpu: number;
+/** What the user wants to see of the groups. */
+export interface GroupWish {
+  /** So many groups are passed over, where there is no room for all. */
+  readonly offset: number;
+  /** Only groups whose names have it in them; empty: all. */
+  readonly filter: string;
 }
 
 export interface FrameInput {
   readonly nowMs: number;
-  readonly nodes: readonly DrawnNode[];
   readonly story: Story;
   /** The latest events, the newest last; as many are drawn as there is room for. */
   readonly recent: readonly StoryEvent[];
-  /** What came of it; empty while it goes on. */
+  /** The scenario is over. */
+  readonly isOver: boolean;
+  /** What came of it; empty while it goes on, and when something has happened since. */
   readonly conclusion: readonly string[];
+  readonly wish: GroupWish;
+  /** What keys do; empty when nobody listens to them. */
+  readonly keys: string;
   readonly columns: number;
   readonly rows: number;
 }
@@ -30,55 +37,57 @@ const widestName = 24;
 
 /** One picture of nodes, groups and what happened last; at most `rows - 1` lines, so that the terminal does not scroll. */
 export function liveFrame(input: FrameInput): readonly StyledLine[] {
-  const { nowMs, story, conclusion, rows } = input;
-  const groups = story.history.groups();
-  const colors = new Map(groups.map(({ group }, index) => [group, groupColor(shownName(group), index)]));
-  const title = [span('tutti up', 'bold'), span(`  ${seconds(nowMs).replace(/\d(?=s$)/, '')}`, 'faint')];
-  const fixed: StyledLine[] = [
-    title,
-    [],
-    ...nodeLines(input, colors),
-    [],
-    ...groups.flatMap((group) => groupLines(input, group, colors)),
-  ];
-  const closing: StyledLine[] = conclusion.map((line) => [span(line)]);
-  const room = rows - 1 - fixed.length - (closing.length === 0 ? 0 : closing.length + 1) - 1;
-  const recent = room <= 0 ? [] : input.recent.slice(-Math.min(room, mostRecentDrawn));
-  const lines = [...fixed];
-  if (recent.length > 0) lines.push([], ...recentLines(recent, colors));
-  if (closing.length > 0) lines.push([], ...closing);
-  return lines.slice(0, Math.max(rows - 1, 1));
+  const { story, conclusion, keys, rows } = input;
+  const records = story.history.groups();
+  const colors = new Map(records.map(({ group }, index) => [group, groupColor(shownName(group), index)]));
+  const footer: StyledLine[] = keys === '' ? [] : [[span(keys, 'faint')]];
+  const closing: StyledLine[] = conclusion.length === 0 ? [] : [[], ...conclusion.map((line) => [span(line)])];
+  const head: StyledLine[] = [title(input), [], ...nodeLines(input, colors), []];
+  const room = Math.max(0, rows - 1 - head.length - closing.length - footer.length);
+  const groups = groupSection(input, room, colors);
+  const left = room - groups.length - 1;
+  const recent = left <= 0 ? [] : input.recent.slice(-Math.min(left, mostRecentDrawn));
+  const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, colors)];
+  return [...head, ...groups, ...latest, ...closing, ...footer].slice(0, Math.max(rows - 1, 1));
 }
 
 type Colors = ReadonlyMap<string, GroupColor>;
 
-function nodeLines({ nodes, story, columns, rows }: FrameInput, colors: Colors): StyledLine[] {
+/** In tenths of a second; in seconds when the scenario is over, so that a quiet plane seldom writes. */
+function title({ nowMs, isOver, wish }: FrameInput): StyledLine {
+  const time = isOver ? `${Math.floor(nowMs / 1_000)}s` : seconds(nowMs).replace(/\d(?=s$)/, '');
+  const filter = wish.filter === '' ? '' : `  groups with "${wish.filter}"`;
+  return [span('tutti up', 'bold'), span(`  ${time}${filter}`, 'faint')];
+}
+
+function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): StyledLine[] {
+  const nodes = story.nodes();
   const pods = story.pods();
-  const present = pods.filter((pod) => !isFinished(pod));
-  const requests = present.map(({ milliCpu }) => milliCpu).filter((milliCpu) => milliCpu > 0);
-  const slotMilliCpu = requests.length === 0 ? 1_000 : Math.min(...requests);
   const labelWidth = widthOf(nodes.map(({ name }) => name));
-  const cellWidth = Math.max(
-    5,
-    Math.min(widestName, ...[Math.max(0, ...pods.map(({ key }) => shownName(key).length))]),
-  );
-  const most = Math.max(1, Math.floor((columns - labelWidth - 12) / (cellWidth + 3)));
+  const cellWidth = Math.max(5, Math.min(widestName, Math.max(0, ...pods.map(({ key }) => shownName(key).length))));
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
   const lines = shownNodes.map((node): StyledLine => {
-    const here = present.filter(({ nodeName }) => nodeName === node.name);
-    const used = here.reduce((sum, { milliCpu }) => sum + milliCpu, 0);
-    const free = Math.max(0, Math.floor((node.milliCpu - used) / slotMilliCpu));
+    const here = pods.filter((pod) => pod.nodeName === node.name && !isFinished(pod));
+    const free = freeText(node, here);
+    const most = Math.max(1, Math.floor((columns - labelWidth - free.length - 4) / (cellWidth + 3)));
     const cells: Span[] = here.slice(0, most).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
-    for (let slot = 0; slot < Math.min(free, most - here.length); slot++) {
-      cells.push(span(` ${'free'.padEnd(cellWidth, ' ')} `.replaceAll(' ', '·'), 'faint'), span(' '));
-    }
     const hidden = Math.max(0, here.length - most);
-    const more = hidden > 0 ? [span(`+${hidden} more`, 'faint')] : [];
-    return [span(`${node.name.slice(0, labelWidth).padEnd(labelWidth)}  `), ...cells, ...more];
+    const more = hidden > 0 ? [span(`+${hidden} more `, 'faint')] : [];
+    const label = span(`${node.name.slice(0, labelWidth).padEnd(labelWidth)}  `);
+    return [label, ...cells, ...more, span(free, 'faint')];
   });
   if (nodes.length > shownNodes.length)
     lines.push([span(`… and ${nodes.length - shownNodes.length} more nodes`, 'faint')]);
   return lines;
+}
+
+/** `500m of 2 cpu free, 6 of 8 nvidia.com/gpu free` */
+function freeText({ allocatable }: ObservedNode, pods: readonly ObservedPod[]): string {
+  const parts = Object.entries(allocatable).map(([resource, all]) => {
+    const used = pods.reduce((sum, { requests }) => sum + (requests[resource] ?? 0), 0);
+    return `${formatAmount(resource, Math.max(0, all - used))} of ${formatAmount(resource, all)} ${resource} free`;
+  });
+  return parts.join(', ');
 }
 
 /** A running pod is a filled block, one that is only bound an outlined one: told apart without colours by their brackets. */
@@ -89,10 +98,51 @@ function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
   return color === undefined ? span(`[${name}]`, 'bold') : span(`[${name}]`, onGroupColor(color), 'bold');
 }
 
-function groupLines({ story, columns }: FrameInput, record: GangRecord, colors: Colors): StyledLine[] {
+/**
+ * All groups in the order of their appearance where there is room for them; otherwise those that wait first, with less of their verdicts, and a
+ * line that says how many others there are.
+ */
+function groupSection(input: FrameInput, room: number, colors: Colors): StyledLine[] {
+  const { story, wish } = input;
+  const filter = wish.filter.toLowerCase();
+  const records = story.history.groups().filter(({ group }) => shownName(group).toLowerCase().includes(filter));
+  const width = Math.max(leastGroupWidth, widthOf(records.map(({ group }) => shownName(group))));
+  const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
+    groupLines(input, { record, width, verdictLines }, colors);
+  const whole = records.flatMap((record) => draw(record, mostVerdictLines));
+  if (whole.length <= room) return whole;
+  const ranked = records.toSorted((a, b) => ranks.indexOf(stateOf(a).text) - ranks.indexOf(stateOf(b).text));
+  const offset = Math.min(wish.offset, Math.max(0, ranked.length - 1));
+  const lines: StyledLine[] = [];
+  let shown = 0;
+  for (const record of ranked.slice(offset)) {
+    const drawn = draw(record, 1);
+    if (lines.length + drawn.length > room - 1) break;
+    lines.push(...drawn);
+    shown++;
+  }
+  const others = [...ranked.slice(0, offset), ...ranked.slice(offset + shown)];
+  if (others.length === 0) return lines;
+  const counts = ranks
+    .map((text) => [others.filter((record) => stateOf(record).text === text).length, text] as const)
+    .filter(([count]) => count > 0)
+    .map(([count, text]) => `${count} ${text}`);
+  return [...lines, [span(`… and ${others.length} more: ${counts.join(', ')}`, 'faint')]];
+}
+
+interface DrawnGroup {
+  readonly record: GangRecord;
+  readonly width: number;
+  readonly verdictLines: number;
+}
+
+function groupLines(
+  { story, columns }: FrameInput,
+  { record, width, verdictLines }: DrawnGroup,
+  colors: Colors,
+): StyledLine[] {
   const { group, bound, minMember, members, running } = record;
   const color = colors.get(group) ?? 'cyan';
-  const width = Math.max(leastGroupWidth, widthOf(story.history.groups().map(({ group: key }) => shownName(key))));
   const state = stateOf(record);
   const dots = Math.min(Math.max(minMember ?? 0, members), 12);
   const filled = dots === 0 ? 0 : Math.round((Math.min(bound, dots) / dots) * dots);
@@ -111,11 +161,14 @@ function groupLines({ story, columns }: FrameInput, record: GangRecord, colors: 
   const verdict = record.state === 'whole' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
   const indent = ' '.repeat(width + 2);
-  const lines = wrap(printable(verdict), Math.max(20, columns - indent.length), mostVerdictLines);
+  const lines = wrap(printable(verdict), Math.max(20, columns - indent.length), verdictLines);
   return [first, ...lines.map((line): StyledLine => [span(indent + line, 'faint')])];
 }
 
-function stateOf(record: GangRecord): { readonly text: string; readonly styles: Span['styles'] } {
+/** What a group is said to be, those first that somebody may want to do something about. */
+const ranks = ['partial', 'waits', 'whole', 'done'] as const;
+
+function stateOf(record: GangRecord): { readonly text: (typeof ranks)[number]; readonly styles: Span['styles'] } {
   if (record.finishedAtMs !== undefined) return { text: 'done', styles: ['green'] };
   if (record.state === 'whole') return { text: 'whole', styles: ['green', 'bold'] };
   if (record.state === 'partial') return { text: 'partial', styles: ['yellow', 'bold'] };

@@ -1,19 +1,40 @@
+import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { expect, it } from 'vitest';
-import type { OutputStream } from '../command-context.ts';
+import { describe, expect, it } from 'vitest';
+import type { InputStream, OutputStream } from '../command-context.ts';
 import { LiveView } from './live-view.ts';
+import type { LiveViewOptions } from './live-view.ts';
 import { Story } from './story.ts';
+import { groupOf, nodeOf } from './testing/observed-objects.ts';
 
 function terminal(): { readonly output: OutputStream; readonly written: () => string } {
   const output = Object.assign(new PassThrough(), { isTTY: true, columns: 60, rows: 20 });
   return { output, written: () => String(output.read() ?? '') };
 }
 
-const nodes = [{ name: 'node-1', milliCpu: 2_000 }];
+function viewOf({ output }: ReturnType<typeof terminal>, more: Partial<LiveViewOptions> = {}): LiveView {
+  const story = new Story();
+  story.change(0, { kind: 'node', node: nodeOf('node-1') });
+  return new LiveView({ output, errors: output, hasColors: false, story, onQuit: () => undefined, ...more });
+}
+
+function keyboard(): {
+  readonly input: InputStream;
+  readonly press: (keys: string) => void;
+  readonly isRaw: () => boolean;
+} {
+  let isRaw = false;
+  const input = Object.assign(new EventEmitter(), {
+    setRawMode: (to: boolean) => void (isRaw = to),
+    pause: () => undefined,
+  }) as unknown as InputStream & EventEmitter;
+  return { input, press: (keys) => void input.emit('data', Buffer.from(keys)), isRaw: () => isRaw };
+}
 
 it('hides the cursor while it draws and gives it back once', () => {
-  const { output, written } = terminal();
-  const view = new LiveView({ output, errors: output, hasColors: true, nodes, story: new Story() });
+  const screen = terminal();
+  const { written } = screen;
+  const view = viewOf(screen, { hasColors: true });
   expect(written()).toBe('\u001b[?25l');
   view.close();
   view.close();
@@ -21,8 +42,9 @@ it('hides the cursor while it draws and gives it back once', () => {
 });
 
 it('rewrites only the lines that changed, in one write', () => {
-  const { output, written } = terminal();
-  const view = new LiveView({ output, errors: output, hasColors: false, nodes, story: new Story() });
+  const screen = terminal();
+  const { written } = screen;
+  const view = viewOf(screen);
   view.refresh(1_000);
   expect(written()).toContain('node-1');
   view.refresh(1_001);
@@ -34,8 +56,9 @@ it('rewrites only the lines that changed, in one write', () => {
 });
 
 it('lets log lines pass above the picture', () => {
-  const { output, written } = terminal();
-  const view = new LiveView({ output, errors: output, hasColors: false, nodes, story: new Story() });
+  const screen = terminal();
+  const { written } = screen;
+  const view = viewOf(screen);
   view.refresh(1_000);
   written();
   view.log.write('WARN something\n');
@@ -44,22 +67,81 @@ it('lets log lines pass above the picture', () => {
   expect(update.indexOf('node-1')).toBeGreaterThan(update.indexOf('WARN something'));
 });
 
-it('stops the time when the scenario is over', () => {
-  const { output, written } = terminal();
-  const view = new LiveView({ output, errors: output, hasColors: false, nodes, story: new Story() });
+it('goes on by whole seconds when the scenario is over', () => {
+  const screen = terminal();
+  const view = viewOf(screen);
   view.refresh(1_000);
   view.conclude(['0 partial starts']);
-  expect(written()).toContain('0 partial starts');
+  expect(screen.written()).toContain('0 partial starts');
+  view.refresh(1_900);
+  expect(screen.written()).toBe('');
   view.refresh(9_000);
-  expect(written()).toBe('');
+  expect(screen.written()).toContain('tutti up  9s');
+});
+
+it('takes its conclusion away when something happens after it', () => {
+  const screen = terminal();
+  const view = viewOf(screen);
+  view.conclude(['0 partial starts']);
+  expect(screen.written()).toContain('0 partial starts');
+  view.tell([]);
+  view.refresh(1_000);
+  expect(screen.written()).not.toContain('0 partial starts');
+  view.tell([{ atMs: 2_000, kind: 'group-created', group: 'default/red', minMember: 3 }]);
+  view.refresh(2_000);
+  const after = screen.written();
+  expect(after).toContain('PodGroup, starts 3 members');
+  expect(after).toContain('\u001b[J');
+});
+
+describe('keys', () => {
+  it('end it, and leave the terminal as it was', () => {
+    const screen = terminal();
+    const { input, press, isRaw } = keyboard();
+    let quits = 0;
+    const view = viewOf(screen, { input, onQuit: () => quits++ });
+    expect(isRaw()).toBe(true);
+    press('q');
+    press('\u0003');
+    expect(quits).toBe(2);
+    view.close();
+    expect(isRaw()).toBe(false);
+    press('q');
+    expect(quits).toBe(2);
+  });
+
+  it('choose the groups that are shown, letter by letter, until all are wanted again', () => {
+    const screen = terminal();
+    const { input, press } = keyboard();
+    const story = new Story();
+    for (const name of ['red', 'blue']) story.change(0, { kind: 'group', group: groupOf(name, 3) });
+    let quits = 0;
+    const view = viewOf(screen, { input, story, onQuit: () => quits++ });
+    view.refresh(0);
+    const shown = (keys: string): string => {
+      press(keys);
+      screen.output.emit('resize'); // all of it is drawn again
+      return screen.written();
+    };
+    expect(shown('')).toMatch(/red[^]*blue[^]*q quit/);
+    expect(shown('/')).toContain('filter: ');
+    for (const key of ['b', 'q']) press(key);
+    expect(quits).toBe(0);
+    expect(shown('\u007f')).not.toMatch(/red  /);
+    expect(shown('\r')).toContain('groups with "b"');
+    expect(shown('\u001b')).toMatch(/red[^]*blue/);
+    for (const key of ['j', '\u001b[B', '\u001b[6~', '\u001b[A', 'x']) press(key);
+    view.close();
+  });
 });
 
 it('says again what it said when the size of the terminal changes, because that clears it', () => {
-  const { output, written } = terminal();
-  const view = new LiveView({ output, errors: output, hasColors: false, nodes, story: new Story() });
+  const screen = terminal();
+  const { written } = screen;
+  const view = viewOf(screen);
   view.say(['export KUBECONFIG=/k']);
   view.refresh(1_000);
   written();
-  output.emit('resize');
+  screen.output.emit('resize');
   expect(written()).toMatch(/KUBECONFIG.*[^]*node-1/);
 });

@@ -1,7 +1,9 @@
+import type { Buffer } from 'node:buffer';
 import { Writable } from 'node:stream';
-import type { OutputStream } from '../command-context.ts';
+import type { InputStream, OutputStream } from '../command-context.ts';
+import { printable } from './event-line.ts';
 import { liveFrame } from './live-frame.ts';
-import type { DrawnNode } from './live-frame.ts';
+import type { GroupWish } from './live-frame.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
 import type { UpView } from './up-view.ts';
@@ -9,9 +11,12 @@ import type { UpView } from './up-view.ts';
 export interface LiveViewOptions {
   readonly output: OutputStream;
   readonly errors: OutputStream;
+  /** Keys; undefined where nobody types. */
+  readonly input?: InputStream | undefined;
   readonly hasColors: boolean;
-  readonly nodes: readonly DrawnNode[];
   readonly story: Story;
+  /** The user wants to end it, by a key. */
+  readonly onQuit: () => void;
 }
 
 const hideCursor = '\u001b[?25l';
@@ -22,6 +27,9 @@ const endUpdate = '\u001b[?2026l';
 const eraseToEndOfLine = '\u001b[K';
 const eraseBelow = '\u001b[J';
 const keptEvents = 50;
+/** Groups passed over by one press of page down. */
+const page = 10;
+const keyHelp = '↑ ↓ scroll   / filter   q quit';
 
 /**
  * A picture that is redrawn in place, below what was said before. It is written over, line by line and only when it changed,
@@ -38,6 +46,10 @@ export class LiveView implements UpView {
   #nowMs = 0;
   #isOver = false;
   #isClosed = false;
+  #wish: GroupWish = { offset: 0, filter: '' };
+  /** What is typed belongs to the filter. */
+  #isTyping = false;
+  readonly #onKeys = (keys: Buffer | string): void => this.#pressed(String(keys));
   readonly #onResize = (): void => this.#redrawAll();
 
   constructor(options: LiveViewOptions) {
@@ -52,6 +64,8 @@ export class LiveView implements UpView {
     });
     output.write(hideCursor);
     output.on('resize', this.#onResize);
+    options.input?.setRawMode(true);
+    options.input?.on('data', this.#onKeys);
   }
 
   say(lines: readonly string[]): void {
@@ -60,13 +74,13 @@ export class LiveView implements UpView {
   }
 
   tell(events: readonly StoryEvent[]): void {
+    if (events.length > 0) this.#conclusion = [];
     this.#recent.push(...events);
     this.#recent.splice(0, this.#recent.length - keptEvents);
   }
 
   refresh(nowMs: number): void {
-    // The time stands still when the scenario is over, so that a quiet plane writes nothing.
-    if (!this.#isOver) this.#nowMs = nowMs;
+    this.#nowMs = nowMs;
     this.#draw(this.#frame());
   }
 
@@ -80,19 +94,59 @@ export class LiveView implements UpView {
     if (this.#isClosed) return;
     this.#draw(this.#frame());
     this.#isClosed = true;
-    this.#options.output.off('resize', this.#onResize);
-    this.#options.output.write(showCursor);
+    const { output, input } = this.#options;
+    output.off('resize', this.#onResize);
+    output.write(showCursor);
+    if (input === undefined) return;
+    input.off('data', this.#onKeys);
+    input.setRawMode(false);
+    input.pause();
+  }
+
+  #pressed(keys: string): void {
+    if (keys === '\u0003' || (keys === 'q' && !this.#isTyping)) {
+      this.#options.onQuit();
+      return;
+    }
+    if (this.#isTyping) this.#typed(keys);
+    else if (keys === '/') this.#isTyping = true;
+    else if (keys === '\u001b') this.#wish = { offset: 0, filter: '' };
+    else this.#scroll(steps.get(keys) ?? 0);
+    this.#draw(this.#frame());
+  }
+
+  #scroll(by: number): void {
+    const last = Math.max(0, this.#options.story.history.groups().length - 1);
+    this.#wish = { ...this.#wish, offset: Math.min(last, Math.max(0, this.#wish.offset + by)) };
+  }
+
+  #typed(keys: string): void {
+    const { filter } = this.#wish;
+    if (keys === '\r' || keys === '\n') this.#isTyping = false;
+    else if (keys === '\u001b') {
+      this.#isTyping = false;
+      this.#wish = { offset: 0, filter: '' };
+    } else if (keys === '\u007f' || keys === '\b')
+      this.#wish = { offset: 0, filter: [...filter].slice(0, -1).join('') };
+    else if (!keys.startsWith('\u001b')) this.#wish = { offset: 0, filter: filter + printable(keys) };
   }
 
   #frame(): readonly string[] {
-    const { output, hasColors, nodes, story } = this.#options;
+    const { output, input, hasColors, story } = this.#options;
     const { columns = 80, rows = 24 } = output;
     const lines = liveFrame({
       nowMs: this.#nowMs,
-      nodes,
       story,
       recent: this.#recent,
+      isOver: this.#isOver,
       conclusion: this.#conclusion,
+      wish: this.#wish,
+      keys:
+        input === undefined
+          ? ''
+          : this.#isTyping
+            ? `filter: ${this.#wish.filter}▏   Enter keeps it, Esc shows all`
+            : keyHelp,
       columns,
       rows,
     });
@@ -131,6 +185,18 @@ export class LiveView implements UpView {
     this.#draw(this.#frame());
   }
 }
+
+/** Key -> how many groups it goes on */
+const steps: ReadonlyMap<string, number> = new Map([
+  ['\u001b[A', -1],
+  ['\u001bOA', -1],
+  ['k', -1],
+  ['\u001b[B', 1],
+  ['\u001bOB', 1],
+  ['j', 1],
+  ['\u001b[5~', -page],
+  ['\u001b[6~', page],
+]);
 
 function upBy(lines: number): string {
   return lines === 0 ? '\r' : `\u001b[${lines}A\r`;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { observeGroup, observePod, shownName } from './observed.ts';
+import { observeGroup, observeNode, observePod, shownName } from './observed.ts';
 
 it('reads what is shown of a pod', () => {
   const pod = {
@@ -9,7 +9,10 @@ it('reads what is shown of a pod', () => {
       name: 'a',
       labels: { 'scheduling.x-k8s.io/pod-group': 'red' },
     },
-    spec: { nodeName: '', containers: [{ resources: { requests: { cpu: '1500m' } } }] },
+    spec: {
+      nodeName: '',
+      containers: [{ resources: { requests: { cpu: '1500m', memory: '1Gi', 'nvidia.com/gpu': '2' } } }],
+    },
     status: {
       phase: 'Pending',
       conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' }],
@@ -25,8 +28,14 @@ it('reads what is shown of a pod', () => {
     phase: 'Pending',
     verdict: 'no room',
     failure: undefined,
-    milliCpu: 1_500,
+    requests: { cpu: 1_500, 'nvidia.com/gpu': 2 },
   });
+});
+
+it('reads what is shown of a node', () => {
+  const node = { metadata: { name: 'a' }, status: { allocatable: { cpu: '2', memory: '8Gi', 'nvidia.com/gpu': '8' } } };
+  expect(observeNode(node)).toEqual({ name: 'a', allocatable: { cpu: 2_000, 'nvidia.com/gpu': 8 } });
+  expect(observeNode({})).toEqual({ name: '', allocatable: {} });
 });
 
 it('says why a pod failed', () => {
@@ -38,7 +47,7 @@ it('says why a pod failed', () => {
 
 it('makes do with objects of which much is missing or wrong', () => {
   const pod = { spec: { containers: [{ resources: { requests: { cpu: 'much' } } }] }, status: { phase: 'Odd' } };
-  expect(observePod(pod)).toMatchObject({ milliCpu: 0, phase: 'Unknown', group: undefined });
+  expect(observePod(pod)).toMatchObject({ requests: {}, phase: 'Unknown', group: undefined });
   expect(observePod({})).toMatchObject({ key: '/', phase: 'Pending' });
   expect(observeGroup({ metadata: { namespace: 'default', name: 'red' } }).minMember).toBe(1);
 });

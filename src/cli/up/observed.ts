@@ -2,7 +2,10 @@ import { podGroupNameOf } from '../../api/pod-group-membership.ts';
 import { defaultMinMember } from '../../api/pod-group.ts';
 import { podRequests } from '../../api/pod-requests.ts';
 import type { RawRequestSpec } from '../../api/pod-requests.ts';
-import { cpuId, ResourceNames } from '../../api/resource-names.ts';
+import { readResources } from '../../api/resource-list.ts';
+import type { RawResources } from '../../api/resource-list.ts';
+import { ResourceNames } from '../../api/resource-names.ts';
+import type { ResourceId } from '../../api/resource-names.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -21,8 +24,17 @@ export interface ObservedPod {
   readonly verdict: string | undefined;
   /** Why it failed; undefined unless it did. */
   readonly failure: string | undefined;
-  /** What it requests. */
-  readonly milliCpu: number;
+  /** What it requests, of cpu and of extended resources such as nvidia.com/gpu. */
+  readonly requests: Amounts;
+}
+
+/** Resource name -> amount: cpu in millicores, extended resources in units; nothing else. */
+export type Amounts = Readonly<Record<string, number>>;
+
+/** What `tutti up` shows of a node. */
+export interface ObservedNode {
+  readonly name: string;
+  readonly allocatable: Amounts;
 }
 
 /** What `tutti up` shows and judges of a PodGroup. */
@@ -58,6 +70,10 @@ interface RawGroup extends RawObject {
   readonly spec?: { readonly minMember?: number };
 }
 
+interface RawNode extends RawObject {
+  readonly status?: { readonly allocatable?: RawResources };
+}
+
 const phases = new Set<string>(['Pending', 'Running', 'Succeeded', 'Failed']);
 
 /** Reads a pod; takes the JSON of a watch and the typed object of a list alike. Never throws for what a server may send. */
@@ -77,7 +93,7 @@ export function observePod(object: unknown): ObservedPod {
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
     verdict: nonEmpty(unscheduled?.message),
     failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || 'failed' : undefined,
-    milliCpu: milliCpuOf(pod.spec ?? {}),
+    requests: readAmounts((names) => podRequests(pod.spec ?? {}, names).sum),
   };
 }
 
@@ -93,6 +109,13 @@ export function observeGroup(object: unknown): ObservedGroup {
   };
 }
 
+/** Reads a node, as `observePod` a pod. */
+export function observeNode(object: unknown): ObservedNode {
+  const { metadata, status } = object as RawNode;
+  const allocatable = readAmounts((names) => readResources(status?.allocatable ?? {}, names));
+  return { name: metadata?.name ?? '', allocatable };
+}
+
 export function isFinished({ phase }: Pick<ObservedPod, 'phase'>): boolean {
   return phase === 'Succeeded' || phase === 'Failed';
 }
@@ -106,10 +129,13 @@ function nonEmpty(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }
 
-function milliCpuOf(spec: RawRequestSpec): number {
+/** None where something is no quantity: the server should have refused it, and a view is no place to say so. */
+function readAmounts(read: (names: ResourceNames) => ReadonlyMap<ResourceId, number>): Amounts {
+  const names = new ResourceNames();
   try {
-    return podRequests(spec, new ResourceNames()).sum.get(cpuId) ?? 0;
+    const amounts = [...read(names)].map(([id, amount]) => [names.nameOf(id), amount] as const);
+    return Object.fromEntries(amounts.filter(([name]) => name === 'cpu' || name.includes('/')));
   } catch {
-    return 0; // not a quantity: the server should have refused it, and a view is no place to say so
+    return {};
   }
 }

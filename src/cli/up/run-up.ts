@@ -1,4 +1,3 @@
-import { parseQuantity, quantityToMilli } from '../../api/quantity.ts';
 import type { Timer } from '../../base/clock.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import { KubeClient } from '../../client/kube-client.ts';
@@ -69,7 +68,7 @@ class UpSession {
   readonly #context: CommandContext;
   readonly #startedMs: number;
   readonly #nodes: UpPlaneOptions['nodes'];
-  readonly #story = new Story();
+  readonly #story = new Story(() => this.#plane?.areNodesMoving() ?? true);
   readonly #view: UpView;
   readonly #logger: Logger;
   #plane: RunningPlane | undefined;
@@ -139,6 +138,7 @@ class UpSession {
     const size = `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with ${nodeCpu} CPU and ${nodeMemory} each`;
     this.#view.say([
       `control plane at ${url}, ${size}${naive ? ', gang scheduling off (--naive)' : ''}`,
+      'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here',
       `export KUBECONFIG=${kubeconfigPath}`,
       '',
     ]);
@@ -218,18 +218,16 @@ class UpSession {
   }
 
   #createView(): UpView {
-    const { stdout, stderr, environment } = this.#context;
+    const { stdout, stderr, keyboard, environment, interruption } = this.#context;
     if (stdout.isTTY !== true || environment.TERM === 'dumb') return new PlainView(stdout, stderr);
     return new LiveView({
       output: stdout,
       errors: stderr,
+      input: keyboard,
       // no-color.org: any value but the empty one switches colours off.
       hasColors: !environment.NO_COLOR,
-      nodes: this.#nodes.map(({ name, allocatable }) => ({
-        name,
-        milliCpu: quantityToMilli(parseQuantity(allocatable.cpu)),
-      })),
       story: this.#story,
+      onQuit: () => interruption.interrupt('SIGINT'),
     });
   }
 }

@@ -5,7 +5,7 @@ import type { Story } from './story.ts';
 export type ScenarioEnd =
   | { readonly kind: 'finished' }
   | { readonly kind: 'deadlock'; readonly deadlock: Deadlock }
-  /** Nothing has changed for a while. */
+  /** Nothing has changed for a while, and nothing will by itself. */
   | { readonly kind: 'quiet' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'interrupted' };
@@ -20,13 +20,11 @@ export interface ScenarioInput {
   readonly timeoutMs: number;
 }
 
-export const quietAfterMs = 10_000;
-
 /** Whether the scenario has ended by now; undefined while it goes on. Pods that were deleted count as finished. */
 export function scenarioEnd({ story, nowMs, appliedMs, pods, timeoutMs }: ScenarioInput): ScenarioEnd | undefined {
   if (pods.length > 0 && pods.every((key) => story.isOver(key))) return { kind: 'finished' };
-  const deadlock = story.history.deadlock(nowMs);
+  const deadlock = story.deadlock(nowMs);
   if (deadlock !== undefined) return { kind: 'deadlock', deadlock };
-  if (nowMs - Math.max(story.lastChangeMs, appliedMs) >= quietAfterMs) return { kind: 'quiet' };
+  if (story.isQuiet(nowMs, appliedMs)) return { kind: 'quiet' };
   return nowMs >= timeoutMs ? { kind: 'timeout' } : undefined;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
-import { groupOf, podOf } from './testing/observed-objects.ts';
+import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
 
 function kindsOf(events: readonly StoryEvent[]): string[] {
   return events.map(({ kind }) => kind);
@@ -73,6 +73,31 @@ describe('a story', () => {
     expect(kindsOf(story.tick(4_999))).toEqual([]);
     expect(kindsOf(story.tick(5_000))).toEqual(['deadlock']);
     expect(kindsOf(story.tick(5_100))).toEqual([]);
+  });
+
+  it('forgets the verdict of a group that is deleted or made again, and tells that of the new one', () => {
+    const story = new Story();
+    const verdictIs = (uid: string): void => {
+      story.change(0, { kind: 'group', group: { ...groupOf('red', 3), uid } });
+      story.change(0, { kind: 'pod', pod: podOf('red-0', { verdict: 'full', uid: `${uid}-0` }) });
+    };
+    verdictIs('first');
+    expect(kindsOf(story.tick(1_000))).toEqual(['waits']);
+    verdictIs('second');
+    expect(kindsOf(story.tick(2_000))).toEqual(['waits']);
+    story.change(2_000, { kind: 'pod-gone', key: 'default/red-0' });
+    expect(kindsOf(story.change(2_000, { kind: 'group-gone', key: 'default/red' }))).toEqual(['group-deleted']);
+    expect(story.groupVerdict('default/red')).toBeUndefined();
+    expect(story.history.groups()).toEqual([]);
+  });
+
+  it('does not take what a node says of itself for a change', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('red', 3) });
+    story.change(9_000, { kind: 'node', node: nodeOf('node-10') });
+    story.change(9_000, { kind: 'node', node: nodeOf('node-9') });
+    expect(story.nodes().map(({ name }) => name)).toEqual(['node-9', 'node-10']);
+    expect(story.isQuiet(10_000, 0)).toBe(true);
   });
 
   it('takes a pod with another uid for a deletion and a new pod', () => {

@@ -1,14 +1,16 @@
 import { partialGraceMs, GangHistory } from './gang-history.ts';
 import type { Deadlock, GangRecord } from './gang-history.ts';
 import { isFinished } from './observed.ts';
-import type { ObservedGroup, ObservedPod } from './observed.ts';
+import type { ObservedGroup, ObservedNode, ObservedPod } from './observed.ts';
 
 /** One change of what a watch shows. */
 export type ClusterChange =
   | { readonly kind: 'pod'; readonly pod: ObservedPod }
   | { readonly kind: 'pod-gone'; readonly key: string }
   | { readonly kind: 'group'; readonly group: ObservedGroup }
-  | { readonly kind: 'group-gone'; readonly key: string };
+  | { readonly kind: 'group-gone'; readonly key: string }
+  | { readonly kind: 'node'; readonly node: ObservedNode }
+  | { readonly kind: 'node-gone'; readonly name: string };
 
 /** Something that happened, told once. `group` is the key of the pod's group, if it names one. */
 export type StoryEvent = { readonly atMs: number } & (
@@ -37,6 +39,8 @@ export type StoryEvent = { readonly atMs: number } & (
 
 /** While the pods of a group are being created its verdict changes with each; only one that stays so long is told. */
 const verdictSettlesMs = 250;
+/** So long without a change, and with none to come, is the end. */
+export const quietAfterMs = 10_000;
 
 interface StandingVerdict {
   readonly pod: string | undefined;
@@ -50,6 +54,7 @@ interface StandingVerdict {
  * second; it answers what there is to tell. It keeps what it has seen, for views to draw.
  */
 export class Story {
+  readonly #isMoving: () => boolean;
   readonly history = new GangHistory();
   /** Pod key -> the pod, as last seen */
   readonly #pods = new Map<string, ObservedPod>();
@@ -59,6 +64,8 @@ export class Story {
   readonly #groups = new Map<string, ObservedGroup>();
   /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
   readonly #verdicts = new Map<string, StandingVerdict>();
+  /** Name -> the node, as last seen */
+  readonly #nodes = new Map<string, ObservedNode>();
   /** Verdicts told: subject, a line break, text */
   readonly #told = new Set<string>();
   /** Groups whose stretch of being partial has been told; cleared when it ends. */
@@ -66,13 +73,18 @@ export class Story {
   #deadlockTold = false;
   #lastChangeMs = -Infinity;
 
-  /** When the last change came; -Infinity before the first. */
-  get lastChangeMs(): number {
-    return this.#lastChangeMs;
+  /** `isMoving`: something will become of a pod on a node by itself, and may make room. Default: never, after what the watch shows. */
+  constructor(isMoving: () => boolean = () => false) {
+    this.#isMoving = isMoving;
   }
 
   pods(): readonly ObservedPod[] {
     return [...this.#pods.values()];
+  }
+
+  /** In the order of their names, numbers in them by their size. */
+  nodes(): readonly ObservedNode[] {
+    return [...this.#nodes.values()].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   }
 
   /** Whether a pod was seen and has finished or gone. */
@@ -81,14 +93,31 @@ export class Story {
     return pod === undefined ? this.#gone.has(podKey) : isFinished(pod);
   }
 
+  /** For so long nothing has changed, and nothing will by itself. */
+  isQuiet(nowMs: number, sinceMs: number): boolean {
+    return nowMs - Math.max(this.#lastChangeMs, sinceMs) >= quietAfterMs && !this.#isMoving();
+  }
+
+  /** Groups that wait for what each other has, for ever: nobody on a node will end by itself. */
+  deadlock(nowMs: number): Deadlock | undefined {
+    return this.#isMoving() ? undefined : this.history.deadlock(nowMs);
+  }
+
   /** The latest verdict of a group that is not whole. */
   groupVerdict(group: string): string | undefined {
     return this.#verdicts.get(`group ${group}`)?.text;
   }
 
   change(atMs: number, change: ClusterChange): readonly StoryEvent[] {
+    if (change.kind === 'node') {
+      this.#nodes.set(change.node.name, change.node);
+      return [];
+    }
     this.#lastChangeMs = atMs;
     switch (change.kind) {
+      case 'node-gone':
+        this.#nodes.delete(change.name);
+        return [];
       case 'pod':
         return this.#podSeen(atMs, change.pod);
       case 'pod-gone':
@@ -96,7 +125,7 @@ export class Story {
       case 'group':
         return this.#groupSeen(atMs, change.group);
       case 'group-gone':
-        return this.#groups.delete(change.key) ? [{ atMs, kind: 'group-deleted', group: change.key }] : [];
+        return this.#groupGone(atMs, change.key);
     }
   }
 
@@ -132,13 +161,28 @@ export class Story {
     if (pod === undefined) return [];
     this.#pods.delete(key);
     this.#gone.add(key);
-    if (pod.group === undefined) this.#verdicts.delete(`pod ${key}`);
+    if (pod.group === undefined) this.#forgetVerdict(`pod ${key}`);
     const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
     return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];
   }
 
+  #groupGone(atMs: number, key: string): StoryEvent[] {
+    if (!this.#groups.delete(key)) return [];
+    this.history.groupGone(atMs, key);
+    this.#forgetVerdict(`group ${key}`);
+    return [{ atMs, kind: 'group-deleted', group: key }];
+  }
+
+  /** It may be told again of another of that name. */
+  #forgetVerdict(subject: string): void {
+    this.#verdicts.delete(subject);
+    for (const telling of this.#told) if (telling.startsWith(`${subject}\n`)) this.#told.delete(telling);
+  }
+
   #groupSeen(atMs: number, group: ObservedGroup): StoryEvent[] {
-    const isNew = this.#groups.get(group.key)?.uid !== group.uid;
+    const before = this.#groups.get(group.key);
+    const isNew = before?.uid !== group.uid;
+    if (isNew && before !== undefined) this.#forgetVerdict(`group ${group.key}`);
     this.#groups.set(group.key, group);
     const told = this.#withHistory(atMs, group.key, () => this.history.groupSeen(atMs, group));
     if (!isNew) return told;
@@ -192,7 +236,7 @@ export class Story {
   }
 
   #deadlock(nowMs: number): StoryEvent[] {
-    const deadlock = this.history.deadlock(nowMs);
+    const deadlock = this.deadlock(nowMs);
     const isNew = deadlock !== undefined && !this.#deadlockTold;
     this.#deadlockTold = deadlock !== undefined;
     return isNew ? [{ atMs: nowMs, kind: 'deadlock', deadlock }] : [];

@@ -68,6 +68,21 @@ describe('the summary', () => {
     expect(lines[0]).toBe('red    waits    never started: red-0 asks for 9 CPU');
   });
 
+  it('exits 4 when a group or a pod of none has failed, not when enough have succeeded', () => {
+    const failed = { ...finished, phase: 'Failed' } as const;
+    const exitCode = (...phases: (typeof failed | typeof finished)[]): number => {
+      const story = storyOf('red');
+      phases.forEach((phase, index) => move(story, 500, phase, `red-${index}`));
+      return summarize(story, { kind: 'finished' }, 1_000).exitCode;
+    };
+    expect(exitCode(failed, failed)).toBe(4);
+    expect(exitCode(finished, failed)).toBe(4);
+    expect(exitCode(finished, finished, failed)).toBe(0);
+    const story = new Story();
+    story.change(500, { kind: 'pod', pod: podOf('lone', { ...failed, group: undefined }) });
+    expect(summarize(story, { kind: 'finished' }, 1_000).exitCode).toBe(4);
+  });
+
   it('exits 4 when the time ran out, though all had started', () => {
     const story = storyOf('red');
     move(story, 500, bound, 'red-0', 'red-1');
@@ -95,6 +110,20 @@ describe('the end of a scenario', () => {
     move(story, 5_000, bound, 'red-0', 'red-1');
     expect(look(story, 14_999)).toBeUndefined();
     expect(look(story, 15_000)).toBe('quiet');
+  });
+
+  it('does not come while somebody on a node will end by itself, however long nothing changes, nor does a deadlock', () => {
+    let isMoving = true;
+    const story = new Story(() => isMoving);
+    for (const name of ['red', 'blue']) {
+      story.change(0, { kind: 'group', group: groupOf(name, 2) });
+      move(story, 5_000, bound, `${name}-0`);
+    }
+    expect(look(story, 60_000)).toBeUndefined();
+    expect(story.tick(60_000).map(({ kind }) => kind)).not.toContain('deadlock');
+    isMoving = false;
+    expect(look(story, 60_000)).toBe('deadlock');
+    expect(story.tick(60_000).map(({ kind }) => kind)).toContain('deadlock');
   });
 
   it('comes when the time is up, however much goes on', () => {

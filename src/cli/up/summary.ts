@@ -2,8 +2,8 @@ import { exitCodes } from '../exit-codes.ts';
 import { deadlockDetail, doneDetail, leastGroupWidth, printable, seconds } from './event-line.ts';
 import type { GangRecord, PartialStart } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
-import { quietAfterMs } from './scenario.ts';
 import type { ScenarioEnd } from './scenario.ts';
+import { quietAfterMs } from './story.ts';
 import type { Story } from './story.ts';
 
 export interface Summary {
@@ -56,7 +56,7 @@ function endLine(end: ScenarioEnd, endMs: number): string {
     case 'deadlock':
       return `deadlock: ${deadlockDetail(end.deadlock)}`;
     case 'quiet':
-      return `ended after ${seconds(endMs)}: nothing changed for ${quietAfterMs / 1_000} s`;
+      return `ended after ${seconds(endMs)}: nothing changed for ${quietAfterMs / 1_000} s, and nothing would by itself`;
     case 'timeout':
       return `ended after ${seconds(endMs)}: the time of --timeout is up`;
     case 'interrupted':
@@ -67,5 +67,15 @@ function endLine(end: ScenarioEnd, endMs: number): string {
 function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly PartialStart[]): number {
   if (partialStarts.length > 0 || end.kind === 'deadlock') return exitCodes.partialStart;
   const hasAllStarted = story.pods().every((pod) => pod.nodeName !== undefined || isFinished(pod));
-  return end.kind === 'timeout' || !hasAllStarted ? exitCodes.incomplete : exitCodes.ok;
+  return end.kind === 'timeout' || !hasAllStarted || hasFailed(story) ? exitCodes.incomplete : exitCodes.ok;
+}
+
+/** A group that is over without the successes that it needs, or a pod without a group that has failed. */
+function hasFailed(story: Story): boolean {
+  const groups = story.history.groups();
+  return (
+    groups.some(({ members, succeeded, failed, minMember = 1 }) => {
+      return failed > 0 && succeeded + failed === members && succeeded < minMember;
+    }) || story.pods().some(({ group, phase }) => group === undefined && phase === 'Failed')
+  );
 }

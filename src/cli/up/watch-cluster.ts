@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { createTypedApi } from '../../client/http-library.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
-import { observeGroup, observePod } from './observed.ts';
+import { observeGroup, observeNode, observePod } from './observed.ts';
 import type { ClusterChange } from './story.ts';
 
 export interface ClusterWatchOptions {
@@ -28,7 +28,7 @@ export interface ClusterWatch {
 const restartBackoff = { initialMs: 250, maxMs: 30_000 };
 
 /**
- * Watches pods and PodGroups with client-node's own informers, as any tool of a user would. Resolves when what is there has been
+ * Watches nodes, pods and PodGroups with client-node's own informers, as any tool of a user would. Resolves when what is there has been
  * reported and the watches are on their way.
  */
 export async function watchCluster(options: ClusterWatchOptions): Promise<ClusterWatch> {
@@ -42,6 +42,10 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
   onEach(pods, (pod) => onChange({ kind: 'pod', pod: observePod(pod) }));
   pods.on('delete', (pod) => onChange({ kind: 'pod-gone', key: observePod(pod).key }));
 
+  const nodes = makeInformer(config, '/api/v1/nodes', () => core.listNode());
+  onEach(nodes, (node) => onChange({ kind: 'node', node: observeNode(node) }));
+  nodes.on('delete', (node) => onChange({ kind: 'node-gone', name: observeNode(node).name }));
+
   const custom = await createTypedApi(CustomObjectsApi, options.client);
   const { group, version, plural } = podGroupResource;
   const groups = makeInformer(
@@ -52,7 +56,11 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
   onEach(groups, (object) => onChange({ kind: 'group', group: observeGroup(object) }));
   groups.on('delete', (object) => onChange({ kind: 'group-gone', key: observeGroup(object).key }));
 
-  const running = [new RestartedInformer('podgroups', groups, options), new RestartedInformer('pods', pods, options)];
+  const running = [
+    new RestartedInformer('nodes', nodes, options),
+    new RestartedInformer('podgroups', groups, options),
+    new RestartedInformer('pods', pods, options),
+  ];
   await Promise.all(running.map((informer) => informer.start()));
   return {
     async stop() {

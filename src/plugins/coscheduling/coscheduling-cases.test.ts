@@ -113,7 +113,7 @@ describe('PreFilter', () => {
   it('F10 refuses when the cluster has less than minResources free, and says how much', () => {
     const groups = [{ name: 'pg1', minMember: 2, minResources: { cpu: 10 } }];
     expect(new Case(groups).pods(pg1, pg1, pg1).preFilter()).toMatchObject(
-      refusal(/asks for 10000 of cpu in minResources, but only 8000 are free in the whole cluster/),
+      refusal(/ask for 10 of cpu, but only 8 is free in the whole cluster/),
     );
   });
 });

@@ -228,19 +228,17 @@ describe('minResources', () => {
 
   it('are not asked for again for members that have succeeded in a group that has started', () => {
     expect(refusal([succeeded, gone, runs], [{ cpu: 2 }])).toBeUndefined();
-    expect(refusal([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(
-      /asks for 3000 of cpu in minResources, but only 2000/,
-    );
+    expect(refusal([succeeded, gone, runs], [{ cpu: 3 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
   });
 
   it('are asked for in the place of members that failed', () => {
     expect(refusal([gone, gone, runs], [{ cpu: 1 }])).toBeUndefined();
-    expect(refusal([gone, gone, runs], [{ cpu: 2 }])).toMatch(/asks for 3000 of cpu in minResources, but only 2000/);
+    expect(refusal([gone, gone, runs], [{ cpu: 2 }])).toMatch(/ask for 3 of cpu, but only 2 is free/);
   });
 
   it('are not covered by room that a member which is leaving, or runs for a former group, still takes', () => {
-    expect(refusal([gone, runs, { ...runs, deleting: true }], [{ cpu: 2 }])).toMatch(/but only 1000/);
+    expect(refusal([gone, runs, { ...runs, deleting: true }], [{ cpu: 2 }])).toMatch(/but only 1 is free/);
     const former = { group: 'red', cpu: 1, annotations: { [planAnnotations.groupUid]: 'former' } };
-    expect(refusal([gone, gone, runs], [former, { cpu: 1 }])).toMatch(/but only 2000/);
+    expect(refusal([gone, gone, runs], [former, { cpu: 1 }])).toMatch(/but only 2 is free/);
   });
 });

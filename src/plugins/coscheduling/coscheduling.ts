@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import { formatAmount } from '../../api/format-amount.ts';
 import { podsId } from '../../api/resource-names.ts';
 import type { ResourceList } from '../../api/resource-list.ts';
 import type { GangSpec, GangView } from '../../cluster/gang.ts';
@@ -106,7 +107,7 @@ export class Coscheduling implements Plugin {
     return wave;
   }
 
-  #checkRoom(gang: GangView, { minResources, minMember, key }: GangSpec): Status | undefined {
+  #checkRoom(gang: GangView, { minResources, minMember }: GangSpec): Status | undefined {
     if (minResources === undefined || gang.missing === 0) return undefined;
     const { cluster } = this.#handle;
     // The total is for the quorum: what its part that counts already has, or has had, is not asked for again.
@@ -116,8 +117,8 @@ export class Coscheduling implements Plugin {
     const resource = cluster.resources.nameOf(shortfall.id);
     return new Status(
       shortfall.isForGood ? 'UnschedulableAndUnresolvable' : 'Unschedulable',
-      `PodGroup ${key} asks for ${shortfall.needed} of ${resource} in minResources, but only ${shortfall.free} are free ` +
-        `in the whole cluster (cpu counts in millicores, memory in bytes)`,
+      `its minResources ask for ${formatAmount(resource, shortfall.needed)} of ${resource}, ` +
+        `but only ${formatAmount(resource, shortfall.free)} is free in the whole cluster`,
       pluginName,
     );
   }

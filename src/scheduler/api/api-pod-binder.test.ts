@@ -23,7 +23,7 @@ import { BoundElsewhereError } from './bind-read-back.ts';
  * What happens to one call: it is answered; the connection is lost before or after it is carried out; it is never answered;
  * its answer is cut short; or the server answers with a status instead of carrying it out.
  */
-type Fate = 'answered' | 'lostBefore' | 'lostAfter' | 'silent' | 'cutShort' | 403 | 429 | 500 | 503;
+type Fate = 'answered' | 'lostBefore' | 'lostAfter' | 'silent' | 'cutShort' | 403 | 409 | 429 | 500 | 503;
 
 const binding: PodBinding = {
   namespace: 'default',
@@ -217,6 +217,12 @@ describe('binding a pod', () => {
     expect(await ended).toEqual(new Error('stopping'));
   });
 
+  it('looks again after a conflict that it cannot explain, also when it could not look before', async () => {
+    const pod = new OnePod([500, 403, 409]);
+    expect(await bind(pod)).toBeUndefined();
+    expect([pod.nodeName, pod.calls]).toEqual(['a', ['POST', 'GET', 'POST', 'GET', 'POST']]);
+  });
+
   it('never gives up a pod that may be bound, when nobody is allowed to look at it', async () => {
     const fate = fc.constantFrom<Fate>('lostBefore', 'lostAfter', 'silent', 'cutShort', 429, 500, 503, 403);
     await fc.assert(
@@ -241,7 +247,7 @@ describe('binding a pod', () => {
   });
 
   it('is never reported done when it is not, nor done elsewhere when it is free, whatever happens on the line', async () => {
-    const fate = fc.constantFrom<Fate>('answered', 'lostBefore', 'lostAfter', 'silent', 'cutShort', 429, 500, 503);
+    const fate = fc.constantFrom<Fate>('answered', 'lostBefore', 'lostAfter', 'silent', 'cutShort', 409, 429, 500, 503);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fate, { maxLength: 6, size: 'max' }),
@@ -253,7 +259,8 @@ describe('binding a pod', () => {
           if (error === undefined) expect(pod.nodeName).toBe('a');
           else if (error instanceof BoundElsewhereError) expect(pod.nodeName).toBe('b');
           else {
-            const causes = [ConnectionError, TimeoutError, ServerError, TooManyRequestsError, MalformedAnswerError];
+            const ofLine = [ConnectionError, TimeoutError, MalformedAnswerError];
+            const causes = [...ofLine, ConflictError, ServerError, TooManyRequestsError];
             expect(causes.filter((cause) => error instanceof cause)).toHaveLength(1);
             // Bound after all: only when looking was in vain too.
             if (pod.nodeName === 'a') expect(pod.calls.at(-1)).toBe('GET');

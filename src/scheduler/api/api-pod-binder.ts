@@ -127,8 +127,6 @@ export class ApiPodBinder implements PodBinder {
         if (signal.aborted || error instanceof NotLeadingError) throw error;
         const failure = bindFailureOf(error);
         if (failure === 'gone') throw error;
-        // It is on a node, or another pod by now: the watch shows which.
-        if (failure === 'conflict' && isUnread) return;
         if (failure === 'lost') lostUntil = Math.max(lostUntil, (sentAt ?? clock.monotonic()) + bindCallTimeoutMs);
         const isLost = lostUntil > clock.monotonic();
         const isLast = failure === 'refused' || attempt >= (isLost ? attemptsInDoubt : attempts);
@@ -139,6 +137,8 @@ export class ApiPodBinder implements PodBinder {
           const isBound = isLast ? await this.#lookWhenDead(look, lostUntil, signal) : await look();
           if (isBound === true) return;
           if (isBound === false) isUnread = false;
+          // It is on a node, or another pod by now: the watch shows which. Not at the first time, which a proxy may have made up.
+          if (isBound === undefined && failure === 'conflict' && isUnread && isLast) return;
           if (isBound === undefined) isUnread ||= isLost || failure === 'lost' || failure === 'unclear';
           if (isLast && !isUnread) throw error;
         }

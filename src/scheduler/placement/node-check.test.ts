@@ -10,6 +10,9 @@ import { openOneANode } from './testing/one-a-node.ts';
 import { pictureWith } from './testing/planning.ts';
 
 describe('the check of a placement', () => {
+  /** picture -> its generation when members were last placed */
+  const plannedAt = new WeakMap<Picture, number>();
+
   /** Plans and assumes the members, and answers their placements. */
   function placed(picture: Picture, members: readonly Pod[]): readonly Placement[] {
     const transaction = picture.cluster.begin();
@@ -18,12 +21,16 @@ describe('the check of a placement', () => {
       transaction,
     );
     transaction.commit();
+    plannedAt.set(picture, picture.cluster.generation);
     return placements;
   }
 
   function check(picture: Picture, placement: Placement): string | undefined {
     const before = picture.rooms();
-    const status = new NodeCheck(picture.cluster).stillFits(picture.profile, placement);
+    const nodeCheck = new NodeCheck(picture.cluster);
+    const status = nodeCheck.stillFits(picture.profile, placement);
+    // To know since when makes no difference to the answer.
+    expect(nodeCheck.stillFits(picture.profile, placement, plannedAt.get(picture))?.message).toBe(status?.message);
     expect(picture.rooms()).toEqual(before);
     return status?.message;
   }
@@ -47,6 +54,24 @@ describe('the check of a placement', () => {
     expect(check(picture, placement!)).toMatch(/untolerated taint/);
     picture.cluster.removeNode('a');
     expect(new NodeCheck(picture.cluster).stillFits(picture.profile, placement!)?.message).toBe('node a is gone');
+  });
+
+  it('asks no Filter about a node that has not changed since, however much others have', () => {
+    const picture = pictureWith();
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 2 });
+    const [placement] = placed(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    const since = picture.cluster.generation;
+    const isOther = placement!.nodeName === 'a' ? 'b' : 'a';
+    picture.pod({ name: 'late', cpu: 2, nodeName: isOther });
+    const filters = (): number =>
+      [...picture.profile.calls()].filter(({ point }) => point === 'Filter').reduce((sum, { calls }) => sum + calls, 0);
+    const before = filters();
+    expect(new NodeCheck(picture.cluster).stillFits(picture.profile, placement!, since)).toBeUndefined();
+    expect(filters()).toBe(before);
+    picture.pod({ name: 'there', cpu: 2, nodeName: placement!.nodeName });
+    expect(new NodeCheck(picture.cluster).stillFits(picture.profile, placement!, since)?.message).toBe(
+      'Insufficient cpu',
+    );
   });
 
   it('refuses a pod that is no longer assumed', () => {
@@ -156,6 +181,7 @@ describe('the check of a placement', () => {
     picture.node({ name: 'a', cpu: 2 });
     const [placement] = placed(picture, picture.pods(1, { name: 'w', cpu: 1 }));
     isBroken = true;
+    picture.node({ name: 'a', cpu: 3 });
     expect(check(picture, placement!)).toBe('Broken failed in Filter: a bug');
   });
 });

@@ -19,15 +19,16 @@ export class NodeCheck {
 
   /**
    * Does an assumed placement still pass Filter, its own room left aside? Plugins that read other nodes are asked PreFilter
-   * first. Undefined: yes. Otherwise why not, also when the pod
-   * is no longer assumed or the node gone.
+   * first. Undefined: yes. Otherwise why not, also when the pod is no longer assumed or the node gone. `since`: as of that generation of the
+   * cluster it did, so nobody need look at a node that has not changed; absent: that is not known.
    */
-  stillFits(profile: Profile, { pod, nodeName, state }: Placement): Status | undefined {
+  stillFits(profile: Profile, { pod, nodeName, state }: Placement, since = -1): Status | undefined {
     if (!this.#cluster.isAssumed(pod.uid)) {
       return new Status('Unschedulable', `pod ${pod.key} was deleted or bound elsewhere`);
     }
     const node = this.#cluster.node(nodeName);
     if (node?.pods.has(pod.uid) !== true) return new Status('Unschedulable', `node ${nodeName} is gone`);
+    if (node.generation <= since && profile.skipOthers(pod)) return undefined;
     // Nothing is changed in it; while it is open nobody can make another plan on what is not so.
     const transaction = this.#cluster.begin();
     const { pods, before } = node.takeOff([pod]);

@@ -12,6 +12,7 @@ interface Plan {
   readonly changesFrom: number;
   /** uids of members for which a Binding was sent, by whatever plan, or that were bound when it began. */
   readonly members: Set<string>;
+  readonly calls: Call[];
 }
 
 /** Bindings of a plan go out together, unless a rate limit or a connection keeps some: that long at most. */
@@ -57,6 +58,7 @@ export class QuorumChecker implements Checker {
     const quorum = Number(metadata.annotations['tutti.dev/quorum']);
     const plan = this.#plans.get(planId) ?? this.#begin(planId, call, group.name, quorum);
     plan.members.add(uid);
+    plan.calls.push(call);
   }
 
   /** What is wrong with a Binding by one view of the store; undefined: nothing. */
@@ -110,14 +112,18 @@ export class QuorumChecker implements Checker {
       begunAt: sentAt,
       changesFrom: record.changes.length,
       members: new Set(counted.map(({ uid }) => uid)),
+      calls: [],
     };
     this.#plans.set(id, plan);
     return plan;
   }
 
-  #look(id: string, { process, group, quorum, begunAt, changesFrom, members }: Plan): void {
+  #look(id: string, { process, group, quorum, begunAt, changesFrom, members, calls }: Plan): void {
     const { record } = this.#evidence;
     if (members.size >= quorum) return;
+    // The others, which waited for their turn, could not make a quorum any more.
+    if (calls.some(({ status }) => status !== undefined && status >= 400))
+      return this.#evidence.excused('a plan is not whole: a Binding of it was refused');
     // Whoever is gone, or was not there for a while, could not go on.
     if (!process.isAlive || process.wasPaused)
       return this.#evidence.excused('a plan is not whole: its process was stopped');

@@ -178,7 +178,8 @@ export class Network implements Transport {
         case 'refuse-429':
         case 'refuse-500':
         case 'refuse-503':
-          timeline.after(thereMs + backMs, () => answer(refusal(Number(fault.slice(-3)), ms)));
+          call.status = Number(fault.slice(-3));
+          timeline.after(thereMs + backMs, () => answer(refusal(call.status!, ms)));
           return;
         case 'done-500':
         case 'done-503':

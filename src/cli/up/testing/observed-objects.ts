@@ -1,4 +1,4 @@
-import type { ObservedGroup, ObservedPod } from '../observed.ts';
+import type { Amounts, ObservedGroup, ObservedNode, ObservedPod } from '../observed.ts';
 
 /** A pod of the group its name begins with: `red-0` is a member of default/red. */
 export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedPod {
@@ -12,9 +12,14 @@ export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedP
     phase: 'Pending',
     verdict: undefined,
     failure: undefined,
-    milliCpu: 1_000,
+    requests: { cpu: 1_000 },
     ...state,
   };
+}
+
+/** A node with so much cpu. */
+export function nodeOf(name: string, milliCpu = 2_000, more: Amounts = {}): ObservedNode {
+  return { name, allocatable: { cpu: milliCpu, ...more } };
 }
 
 /** A group `default/NAME`. */
