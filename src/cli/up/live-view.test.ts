@@ -130,7 +130,9 @@ describe('keys', () => {
     expect(shown('\u007f')).not.toMatch(/red  /);
     expect(shown('\r')).toContain('groups with "b"');
     expect(shown('\u001b')).toMatch(/red[^]*blue/);
-    for (const key of ['j', '\u001b[B', '\u001b[6~', '\u001b[A', 'x']) press(key);
+    expect(shown('/red\r')).toContain('groups with "red"');
+    press('\u001b');
+    for (const key of ['jjj', 'j', '\u001b[B', '\u001b[6~', '\u001b[A', 'x']) press(key);
     view.close();
   });
 });

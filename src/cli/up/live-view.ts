@@ -49,7 +49,7 @@ export class LiveView implements UpView {
   #wish: GroupWish = { offset: 0, filter: '' };
   /** What is typed belongs to the filter. */
   #isTyping = false;
-  readonly #onKeys = (keys: Buffer | string): void => this.#pressed(String(keys));
+  readonly #onKeys = (keys: Buffer | string): void => this.#pressed(String(keys).match(keyPattern) ?? []);
   readonly #onResize = (): void => this.#redrawAll();
 
   constructor(options: LiveViewOptions) {
@@ -103,15 +103,18 @@ export class LiveView implements UpView {
     input.pause();
   }
 
-  #pressed(keys: string): void {
-    if (keys === '\u0003' || (keys === 'q' && !this.#isTyping)) {
-      this.#options.onQuit();
-      return;
+  /** Fast typing, and what is pasted, comes as several at once. */
+  #pressed(keys: readonly string[]): void {
+    for (const key of keys) {
+      if (key === '\u0003' || (key === 'q' && !this.#isTyping)) {
+        this.#options.onQuit();
+        return;
+      }
+      if (this.#isTyping) this.#typed(key);
+      else if (key === '/') this.#isTyping = true;
+      else if (key === '\u001b') this.#wish = { offset: 0, filter: '' };
+      else this.#scroll(steps.get(key) ?? 0);
     }
-    if (this.#isTyping) this.#typed(keys);
-    else if (keys === '/') this.#isTyping = true;
-    else if (keys === '\u001b') this.#wish = { offset: 0, filter: '' };
-    else this.#scroll(steps.get(keys) ?? 0);
     this.#draw(this.#frame());
   }
 
@@ -120,15 +123,15 @@ export class LiveView implements UpView {
     this.#wish = { ...this.#wish, offset: Math.min(last, Math.max(0, this.#wish.offset + by)) };
   }
 
-  #typed(keys: string): void {
+  #typed(key: string): void {
     const { filter } = this.#wish;
-    if (keys === '\r' || keys === '\n') this.#isTyping = false;
-    else if (keys === '\u001b') {
+    if (key === '\r' || key === '\n') this.#isTyping = false;
+    else if (key === '\u001b') {
       this.#isTyping = false;
       this.#wish = { offset: 0, filter: '' };
-    } else if (keys === '\u007f' || keys === '\b')
+    } else if (key === '\u007f' || key === '\b') {
       this.#wish = { offset: 0, filter: [...filter].slice(0, -1).join('') };
-    else if (!keys.startsWith('\u001b')) this.#wish = { offset: 0, filter: filter + printable(keys) };
+    } else if (!key.startsWith('\u001b')) this.#wish = { offset: 0, filter: filter + printable(key) };
   }
 
   #frame(): readonly string[] {
@@ -185,6 +188,10 @@ export class LiveView implements UpView {
     this.#draw(this.#frame());
   }
 }
+
+/** A key that moves something, or a character. */
+// eslint-disable-next-line no-control-regex -- what terminals send for such keys begins with escape
+const keyPattern = /\u001b(?:\[[0-9;]*[A-Za-z~]|O[A-Z])?|[^]/gu;
 
 /** Key -> how many groups it goes on */
 const steps: ReadonlyMap<string, number> = new Map([
