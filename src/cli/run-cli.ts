@@ -6,6 +6,7 @@ import { explainRefusal } from '../client/access-refused-error.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-codes.ts';
+import { interruptWhenOrphaned } from './interrupt-when-orphaned.ts';
 import { Interruption } from './interruption.ts';
 import { OutputError } from './output-error.ts';
 import type { OutputStreamName } from './output-error.ts';
@@ -21,6 +22,7 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   // While code is only being loaded there is nothing to stop, and a signal may simply kill the process.
   let interruption: Interruption | undefined;
   let unwritable: OutputError | undefined;
+  let endLooking: (() => void) | undefined;
   const { stdout, stderr, env: environment } = process;
   const onWriteError = (stream: OutputStreamName, error: NodeJS.ErrnoException): void => {
     if (!readerHasGone.has(error.code ?? '') && unwritable === undefined) {
@@ -33,17 +35,22 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
   };
   stdout.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard output', error));
   stderr.on('error', (error: NodeJS.ErrnoException) => onWriteError('standard error', error));
-  const begin = (): CommandContext => ({
-    stdout,
-    stderr,
-    // Looking at stdin opens it.
-    keyboard: isatty(0) ? process.stdin : undefined,
-    environment,
-    interruption: (interruption = new Interruption(process, systemClock)),
-    onExit: (callback) => void process.once('exit', callback),
-    clock: systemClock,
-    random: Math.random,
-  });
+  const begin = (): CommandContext => {
+    interruption = new Interruption(process, systemClock);
+    if (environment.npm_lifecycle_event !== undefined)
+      endLooking = interruptWhenOrphaned(process, interruption, systemClock);
+    return {
+      stdout,
+      stderr,
+      // Looking at stdin opens it.
+      keyboard: isatty(0) ? process.stdin : undefined,
+      environment,
+      interruption,
+      onExit: (callback) => void process.once('exit', callback),
+      clock: systemClock,
+      random: Math.random,
+    };
+  };
   const run = async (): Promise<number> => {
     let exitCode: number = exitCodes.ok;
     try {
@@ -64,6 +71,7 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
     await new Promise((resolve) => setImmediate(resolve)); // that the last write has failed is told after it
     return unwritable === undefined ? exitCode : exitCodes.failed;
   } finally {
+    endLooking?.();
     interruption?.dispose();
   }
 }

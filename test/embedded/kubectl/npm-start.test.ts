@@ -66,3 +66,10 @@ describe.runIf(hasKubectl)('kubectl against what npm start runs', () => {
     expect(existsSync(kubeconfigPath)).toBe(false);
   });
 });
+
+it('npm start ends at SIGTERM, with what npm started', async () => {
+  const npm = followProcess('npm', ['start'], process.env);
+  const [, path = ''] = await npm.until(/KUBECONFIG=(\S+)/);
+  await npm.end('SIGTERM');
+  expect(existsSync(path)).toBe(false);
+});
