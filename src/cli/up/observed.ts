@@ -2,7 +2,6 @@ import { podGroupNameOf } from '../../api/pod-group-membership.ts';
 import { defaultMinMember } from '../../api/pod-group.ts';
 import { podRequests } from '../../api/pod-requests.ts';
 import type { RawRequestSpec } from '../../api/pod-requests.ts';
-import { cpuId, ResourceNames } from '../../api/resource-names.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -108,7 +107,7 @@ function nonEmpty(text: string | undefined): string | undefined {
 
 function milliCpuOf(spec: RawRequestSpec): number {
   try {
-    return podRequests(spec, new ResourceNames()).sum.get(cpuId) ?? 0;
+    return podRequests(spec).sum.get('cpu') ?? 0;
   } catch {
     return 0; // not a quantity: the server should have refused it, and a view is no place to say so
   }
