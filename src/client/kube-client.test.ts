@@ -302,6 +302,16 @@ describe('what a server may make of an answer', () => {
     await closed.promise;
   });
 
+  test.each([
+    ['an error', 500, 20_000],
+    ['a good answer', 200, 17_000_000],
+  ])('%s that is too long, but ends, leaves no connection that nobody reads', async (_, status, length) => {
+    server.next(answerText('x'.repeat(length), status)).otherwise(answerJson({ metadata: {} }));
+    await failure(client.get('/a'));
+    for (let i = 0; i < 3; i++) expect(await client.get('/b')).toEqual({ metadata: {} });
+    expect(server.connections).toBe(2);
+  });
+
   test('a good answer without an end is given up at what an object can have', async () => {
     const closed = Promise.withResolvers<void>();
     server.otherwise(endless(200, closed.resolve));

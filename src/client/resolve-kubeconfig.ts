@@ -257,7 +257,9 @@ function checkCluster(source: string, cluster: Cluster): void {
   const where = `${source}: cluster "${cluster.name}"`;
   const { server, proxyUrl, caData, caFile, skipTLSVerify } = cluster;
   if (!/^https?:\/\//.test(server) || !URL.canParse(server)) {
-    throw new KubeconfigError(`${where} has server "${server}"; expected a URL such as https://10.0.0.1:6443`);
+    // What precedes an @ may be a password.
+    const shown = server.replace(/^.*@/, '[…]@');
+    throw new KubeconfigError(`${where} has server "${shown}"; expected a URL such as https://10.0.0.1:6443`);
   }
   const { username, password } = new URL(server);
   if (username !== '' || password !== '') {

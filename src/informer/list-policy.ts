@@ -25,6 +25,8 @@ const backoff: BackoffPolicy = { initialMs: 1_000, maxMs: 30_000 };
 const healthyMs = 10_000;
 /** Watches refused or garbled in a row after which the resourceVersion itself is doubted. */
 const doubtAfter = 3;
+/** As many of the largest objects that there can be fit into what is read of a page. */
+const leastPageSize = 25;
 /** Attempts without an answer in a row that make an outage, not bad luck. */
 const outageAfter = 3;
 
@@ -105,7 +107,7 @@ export class ListPolicy {
     this.#failures++;
     if (step === 'list' && error?.cause instanceof AnswerTooLongError) {
       this.#isPaged = true;
-      this.#pageSize = Math.max(1, Math.floor(this.#pageSize / 4));
+      this.#pageSize = Math.max(Math.min(leastPageSize, this.#pageSize), Math.floor(this.#pageSize / 4));
     }
     const isInDoubt = step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter;
     if (isInDoubt || error instanceof WatchLostError) {

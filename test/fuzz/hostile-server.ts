@@ -72,6 +72,8 @@ export const fates: Readonly<Record<string, readonly [weight: number, make: Maki
   'JSON without end of nesting': [0.2, () => ({ pieces: [text(answerOf(200, '['.repeat(200_000)))], then: 'keep' })],
   'a head without end': [0.3, () => ({ pieces: [text('HTTP/1.1 200 OK\r\na: '), 'endless'], then: 'hang' })],
   'a body without end': [0.05, () => ({ pieces: [text('HTTP/1.1 200 OK\r\n\r\n'), 'endless'], then: 'hang' })],
+  'an error that is a page': [2, () => ({ pieces: [text(answerOf(500, 'x'.repeat(20_000)))], then: 'keep' })],
+  'an answer that is too long': [0.05, () => ({ pieces: [text(answerOf(200, 'x'.repeat(17_000_000)))], then: 'keep' })],
   'an error without end': [0.5, () => ({ pieces: [text('HTTP/1.1 500 No\r\n\r\n'), 'endless'], then: 'hang' })],
   'chunks without end': [0.05, () => ({ pieces: [text('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffff\r\n'), 'endless'], then: 'hang' })],
   'a keep-alive of no time': [2, (id) => ({ pieces: [text(good(id).replace('X\r\n', 'X\r\nkeep-alive: timeout=0\r\n'))], then: 'keep' })],

@@ -102,6 +102,7 @@ export class HttpConnection implements ResponseListener {
     if (this.#isClosed) return;
     try {
       const surplus = this.#parser.push(bytes);
+      if (this.#isClosed) return; // who listens has given it up
       if (this.#parser.hasEnded) this.#finish(this.#parser.mayBeKept && surplus === 0);
     } catch (error) {
       this.destroy(error as Error);
