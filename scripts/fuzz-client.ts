@@ -1,7 +1,7 @@
-// node test/fuzz/run-client-fuzz.ts [--requests N] [--seed N]: ends with 1 when something was that must not be.
+// node scripts/fuzz-client.ts [--requests N] [--seed N]: ends with 1 when something was that must not be.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { fuzzClient } from './client-fuzz.ts';
+import { fuzzClient } from '../test/fuzz/client-fuzz.ts';
 
 const { values } = parseArgs({
   options: { requests: { type: 'string', default: '100000' }, seed: { type: 'string', default: '1' } },
