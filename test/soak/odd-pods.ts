@@ -47,7 +47,11 @@ export class OddPods {
   #second = 0;
   #made = 0;
 
-  constructor(seed: number) {
+  /** Nodes come and go for so many seconds; from then on they are those that stay. */
+  readonly #nodesComeFor: number;
+
+  constructor(seed: number, nodesComeFor = Infinity) {
+    this.#nodesComeFor = nodesComeFor;
     const random = seededRandom(seed);
     this.#random = random;
     const clock = this.#clock;
@@ -137,7 +141,7 @@ export class OddPods {
     else if (dice === 4) this.#pod(`elsewhere-${id}`, { namespace, nodeName: `node-${id % 20}`, requests: madeUp(id, 30) });
     else if (dice === 5) this.#pod(`lost-${id}`, { namespace, nodeName: `nowhere-${id}`, requests: madeUp(id, 30) });
     else if (dice === 6) this.#gang(id, namespace, labels);
-    else if (dice === 7) this.#comingNode(id);
+    else if (dice === 7 && this.#second < this.#nodesComeFor) this.#comingNode(id);
     else if (dice === 8) this.#pod(`says-${id}`, { namespace, labels, rules: sayings(id) });
     else this.#pod(`late-${id}`, { namespace, labels: { 'scheduling.x-k8s.io/pod-group': `absent-${id}` } });
   }
