@@ -366,6 +366,7 @@ export class Reflector<T> {
     if (typeof version === 'string' && version !== '') {
       const before = this.#policy.resourceVersion;
       if (before !== undefined && isAtLeast(before, version) && before !== version) {
+        if (this.#isHeld(event)) return; // said twice
         // A server that was set back to an earlier state: what it has now is not what is held.
         throw new WatchLostError(`GET ${this.#options.path}: the watch went back from resourceVersion ${before} to ${version}`);
       }
@@ -394,6 +395,18 @@ export class Reflector<T> {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
     };
+  }
+
+  /** Whether the event says of an object just what is known of it. */
+  #isHeld({ type, object }: WatchEvent): boolean {
+    if (type !== 'ADDED' && type !== 'MODIFIED') return false;
+    try {
+      const { key, uid, resourceVersion } = readObjectMeta(object);
+      const known = this.#cache.store.entry(key);
+      return known?.uid === uid && known.resourceVersion === resourceVersion;
+    } catch {
+      return false; // malformed
+    }
   }
 
   #reportOversized(where: string, raw: unknown): void {

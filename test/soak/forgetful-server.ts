@@ -29,6 +29,8 @@ export class ForgetfulServer implements Transport {
   /** kind/namespace/name -> object */
   readonly #objects = new Map<string, StoredObject>();
   readonly #watches = new Set<Watch>();
+  /** kind -> of its latest change */
+  readonly #latest = new Map<string, number>();
   #version = 1;
   /** Bindings that were carried out. */
   bindings = 0;
@@ -71,7 +73,7 @@ export class ForgetfulServer implements Transport {
     const url = new URL(request.path, 'http://server');
     if (request.method !== 'GET') return Promise.resolve(this.#write(request, url.pathname));
     const kind = collections[url.pathname] ?? 'none';
-    if (url.searchParams.get('watch') === 'true') return Promise.resolve(this.#watch(kind, signal));
+    if (url.searchParams.get('watch') === 'true') return Promise.resolve(this.#watch(kind, Number(url.searchParams.get('resourceVersion')), signal));
     const items = [...this.#objects.values()].filter((object) => object.kind === kind);
     return Promise.resolve(answer(200, { metadata: { resourceVersion: String(this.#version) }, items }));
   }
@@ -100,8 +102,11 @@ export class ForgetfulServer implements Transport {
     return answer(200, this.get('Pod', namespace, name)!);
   }
 
-  #watch(kind: string, signal: AbortSignal | undefined): TransportResponse {
+  #watch(kind: string, from: number, signal: AbortSignal | undefined): TransportResponse {
     const watch = new Watch(kind);
+    if (from < (this.#latest.get(kind) ?? 0)) {
+      watch.push({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'nothing is kept' } });
+    }
     this.#watches.add(watch);
     watch.onEnd = () => this.#watches.delete(watch);
     signal?.addEventListener('abort', () => watch.end(), { once: true });
@@ -109,6 +114,7 @@ export class ForgetfulServer implements Transport {
   }
 
   #tell(type: string, object: StoredObject): void {
+    this.#latest.set(object.kind, this.#version);
     for (const watch of this.#watches) if (watch.kind === object.kind) watch.push({ type, object });
   }
 }
