@@ -53,7 +53,13 @@ export const fates: Readonly<Record<string, readonly [weight: number, make: Maki
   429: [3, () => ({ pieces: [text(answerOf(429, status(429), 'retry-after: 0\r\n'))], then: 'keep', isRefusal: true })],
   503: [3, () => ({ pieces: [text(answerOf(503, status(503)))], then: 'keep' })],
   409: [2, () => ({ pieces: [text(answerOf(409, status(409)))], then: 'keep' })],
-  'an odd status': [2, (_, random) => ({ pieces: [text(answerOf(100 + Math.floor(random() * 500), '{}'))], then: 'keep' })],
+  'an odd status': [
+    2,
+    (_, random) => {
+      const code = 100 + Math.floor(random() * 500);
+      return { pieces: [text(answerOf(code, '{}'))], then: 'keep', isRefusal: code === 429 };
+    },
+  ],
   'many interim answers': [1, (id) => ({ pieces: [text('HTTP/1.1 100 C\r\n\r\n'.repeat(500) + good(id))], then: 'keep' })],
   'nothing, and closed': [3, () => ({ pieces: [], then: 'close' })],
   'nothing, and reset': [3, () => ({ pieces: [], then: 'reset' })],
