@@ -36,19 +36,30 @@ export class Amounts implements AmountsView {
   }
 
   add({ ids, amounts }: ResourceList): void {
-    for (let i = 0; i < ids.length; i++) this.#change(ids[i]!, amounts[i]!, 1);
+    const common = this.#common;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      if (id < common.length) common[id]! += amounts[i]!;
+      else this.#change(id, amounts[i]!, 1);
+    }
   }
 
   /** Takes off what was added. */
   subtract({ ids, amounts }: ResourceList): void {
-    for (let i = 0; i < ids.length; i++) this.#change(ids[i]!, -amounts[i]!, -1);
+    const common = this.#common;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      if (id < common.length) common[id]! -= amounts[i]!;
+      else this.#change(id, -amounts[i]!, -1);
+    }
   }
 
+  /** Of a resource that is rare, or beyond the end. */
   #change(id: ResourceId, amount: number, lists: 1 | -1): void {
     if (id < commonResources) {
       const common = this.#common;
-      while (common.length <= id) common.push(0);
-      common[id]! += amount;
+      while (common.length < id) common.push(0);
+      common.push(amount);
       return;
     }
     const rare = (this.#rare ??= new Map<ResourceId, RareAmount>());

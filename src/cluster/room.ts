@@ -1,4 +1,4 @@
-import { ephemeralStorageId, memoryId } from '../api/resource-names.ts';
+import { commonResources, ephemeralStorageId, memoryId } from '../api/resource-names.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 
@@ -36,18 +36,20 @@ interface Part {
 export class Room implements RoomView {
   /** node -> what it has in the sums */
   readonly #parts = new Map<NodeInfo, Part>();
-  /** id -> the sum of a resource that some node has */
-  readonly #sums = new Map<ResourceId, Sum>();
+  /** id -> the sum of a common resource, once some node has had it */
+  readonly #common: (Sum | undefined)[] = [];
+  /** id -> the sum of a rare resource that some node has */
+  readonly #rare = new Map<ResourceId, Sum>();
 
   free(id: ResourceId): number {
-    const sum = this.#sums.get(id);
+    const sum = this.#known(id);
     if (sum === undefined) return 0;
     // What cannot be counted exactly is never short.
     return Number.isSafeInteger(sum.free) ? sum.free * unitOf(id) : Infinity;
   }
 
   largest(id: ResourceId): number {
-    const sum = this.#sums.get(id);
+    const sum = this.#known(id);
     if (sum === undefined) return 0;
     if (sum.isStale) {
       sum.largest = 0;
@@ -75,7 +77,7 @@ export class Room implements RoomView {
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i]!;
       const now = Math.ceil(Math.max(0, node.free(id)) / unitOf(id));
-      if (now !== free[i]) replace(this.#sums.get(id)!, free[i]!, now);
+      if (now !== free[i]) replace(this.#known(id)!, free[i]!, now);
       free[i] = now;
     }
   }
@@ -86,15 +88,25 @@ export class Room implements RoomView {
     if (part === undefined) return;
     this.#parts.delete(node);
     part.ids.forEach((id, i) => {
-      const sum = this.#sums.get(id)!;
+      const sum = this.#known(id)!;
       replace(sum, part.free[i]!, 0);
-      if (--sum.nodes === 0) this.#sums.delete(id);
+      if (--sum.nodes === 0) this.#rare.delete(id);
     });
   }
 
+  #known(id: ResourceId): Sum | undefined {
+    return id < commonResources ? this.#common[id] : this.#rare.get(id);
+  }
+
   #sumOf(id: ResourceId): Sum {
-    let sum = this.#sums.get(id);
-    if (sum === undefined) this.#sums.set(id, (sum = { free: 0, largest: 0, isStale: false, nodes: 0 }));
+    const known = this.#known(id);
+    if (known !== undefined) return known;
+    const sum = { free: 0, largest: 0, isStale: false, nodes: 0 };
+    if (id >= commonResources) this.#rare.set(id, sum);
+    else {
+      while (this.#common.length < id) this.#common.push(undefined);
+      this.#common[id] = sum;
+    }
     return sum;
   }
 }
