@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/fixtures/**'],
+    setupFiles: ['./test/expect/safe-log-lines.ts'],
     // These only end what hangs: no test may pass or fail by how busy the machine is.
     testTimeout: 10 * hangsMs,
     hookTimeout: 10 * hangsMs,

@@ -73,7 +73,7 @@ export function projectNode(input: unknown, names: ResourceNames, images?: NodeI
     labels: metadata.labels ?? {},
     taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({ key, value: value ?? '', effect })),
     unschedulable: spec?.unschedulable ?? false,
-    allocatable: toResourceList(readResources(status?.allocatable ?? status?.capacity, names)),
+    allocatable: toResourceList(readResources(status?.allocatable ?? status?.capacity), names),
     images: images === undefined ? noImages : images.read(status?.images),
   };
 }

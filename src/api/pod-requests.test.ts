@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { Cluster } from '../cluster/cluster.ts';
+import { cpuId } from './resource-names.ts';
 import { podRequests } from './pod-requests.ts';
 import type { RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
 import type { RawResources } from './resource-list.ts';
-import { cpuId, memoryId, ResourceNames } from './resource-names.ts';
 
 const asks = (name: string, requests?: RawResources): NonNullable<RawRequestSpec['containers']>[number] => ({
   name,
@@ -28,7 +28,7 @@ const shows = (
 const pending = (reason: string): RawRequestStatus => ({ conditions: [{ type: 'PodResizePending', reason }] });
 
 function milliCpu(spec: RawRequestSpec, status?: RawRequestStatus): number | undefined {
-  return podRequests(spec, new ResourceNames(), status).sum.get(cpuId);
+  return podRequests(spec, status).sum.get('cpu');
 }
 
 describe('a pod asks for', () => {
@@ -58,23 +58,19 @@ describe('a pod asks for', () => {
   });
 
   it('only cpu, memory and huge pages as a whole', () => {
-    const names = new ResourceNames();
     const spec = { containers: [], resources: { requests: { 'hugepages-2Mi': '4Mi', 'example.com/gpu': 1 } } };
-    const { sum } = podRequests(spec, names);
-    expect([...sum.keys()].map((id) => names.nameOf(id))).toEqual(['hugepages-2Mi']);
+    const { sum } = podRequests(spec);
+    expect([...sum.keys()]).toEqual(['hugepages-2Mi']);
   });
 
   it('a little cpu and memory for every container that names none, when nodes are scored', () => {
-    const { nonZeroMilliCpu, nonZeroMemory } = podRequests(
-      { containers: [asks('a'), asks('b', { cpu: 1 })] },
-      new ResourceNames(),
-    );
+    const { nonZeroMilliCpu, nonZeroMemory } = podRequests({ containers: [asks('a'), asks('b', { cpu: 1 })] });
     expect([nonZeroMilliCpu, nonZeroMemory]).toEqual([1100, 2 * 200 * 1024 * 1024]);
   });
 
   it('no such little where something is set for the pod as a whole and its containers name the rest', () => {
     const spec = { containers: [asks('a'), asks('b', { cpu: 1 })], resources: { requests: { memory: '1Gi' } } };
-    const { nonZeroMilliCpu, nonZeroMemory } = podRequests(spec, new ResourceNames());
+    const { nonZeroMilliCpu, nonZeroMemory } = podRequests(spec);
     expect([nonZeroMilliCpu, nonZeroMemory]).toEqual([1000, 1024 ** 3]);
   });
 });
@@ -152,7 +148,7 @@ describe('a pod that is resized in place counts', () => {
     const taken = (given: number): number => {
       const containerStatuses = [shows('main', { cpu: given }, { cpu: given })];
       cluster.setPod(build.projectedPod({ ...pod, status: { containerStatuses } }));
-      return cluster.node('a')!.requested[cpuId]!;
+      return cluster.node('a')!.requested.of(cpuId);
     };
     expect([taken(4), taken(2), taken(1)]).toEqual([4000, 2000, 1000]);
   });
@@ -160,7 +156,7 @@ describe('a pod that is resized in place counts', () => {
   it('each resource by itself', () => {
     const spec = { containers: [asks('a', { cpu: 4, memory: '1Gi' })] };
     const status = { containerStatuses: [shows('a', { cpu: 1, memory: '2Gi' }, { cpu: 1, memory: '2Gi' })] };
-    const { sum, nonZeroMemory } = podRequests(spec, new ResourceNames(), status);
-    expect([sum.get(cpuId), sum.get(memoryId), nonZeroMemory]).toEqual([4000, 2 * 1024 ** 3, 2 * 1024 ** 3]);
+    const { sum, nonZeroMemory } = podRequests(spec, status);
+    expect([sum.get('cpu'), sum.get('memory'), nonZeroMemory]).toEqual([4000, 2 * 1024 ** 3, 2 * 1024 ** 3]);
   });
 });

@@ -1,7 +1,5 @@
 import { addInto, inUnits, maxInto, readThousandths } from './resource-list.ts';
 import type { RawResources, ResourceSum } from './resource-list.ts';
-import { cpuId, memoryId } from './resource-names.ts';
-import type { ResourceId, ResourceNames } from './resource-names.ts';
 
 interface RawContainer {
   readonly name?: string;
@@ -56,29 +54,29 @@ type Reading = (container: RawContainer, status: RawContainerStatus | undefined)
  * kube-scheduler does with its defaults since 1.36: k8s.io/component-helpers/resource, PodRequests with UseStatusResources and
  * InPlacePodLevelResourcesVerticalScalingEnabled.
  */
-export function podRequests(spec: RawRequestSpec, names: ResourceNames, status?: RawRequestStatus): PodRequests {
+export function podRequests(spec: RawRequestSpec, status?: RawRequestStatus): PodRequests {
   const resize = status !== undefined && isBeingResized(spec, status) ? status : undefined;
-  const askedAsWhole = podLevelOnly(readThousandths(spec.resources?.requests, names), names);
-  const podLevel = podLevelRequests(askedAsWhole, names, resize);
-  const overhead = readThousandths(spec.overhead, names);
+  const askedAsWhole = podLevelOnly(readThousandths(spec.resources?.requests));
+  const podLevel = podLevelRequests(askedAsWhole, resize);
+  const overhead = readThousandths(spec.overhead);
   const total = (defaults: ResourceSum): ResourceSum => {
-    const sum = resize === undefined ? aggregate(spec, names, defaults) : mostOf(spec, names, defaults, resize);
-    for (const [id, amount] of podLevel) sum.set(id, amount);
+    const sum = resize === undefined ? aggregate(spec, defaults) : mostOf(spec, defaults, resize);
+    for (const [name, amount] of podLevel) sum.set(name, amount);
     addInto(sum, overhead);
     return sum;
   };
   const sum = total(new Map());
   const defaults: ResourceSum = new Map();
   // With amounts for the whole pod the defaults stand in only for what nobody has set.
-  if (askedAsWhole.size === 0 || !sum.has(cpuId)) defaults.set(cpuId, nonZeroMilliCpu);
-  if (askedAsWhole.size === 0 || !sum.has(memoryId)) defaults.set(memoryId, nonZeroMemory);
+  if (askedAsWhole.size === 0 || !sum.has('cpu')) defaults.set('cpu', nonZeroMilliCpu);
+  if (askedAsWhole.size === 0 || !sum.has('memory')) defaults.set('memory', nonZeroMemory);
   const scored = total(defaults);
   const inWhole: ResourceSum = new Map();
-  for (const [id, amount] of sum) inWhole.set(id, inUnits(id, amount));
+  for (const [name, amount] of sum) inWhole.set(name, inUnits(name, amount));
   return {
     sum: inWhole,
-    nonZeroMilliCpu: inUnits(cpuId, scored.get(cpuId) ?? 0),
-    nonZeroMemory: inUnits(memoryId, scored.get(memoryId) ?? 0),
+    nonZeroMilliCpu: inUnits('cpu', scored.get('cpu') ?? 0),
+    nonZeroMemory: inUnits('memory', scored.get('memory') ?? 0),
   };
 }
 
@@ -108,37 +106,36 @@ function isOther(shown: RawResources | undefined, asked: RawResources | undefine
 }
 
 /** The amounts for the whole pod, of those that it asks for as a whole. */
-function podLevelRequests(asked: ResourceSum, names: ResourceNames, resize: RawRequestStatus | undefined): ResourceSum {
+function podLevelRequests(asked: ResourceSum, resize: RawRequestStatus | undefined): ResourceSum {
   if (asked.size === 0 || resize?.resources === undefined) return asked;
   const most: ResourceSum = new Map(isInfeasible(resize) ? [] : asked);
   for (const shown of [resize.resources.requests, resize.allocatedResources]) {
-    maxInto(most, podLevelOnly(readThousandths(shown, names), names));
+    maxInto(most, podLevelOnly(readThousandths(shown)));
   }
   return most;
 }
 
 /** Only of these can a pod as a whole ask for amounts. */
-function podLevelOnly(sum: ResourceSum, names: ResourceNames): ResourceSum {
-  for (const id of sum.keys()) {
-    if (id !== cpuId && id !== memoryId && !names.nameOf(id).startsWith('hugepages-')) sum.delete(id);
+function podLevelOnly(sum: ResourceSum): ResourceSum {
+  for (const name of sum.keys()) {
+    if (name !== 'cpu' && name !== 'memory' && !name.startsWith('hugepages-')) sum.delete(name);
   }
   return sum;
 }
 
 function mostOf(
   spec: RawRequestSpec,
-  names: ResourceNames,
   defaults: ResourceSum,
   resize: RawRequestStatus,
 ): ResourceSum {
   const isRefused = isInfeasible(resize);
-  const most: ResourceSum = isRefused ? new Map<ResourceId, number>() : aggregate(spec, names, defaults);
-  const ofContainers = (reading: Reading): ResourceSum => aggregate(spec, names, defaults, resize, reading);
+  const most: ResourceSum = isRefused ? new Map<string, number>() : aggregate(spec, defaults);
+  const ofContainers = (reading: Reading): ResourceSum => aggregate(spec, defaults, resize, reading);
   const { allocatedResources, resources } = resize;
   if (allocatedResources !== undefined && resources?.requests !== undefined) {
     // Those of the pod are sums over its containers already.
-    maxInto(most, readThousandths(allocatedResources, names));
-    maxInto(most, readThousandths(resources.requests, names));
+    maxInto(most, readThousandths(allocatedResources));
+    maxInto(most, readThousandths(resources.requests));
     return most;
   }
   const asked: Reading = (container) => (isRefused ? undefined : container.resources?.requests);
@@ -164,14 +161,13 @@ const specOnly: Reading = (container) => container.resources?.requests;
 
 function aggregate(
   spec: RawRequestSpec,
-  names: ResourceNames,
   defaults: ResourceSum,
   status: RawRequestStatus = {},
   reading: Reading = specOnly,
 ): ResourceSum {
   const requestOf = (container: RawContainer): ResourceSum => {
-    const request = readThousandths(reading(container, statusOf(container, status)), names);
-    for (const [id, amount] of defaults) if (!request.has(id)) request.set(id, amount);
+    const request = readThousandths(reading(container, statusOf(container, status)));
+    for (const [name, amount] of defaults) if (!request.has(name)) request.set(name, amount);
     return request;
   };
   const running: ResourceSum = new Map();

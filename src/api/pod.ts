@@ -5,7 +5,6 @@ import { podRequests } from './pod-requests.ts';
 import type { RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
 import type { ResourceList } from './resource-list.ts';
-import { podsId } from './resource-names.ts';
 import type { ResourceNames } from './resource-names.ts';
 import type { LabelSelector } from './label-selector.ts';
 import type { NodeSelectorTerm } from './node-selector.ts';
@@ -321,10 +320,10 @@ export class PodProjector {
   }
 
   #template({ metadata, spec, status }: RawPod): PodTemplate {
-    const { sum, ...scoring } = podRequests(spec, this.#names, status);
-    sum.set(podsId, 1);
+    const { sum, ...scoring } = podRequests(spec, status);
+    sum.set('pods', 1);
     const template: PodTemplate = {
-      requests: toResourceList(sum),
+      requests: toResourceList(sum, this.#names),
       ...scoring,
       nodeSelector: spec.nodeSelector,
       nodeAffinity: spec.affinity?.nodeAffinity,

@@ -2,6 +2,7 @@ import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
 import { UserError } from '../base/user-error.ts';
+import { safeLines } from '../observability/safe-text.ts';
 import { explainRefusal } from '../client/access-refused-error.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import type { CommandContext } from './command-context.ts';
@@ -119,6 +120,10 @@ async function loadedPlugins(paths: readonly string[] = []): Promise<readonly Ow
 }
 
 function explain(thrown: unknown): string {
+  return safeLines(toldPlainly(thrown));
+}
+
+function toldPlainly(thrown: unknown): string {
   const error = explainRefusal(thrown);
   if (error instanceof UserError) return `tutti: ${error.message}`;
   if (!(error instanceof Error)) return `tutti: ${String(error)}`;

@@ -17,8 +17,8 @@ export interface Credentials {
   readonly tls: TlsOptions;
   /** Names `tls`: differs whenever a certificate, key or authority differs. */
   readonly tlsKey: string;
-  /** Header names in lower case: authorization, impersonate-user. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Header names in lower case: authorization, impersonate-user. Of several values each is sent on a line of its own. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
 /** Where an API server is and how to be let in. Owns the refreshing of credentials; the transport only asks. */
@@ -35,9 +35,10 @@ export interface Endpoint {
 const noCredentials: Credentials = { tls: {}, tlsKey: '', headers: {} };
 
 /** An endpoint whose credentials never change; without any, the server is spoken to anonymously. */
-export function fixedEndpoint(server: string, credentials: Credentials = noCredentials): Endpoint {
+export function fixedEndpoint(server: string, credentials: Credentials = noCredentials, proxyUrl?: string): Endpoint {
   return {
     server: server.replace(/\/+$/, ''),
+    ...(proxyUrl !== undefined && { proxyUrl }),
     credentials: () => Promise.resolve(credentials),
     refused: () => undefined,
   };

@@ -8,6 +8,7 @@ import {
   resetsConnection,
   saysNothing,
 } from '../../test/planes/misbehaving-server.ts';
+import type { Behaviour } from '../../test/planes/misbehaving-server.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import {
   AlreadyExistsError,
@@ -33,6 +34,7 @@ import { fixedEndpoint } from './endpoint.ts';
 import { KubeClient } from './kube-client.ts';
 import { RateLimiter } from './rate-limiter.ts';
 import { HttpTransport } from './http/http-transport.ts';
+import { AnswerTooLongError } from './transport.ts';
 
 let server: MisbehavingServer;
 let transport: HttpTransport;
@@ -273,5 +275,120 @@ describe('deadlines', () => {
     const signal = AbortSignal.abort(new Error('leadership lost'));
     await expect(client.create('/p', {}, { signal })).rejects.toThrow('leadership lost');
     expect(server.requests).toHaveLength(0);
+  });
+});
+
+describe('what a server may make of an answer', () => {
+  const endless =
+    (status: number, onClose: () => void): Behaviour =>
+    (response) => {
+      response.writeHead(status, { 'content-type': 'text/html' });
+      const write = (): void => {
+        while (response.writable && response.write('x'.repeat(65_536)));
+      };
+      response.on('drain', write).on('close', onClose);
+      write();
+    };
+
+  test.each([
+    ['a call', () => client.get('/api/v1/nodes/a')],
+    ['a watch', () => client.watch('/api/v1/nodes', new URLSearchParams(), new AbortController().signal)],
+  ])('an error to %s whose body has no end is one that is quoted, and the connection is closed', async (_, call) => {
+    const closed = Promise.withResolvers<void>();
+    server.otherwise(endless(503, closed.resolve));
+    const error = (await failure(call())) as ServerError;
+    expect(error).toBeInstanceOf(ServerError);
+    expect(error.message.length).toBeLessThan(500);
+    await closed.promise;
+  });
+
+  test.each([
+    ['an error', 500, 20_000],
+    ['a good answer', 200, 17_000_000],
+  ])('%s that is too long, but ends, leaves no connection that nobody reads', async (_, status, length) => {
+    server.next(answerText('x'.repeat(length), status)).otherwise(answerJson({ metadata: {} }));
+    await failure(client.get('/a'));
+    for (let i = 0; i < 3; i++) expect(await client.get('/b')).toEqual({ metadata: {} });
+    expect(server.connections).toBe(2);
+  });
+
+  test('a good answer without an end is given up at what an object can have', async () => {
+    const closed = Promise.withResolvers<void>();
+    server.otherwise(endless(200, closed.resolve));
+    const error = await failure(client.get('/api/v1/nodes/a'));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect((error as Error).message).toContain('the answer is longer than 16777216 bytes');
+    await closed.promise;
+  });
+
+  test('a page of a list may be longer than an object, but not without an end', async () => {
+    const text = JSON.stringify({ metadata: {}, items: ['x'.repeat(20_000_000)] });
+    server.next(answerText(text)).otherwise(endless(200, () => undefined));
+    expect((await client.list('/api/v1/nodes', { limit: 500 })).items).toHaveLength(1);
+    const error = await failure(client.list('/api/v1/nodes', { limit: 500 }));
+    expect((error as Error).cause).toBeInstanceOf(AnswerTooLongError);
+  });
+
+  test('408 says that the connection was of no use, not that the request was bad', async () => {
+    server.otherwise(answerText('', 408));
+    const [read, write] = [await failure(client.get('/a')), await failure(client.create('/a', {}))];
+    expect([read, write].map((error) => [(error as Error).name, isAmbiguous(error)])).toEqual([
+      ['ConnectionError', false],
+      ['ConnectionError', true],
+    ]);
+  });
+
+  test.each([['864000'], ['1e999'], ['Infinity'], ['Fri, 31 Dec 9999 23:59:59 GMT']])(
+    'Retry-After: %s keeps nobody away for more than a minute',
+    async (value) => {
+      server.otherwise(answerStatus(429, 'TooManyRequests', 'no', { headers: { 'retry-after': value } }));
+      expect(((await failure(client.get('/a'))) as TooManyRequestsError).retryAfterMs).toBe(60_000);
+    },
+  );
+
+  test('nor do the details of a Status', async () => {
+    server.otherwise(answerStatus(503, 'ServiceUnavailable', 'no', { details: { retryAfterSeconds: 1e9 } }));
+    expect(((await failure(client.get('/a'))) as ServerError).retryAfterMs).toBe(60_000);
+  });
+});
+
+describe('calls that wait for a connection behind others', () => {
+  test('have their deadline from being sent, and say that nothing was when they were not', async () => {
+    await transport.close();
+    transport = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
+    client = new KubeClient({ transport, clock, timeoutMs: 5_000 });
+    server.next(saysNothing, saysNothing).otherwise(answerJson({ metadata: {} }));
+    const ends: string[] = [];
+    const calls = ['a', 'b', 'c'].map((name) =>
+      client.create(`/${name}`, {}).then(
+        () => ends.push(`${name} answered`),
+        (error: unknown) => ends.push(`${name} ${isAmbiguous(error) ? 'in doubt' : 'not sent'}`),
+      ),
+    );
+    await expect.poll(() => server.requests.length).toBe(1);
+    clock.advance(5_000);
+    await calls[0];
+    await expect.poll(() => server.requests.length).toBe(2);
+    expect(ends).toEqual(['a in doubt']);
+    clock.advance(5_000);
+    await Promise.all(calls);
+    expect(ends).toEqual(['a in doubt', 'b in doubt', 'c answered']);
+    expect(server.requests.map(({ path }) => path)).toEqual(['/a', '/b', '/c']);
+  });
+
+  test('end with the caller, and are not sent then', async () => {
+    await transport.close();
+    transport = new HttpTransport({ endpoint: fixedEndpoint(server.url), callConnections: 1 });
+    client = new KubeClient({ transport, clock, timeoutMs: 5_000 });
+    server.otherwise(saysNothing);
+    const first = failure(client.create('/a', {}));
+    const controller = new AbortController();
+    const second = failure(client.create('/b', {}, { signal: controller.signal }));
+    await expect.poll(() => server.requests.length).toBe(1);
+    controller.abort(new Error('not wanted'));
+    expect(await second).toMatchObject({ message: 'not wanted' });
+    clock.advance(5_000);
+    await first;
+    expect(server.requests).toHaveLength(1);
   });
 });

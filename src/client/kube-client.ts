@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { AbortListeners } from './abort-listeners.ts';
 import {
   ApiError,
+  ConnectionError,
   MalformedAnswerError,
   NotLeadingError,
   ServerError,
@@ -14,7 +15,8 @@ import { connectionFailure } from './connection-failure.ts';
 import { errorFromResponse } from './parse-status.ts';
 import type { Lane } from './lane.ts';
 import { isProtobuf, metadataListAccept, readMetadataList } from './metadata-list.ts';
-import { readBytes, readText } from './read-text.ts';
+import { readBeginning, readBytes, readText } from './read-text.ts';
+import { mostErrorBytes } from './transport.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { abortReason } from './wait.ts';
 import type { WriteFence } from './write-fence.ts';
@@ -26,7 +28,7 @@ export interface KubeClientOptions {
   readonly gate?: CallGate;
   /** Absent: writes are always allowed. Those of lane lease are in any case. */
   readonly fence?: WriteFence;
-  /** Deadline of a call from being sent to the end of its answer, in milliseconds. Default 30 s. */
+  /** Deadline of a call from being sent to the end of its answer, in milliseconds; making a connection counts too. Default 30 s. */
   readonly timeoutMs?: number;
   readonly userAgent?: string;
 }
@@ -34,7 +36,10 @@ export interface KubeClientOptions {
 export interface CallOptions {
   /** Default: read for a GET, else condition. */
   readonly lane?: Lane;
-  /** Milliseconds from being sent (waiting for binds and for the rate limit is not counted) to the end of the answer. */
+  /**
+   * Milliseconds from being sent to the end of the answer. Making a connection counts; waiting does not: for binds, for the rate limit, and
+   * for a connection behind other calls, each of which has a deadline too.
+   */
   readonly timeoutMs?: number;
   /**
    * What the time that binds may hold the call up counts from, as Clock.monotonic(): earlier than now for what has waited
@@ -81,7 +86,13 @@ export interface ListOptions extends CallOptions {
   readonly metadataOnly?: boolean;
 }
 
-type ReadBody<Body> = (body: AsyncIterable<Uint8Array>) => Promise<Body>;
+type ReadBody<Body> = (body: AsyncIterable<Uint8Array>, mostBytes: number) => Promise<Body>;
+
+/**
+ * The longest good answers that are read, in bytes, by what is asked for: an object, of which etcd takes 1.5 MB and an API server 3 MB; a page
+ * of a list; and a list in one piece, beyond which there can be no string.
+ */
+const mostBytesOf = { object: 16_777_216, page: 134_217_728, list: 536_870_000 };
 
 interface Answer<Body> {
   readonly status: number;
@@ -90,6 +101,9 @@ interface Answer<Body> {
 }
 
 type HeaderFields = TransportRequest['headers'];
+
+/** The status of a server that gives up waiting for a request: it may come just when one is sent on a connection that was idle. */
+const requestTimeout = 408;
 
 const noOptions: CallOptions = {};
 
@@ -135,7 +149,8 @@ export class KubeClient {
     if (options.limit !== undefined) query.set('limit', String(options.limit));
     if (options.continueToken !== undefined) query.set('continue', options.continueToken);
     setSelectors(query, options);
-    const request = { method: 'GET', path: withQuery(path, query), headers: this.#headers } as const;
+    const mostBytes = options.limit === undefined ? mostBytesOf.list : mostBytesOf.page;
+    const request = { method: 'GET', path: withQuery(path, query), headers: this.#headers, mostBytes } as const;
     const list = await (options.metadataOnly === true
       ? this.#metadataList(request, options)
       : this.#json<WireList>(request, options));
@@ -259,19 +274,35 @@ export class KubeClient {
     read: ReadBody<Body>,
     cut?: AbortSignal,
   ): Promise<Answer<Body>> {
+    const { mostBytes = mostBytesOf.object, mayBeSent } = request;
     const controller = new AbortController();
     const onAbort = (): void => controller.abort(signal!.reason);
     const onCut = (): void => controller.abort(cut!.reason);
     if (signal !== undefined) this.#aborts.add(signal, onAbort);
     if (cut !== undefined) this.#aborts.add(cut, onCut);
-    const timer = this.#clock.setTimer(timeoutMs, () => {
+    const onTimeout = (): void => {
       const what = `${request.method} ${request.path} was not answered within ${timeoutMs} ms`;
       controller.abort(new TimeoutError(what, { ambiguous: request.method !== 'GET' }));
-    });
+    };
+    let timer = this.#clock.setTimer(timeoutMs, onTimeout);
+    let isQueued = false;
+    const sent: TransportRequest = {
+      ...request,
+      mostBytes,
+      onQueued: () => {
+        isQueued = true;
+        timer.cancel();
+      },
+      mayBeSent: () => {
+        mayBeSent?.();
+        if (isQueued) timer = this.#clock.setTimer(timeoutMs, onTimeout);
+        isQueued = false;
+      },
+    };
     try {
-      const response = await this.#transport.send(request, controller.signal);
+      const response = await this.#transport.send(sent, controller.signal);
       if (response.status >= 300) throw await this.#errorOf(request, response);
-      return { status: response.status, headers: response.headers, body: await read(response.body) };
+      return { status: response.status, headers: response.headers, body: await read(response.body, mostBytes) };
     } catch (error) {
       throw this.#typed(request, error, controller.signal);
     } finally {
@@ -281,15 +312,19 @@ export class KubeClient {
     }
   }
 
-  async #errorOf(request: TransportRequest, response: TransportResponse): Promise<Error> {
-    const text = await readText(response.body);
-    const what = `${request.method} ${request.path}`;
-    return errorFromResponse(what, response.status, response.headers, text, this.#clock.now());
+  /** What the answer means; a 408 is none: the server has closed the connection because nothing came, or not all of the request did. */
+  async #errorOf({ method, path }: TransportRequest, response: TransportResponse): Promise<Error> {
+    const text = await readBeginning(response.body, mostErrorBytes);
+    const what = `${method} ${path}`;
+    const error = errorFromResponse(what, response.status, response.headers, text, this.#clock.now());
+    if (response.status !== requestTimeout) return error;
+    return new ConnectionError(error.message, { ambiguous: method !== 'GET', cause: undefined });
   }
 
   #typed(request: TransportRequest, error: unknown, signal: AbortSignal): Error {
     const isTyped =
       error instanceof ApiError ||
+      error instanceof ConnectionError ||
       error instanceof MalformedAnswerError ||
       error instanceof NotLeadingError ||
       error instanceof WithdrawnError;

@@ -1,8 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../base/virtual-clock.ts';
+import { describeError } from '../observability/logger.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
 import type { KubeconfigEndpoint } from './kubeconfig.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
@@ -95,13 +97,55 @@ describe('a bad kubeconfig', () => {
     ['names a cluster that is absent', { ...kubeconfig(), clusters: [] }, 'names cluster "main", which is not there'],
     ['names a user that is absent', { ...kubeconfig(), users: [] }, 'names user "main", which is not there'],
     ['has no URL as server', kubeconfig({ server: '10.0.0.1:6443' }), 'has server "10.0.0.1:6443"; expected a URL'],
-    ['has an odd proxy', kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }), 'has proxy-url "ftp://p"; only'],
+    [
+      'has a login where nobody would look at it',
+      kubeconfig({ server: 'https://admin:canary@10.0.0.1:6443' }),
+      'cluster "main" has a login in its server: put username and password into the user',
+    ],
+    [
+      'has an odd proxy',
+      kubeconfig({ cluster: { 'proxy-url': 'ftp://p' } }),
+      'has a proxy-url that is a ftp proxy, which is not supported: give an http:// or https:// proxy',
+    ],
+    [
+      'has a SOCKS proxy',
+      kubeconfig({ cluster: { 'proxy-url': 'socks5://p:1' } }),
+      'has a proxy-url that is a socks5 proxy, which is not supported',
+    ],
+    [
+      'has an authority that nobody would look at',
+      kubeconfig({ cluster: { 'certificate-authority-data': btoa('CA'), 'insecure-skip-tls-verify': true } }),
+      'has a certificate-authority and insecure-skip-tls-verify, which would not look at it: remove one of the two',
+    ],
+    [
+      'acts for groups of nobody',
+      kubeconfig({ user: { 'as-groups': ['a'], 'as-uid': '1' } }),
+      'user "main" has as-uid, as-groups without as: name the user to act as',
+    ],
+    [
+      'has a plug-in of another version',
+      kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1alpha1', command: 'x' } } }),
+      'user "main": exec has apiVersion "client.authentication.k8s.io/v1alpha1"; expected client.authentication.k8s.io/v1 or',
+    ],
+    [
+      'has a plug-in that must ask somebody',
+      kubeconfig({
+        user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'x', interactiveMode: 'Always' } },
+      }),
+      'exec has interactiveMode Always, but nobody is there to ask',
+    ],
+    [
+      'has a plug-in without a command',
+      kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1' } } }),
+      'user "main": exec names no command',
+    ],
   ])('that %s is told by its path and what is wrong', async (_, content, message) => {
     const path = write('config', content);
     const error: unknown = await load(path).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeconfigError);
     expect((error as Error).message).toContain(path);
     expect((error as Error).message).toContain(message);
+    expect((error as Error).message).not.toContain('canary');
   });
 
   test('that cannot be read is told by its path, with the way out', async () => {
@@ -114,6 +158,28 @@ describe('a bad kubeconfig', () => {
     expect(error).toBeInstanceOf(KubeconfigError);
     expect((error as Error).message).toContain(`${path}: the tokenFile of user "main" cannot be read (ENOENT`);
     expect((error as Error).message).toContain(join(folder, 'absent'));
+  });
+
+  test('whose token file is empty is told: it would mean to be nobody', async () => {
+    write('token', ' \n');
+    const path = write('config', kubeconfig({ user: { tokenFile: 'token' } }));
+    await expect(load(path)).rejects.toThrow(
+      `${path}: the tokenFile of user "main", ${join(folder, 'token')}, is empty: put the token there`,
+    );
+  });
+});
+
+describe('the proxy', () => {
+  const HTTPS_PROXY = 'http://env.example:3128';
+
+  test("is the cluster's own, else that of the environment", async () => {
+    const own = write('own', kubeconfig({ cluster: { 'proxy-url': 'http://own.example:3128' } }));
+    const none = write('none', kubeconfig());
+    const environment = { HTTPS_PROXY };
+    expect((await loadKubeconfig({ clock, path: own, environment })).proxyUrl).toBe('http://own.example:3128');
+    expect((await loadKubeconfig({ clock, path: none, environment })).proxyUrl).toBe(HTTPS_PROXY);
+    const without = { HTTPS_PROXY, NO_PROXY: '10.0.0.0/8' };
+    expect((await loadKubeconfig({ clock, path: none, environment: without })).proxyUrl).toBeUndefined();
   });
 });
 
@@ -144,6 +210,24 @@ describe('credentials', () => {
     expect((await endpoint.credentials()).headers).toEqual({ authorization: `Basic ${btoa('a:b')}` });
   });
 
+  test('act as somebody else in every respect that is asked for', async () => {
+    const user = {
+      token: 'mine',
+      as: 'jane',
+      'as-uid': '7',
+      'as-groups': ['a', 'b, c'],
+      'as-user-extra': { 'example.com/Scopes': ['read', 'write'] },
+    };
+    const endpoint = await load(write('config', kubeconfig({ user })));
+    expect((await endpoint.credentials()).headers).toEqual({
+      authorization: 'Bearer mine',
+      'impersonate-user': 'jane',
+      'impersonate-uid': '7',
+      'impersonate-group': ['a', 'b, c'],
+      'impersonate-extra-example.com%2Fscopes': ['read', 'write'],
+    });
+  });
+
   test('are read from their files again after a minute, and the TLS key changes with the authority only', async () => {
     write('ca.crt', 'OLD');
     write('token', 'old');
@@ -169,10 +253,16 @@ describe('credentials', () => {
 
 describe('a credential plug-in', () => {
   async function withPlugin(script: string): Promise<KubeconfigEndpoint> {
-    const command = write('plugin', `#!/bin/sh\n${script}\n`);
-    chmodSync(command, 0o700);
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command };
-    return load(write('config', kubeconfig({ user: { exec } })));
+    chmodSync(write('plugin', `#!/bin/sh\n${script}\n`), 0o700);
+    // Beside the kubeconfig, as kubectl takes it.
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', provideClusterInfo: true };
+    const extensions = [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'us' } }];
+    return load(write('config', kubeconfig({ user: { exec }, cluster: { extensions } })));
+  }
+
+  /** As a word of a shell script. */
+  function credential(status: string): string {
+    return `"{\\"kind\\":\\"ExecCredential\\",\\"apiVersion\\":\\"client.authentication.k8s.io/v1\\",\\"status\\":${status}}"`;
   }
 
   /** Each run answers another token: token-1, token-2, … */
@@ -180,7 +270,7 @@ describe('a credential plug-in', () => {
     const runs = join(folder, 'runs');
     return withPlugin(`echo run >> ${runs}
 n=$(wc -l < ${runs} | tr -d ' ')
-echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$n\\"}}"`);
+echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
   }
 
   test('runs once, however many calls wait for it', async () => {
@@ -212,4 +302,114 @@ echo "{\\"kind\\":\\"ExecCredential\\",\\"status\\":{\\"token\\":\\"token-$n\\"}
     await expect(endpoint.credentials()).rejects.toThrow(/log in first/);
     expect(readFileSync(runs, 'utf8')).toBe('run\nrun\n');
   });
+
+  test('is run again ever more rarely while it fails', async () => {
+    const runs = join(folder, 'runs');
+    const endpoint = await withPlugin(`echo run >> ${runs}; exit 1`);
+    const after = async (ms: number): Promise<number> => {
+      clock.advance(ms);
+      await endpoint.credentials().catch(() => undefined);
+      return readFileSync(runs, 'utf8').split('run').length - 1;
+    };
+    expect([await after(0), await after(5_000), await after(5_000), await after(5_000)]).toEqual([1, 2, 2, 3]);
+    expect([await after(10_000), await after(10_000), await after(3_600_000)]).toEqual([3, 4, 5]);
+  });
+
+  test('that hangs is killed with all it has started, told by its command, and run again', async () => {
+    const runs = join(folder, 'runs');
+    const endpoint = await withPlugin(`echo $$ >> ${runs}; sleep 1000 & wait`);
+    const first = endpoint.credentials();
+    first.catch(() => undefined);
+    await expect.poll(() => existsSync(runs) && readFileSync(runs, 'utf8').includes('\n')).toBe(true);
+    clock.advance(30_000);
+    await expect(first).rejects.toThrow(
+      `(its credential plug-in): ${join(folder, 'plugin')} did not end within 30 s and was killed`,
+    );
+    const group = Number(readFileSync(runs, 'utf8').trim());
+    await expect.poll(() => groupExists(group)).toBe(false);
+    write('plugin', `#!/bin/sh\necho ${credential('{\\"token\\":\\"late\\"}')}`);
+    clock.advance(5_000);
+    expect((await endpoint.credentials()).headers.authorization).toBe('Bearer late');
+  });
+
+  const withoutAny = 'printed an ExecCredential without a token or client certificate';
+
+  test.each([
+    ['nothing', 'true', 'printed nothing that is not an ExecCredential in JSON'],
+    ['a bare token', 'echo canary-token', 'printed something that is not an ExecCredential in JSON'],
+    ['no token', `echo ${credential('{}')}`, `${withoutAny} in its status`],
+    ['an empty token', `echo ${credential('{\\"token\\":\\"\\"}')}`, withoutAny],
+    ['no status', `echo ${credential('null')}`, withoutAny],
+    [
+      'a certificate alone',
+      `echo ${credential('{\\"clientCertificateData\\":\\"x\\"}')}`,
+      'printed a client certificate or key without the other',
+    ],
+    [
+      'another version',
+      'echo \'{"kind":"ExecCredential","apiVersion":"v9","status":{"token":"canary"}}\'',
+      'printed another kind or version of object than ExecCredential of client.authentication.k8s.io/v1',
+    ],
+    [
+      'no end of output',
+      'while :; do echo canary canary canary canary canary canary canary canary; done',
+      'printed more than 1048576 bytes and was killed',
+    ],
+  ])('that prints %s is no permission to be nobody, and what it printed is not repeated', async (_, script, problem) => {
+    const error = (await (await withPlugin(script)).credentials().catch((thrown: unknown) => thrown)) as Error;
+    expect(error).toBeInstanceOf(KubeconfigError);
+    expect(error.message).toContain(`${join(folder, 'plugin')} ${problem}`);
+    expect(describeError(error)).not.toContain('canary');
+  });
+
+  test('that is not there is told with how to install it', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent', installHint: 'brew it' };
+    const endpoint = await load(write('config', kubeconfig({ user: { exec } })));
+    await expect(endpoint.credentials()).rejects.toThrow('tutti-absent is not there: brew it');
+  });
+
+  test('is told what kubectl tells it, and may answer a client certificate', async () => {
+    const told = join(folder, 'told');
+    const status = '{\\"clientCertificateData\\":\\"CERT\\",\\"clientKeyData\\":\\"KEY\\"}';
+    const endpoint = await withPlugin(`echo "$KUBERNETES_EXEC_INFO" > ${told}; echo ${credential(status)}`);
+    const { tls, headers } = await endpoint.credentials();
+    expect([tls.cert, tls.key, headers]).toEqual(['CERT', 'KEY', {}]);
+    expect(JSON.parse(readFileSync(told, 'utf8'))).toEqual({
+      kind: 'ExecCredential',
+      apiVersion: 'client.authentication.k8s.io/v1',
+      spec: { interactive: false, cluster: { server: 'https://10.0.0.1:6443', config: { audience: 'us' } } },
+    });
+  });
+
+  test('is run again before what it answered expires', async () => {
+    const runs = join(folder, 'runs');
+    const until = new Date(clock.now() + 600_000).toISOString();
+    const endpoint = await withPlugin(
+      `echo run >> ${runs}; echo ${credential(`{\\"token\\":\\"a\\",\\"expirationTimestamp\\":\\"${until}\\"}`)}`,
+    );
+    const count = (): number => readFileSync(runs, 'utf8').split('run').length - 1;
+    await endpoint.credentials();
+    clock.advance(400_000);
+    await endpoint.credentials();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(count()).toBe(1);
+    clock.advance(120_000);
+    await endpoint.credentials();
+    await expect.poll(count).toBe(2);
+  });
+
+  test('does not come in where the user has a token, which goes before it', async () => {
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent' };
+    const endpoint = await load(write('config', kubeconfig({ user: { exec, token: 'given' } })));
+    expect((await endpoint.credentials()).headers).toEqual({ authorization: 'Bearer given' });
+  });
 });
+
+function groupExists(group: number): boolean {
+  try {
+    process.kill(-group, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
-import type { User } from '@kubernetes/client-node';
+import { backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
+import { ExecPlugin } from './exec-plugin.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
 import { resolveKubeconfig } from './resolve-kubeconfig.ts';
 import type { KubeconfigLocation, ResolvedKubeconfig } from './resolve-kubeconfig.ts';
@@ -14,8 +15,10 @@ export interface KubeconfigOptions extends KubeconfigLocation {
 
 /** How long credentials are used before their files (or plug-in) are asked again, in milliseconds. */
 const refreshAfterMs = 60_000;
-/** After a refusal or failure, how soon new credentials may be fetched again, so that many calls start no storm of plug-ins. */
-const leastRefreshGapMs = 5_000;
+/** After a refusal or failure, how soon new credentials may be fetched again, so that many calls start no storm of plug-ins; twice as long after each further failure. */
+const refreshGap = { initialMs: 5_000, maxMs: 60_000 };
+/** How long getting credentials may take, in milliseconds, whoever has to be asked. A plug-in is given less. */
+const fetchDeadlineMs = 40_000;
 
 /**
  * Finds and reads the kubeconfig and answers the endpoint of its context. Rejects with KubeconfigError. Certificates and
@@ -34,9 +37,15 @@ export class KubeconfigEndpoint implements Endpoint {
   readonly #clock: Clock;
   readonly #load: () => Promise<ResolvedKubeconfig>;
   #resolved: ResolvedKubeconfig;
+  /** That of `#resolved`. */
+  #plugin: ExecPlugin | undefined;
   #cached: Credentials | undefined;
   #fetchedAt = -Infinity;
   #refused = false;
+  /** As Clock.now(). */
+  #expiresAt = Infinity;
+  /** Fetches that failed in a row. */
+  #failures = 0;
   /** Why the last attempt gave nothing. */
   #failure: Error | undefined;
   #refreshing: Promise<Credentials> | undefined;
@@ -44,6 +53,7 @@ export class KubeconfigEndpoint implements Endpoint {
   constructor(clock: Clock, resolved: ResolvedKubeconfig, load: () => Promise<ResolvedKubeconfig>) {
     this.#clock = clock;
     this.#resolved = resolved;
+    this.#plugin = this.#pluginOf(resolved);
     this.#load = load;
   }
 
@@ -52,7 +62,7 @@ export class KubeconfigEndpoint implements Endpoint {
   }
 
   get proxyUrl(): string | undefined {
-    return this.#resolved.cluster.proxyUrl;
+    return this.#resolved.proxyUrl;
   }
 
   /** Where this came from, for messages and logs. */
@@ -68,11 +78,12 @@ export class KubeconfigEndpoint implements Endpoint {
     const cached = this.#cached;
     const age = this.#clock.monotonic() - this.#fetchedAt;
     if (cached === undefined) {
-      if (this.#failure !== undefined && age < leastRefreshGapMs) return Promise.reject(this.#failure);
+      if (this.#failure !== undefined && age < this.#gapMs) return Promise.reject(this.#failure);
       return this.#refresh();
     }
-    const mayRefresh = age >= leastRefreshGapMs || this.#refreshing !== undefined;
-    if (this.#refused && mayRefresh) return this.#refresh();
+    const mayRefresh = age >= this.#gapMs || this.#refreshing !== undefined;
+    const isUsedUp = this.#refused || this.#clock.now() >= this.#expiresAt;
+    if (isUsedUp && mayRefresh) return this.#refresh();
     if (age >= refreshAfterMs) {
       // The old ones serve until the new ones are there; a failure shows when the server refuses the old.
       this.#refresh().catch(() => undefined);
@@ -84,9 +95,14 @@ export class KubeconfigEndpoint implements Endpoint {
     if (credentials === this.#cached) this.#refused = true;
   }
 
+  get #gapMs(): number {
+    return backoffDelay(refreshGap, Math.max(1, this.#failures));
+  }
+
   #refresh(): Promise<Credentials> {
-    this.#refreshing ??= this.#fetch()
+    this.#refreshing ??= this.#inTime(this.#fetch())
       .catch((error: unknown) => {
+        this.#failures++;
         this.#failure = error instanceof Error ? error : new Error(String(error));
         throw this.#failure;
       })
@@ -96,14 +112,41 @@ export class KubeconfigEndpoint implements Endpoint {
     return this.#refreshing;
   }
 
+  /** Whoever is asked may hang: that must not be the end of all calls. */
+  #inTime(fetched: Promise<Credentials>): Promise<Credentials> {
+    return new Promise((resolve, reject) => {
+      const { source, user } = this.#resolved;
+      const timer = this.#clock.setTimer(fetchDeadlineMs, () => {
+        const what = `no credentials for user "${user.name}" within ${fetchDeadlineMs / 1000} s`;
+        reject(new KubeconfigError(`${source}: ${what}: whoever was asked for them does not answer`));
+      });
+      fetched.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
+  #pluginOf({ source, user, extras }: ResolvedKubeconfig): ExecPlugin | undefined {
+    const { exec: config, clusterInfo: cluster } = extras;
+    if (config === undefined) return undefined;
+    try {
+      return new ExecPlugin({ config, cluster, clock: this.#clock });
+    } catch (cause) {
+      throw new KubeconfigError(`${source}: user "${user.name}": ${messageOf(cause)}`, { cause });
+    }
+  }
+
   async #fetch(): Promise<Credentials> {
     this.#fetchedAt = this.#clock.monotonic();
     this.#failure = undefined;
     // A plug-in's own cache knows when its token expires, so only a refusal may throw it away; plain files are re-read.
-    const hasPlugin = usesPlugin(this.#resolved.user);
-    if (this.#cached !== undefined && (this.#refused || !hasPlugin)) this.#resolved = await this.#load();
-    const fetched = await readCredentials(this.#resolved);
+    const hasPlugin = this.#plugin !== undefined || Boolean(this.#resolved.user.authProvider);
+    if (this.#cached !== undefined && (this.#refused || !hasPlugin)) {
+      this.#resolved = await this.#load();
+      this.#plugin = this.#pluginOf(this.#resolved);
+    }
+    const { expiresAt, ...fetched } = await readCredentials(this.#resolved, this.#plugin);
     this.#refused = false;
+    this.#failures = 0;
+    this.#expiresAt = expiresAt;
     const cached = this.#cached;
     if (cached?.tlsKey === fetched.tlsKey && sameHeaders(cached.headers, fetched.headers)) return cached;
     this.#cached = fetched;
@@ -111,22 +154,28 @@ export class KubeconfigEndpoint implements Endpoint {
   }
 }
 
-function usesPlugin(user: User): boolean {
-  return Boolean(user.exec) || Boolean(user.authProvider);
-}
-
-async function readCredentials(resolved: ResolvedKubeconfig): Promise<Credentials> {
+async function readCredentials(
+  { config, source, user, extras }: ResolvedKubeconfig,
+  plugin: ExecPlugin | undefined,
+): Promise<Credentials & { readonly expiresAt: number }> {
   const applied: RequestOptions = {};
+  let who = user.authProvider ? 'its auth-provider' : 'a certificate or token';
+  let expiresAt = Infinity;
   try {
-    await resolved.config.applyToHTTPSOptions(applied);
+    await config.applyToHTTPSOptions(applied);
+    if (plugin !== undefined) {
+      who = 'its credential plug-in';
+      const { token, certificate, expiresAt: until = Infinity } = await plugin.credential();
+      if (token !== undefined) applied.headers = { ...applied.headers, authorization: `Bearer ${token}` };
+      Object.assign(applied, certificate);
+      expiresAt = until;
+    }
   } catch (cause) {
-    const who = usesPlugin(resolved.user) ? 'its credential plug-in' : 'a certificate or token';
-    throw new KubeconfigError(
-      `${resolved.source}: no credentials for user "${resolved.user.name}" (${who}): ${messageOf(cause)}`,
-      { cause },
-    );
+    throw new KubeconfigError(`${source}: no credentials for user "${user.name}" (${who}): ${messageOf(cause)}`, {
+      cause,
+    });
   }
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string | readonly string[]> = { ...extras.impersonation };
   if (typeof applied.auth === 'string') headers.authorization = `Basic ${btoa(applied.auth)}`;
   for (const [name, value] of Object.entries(applied.headers ?? {})) headers[name.toLowerCase()] = String(value);
   const tls: Record<string, unknown> = {};
@@ -140,10 +189,10 @@ async function readCredentials(resolved: ResolvedKubeconfig): Promise<Credential
       .update(value instanceof Uint8Array ? value : String(value))
       .update(';');
   }
-  return { tls: tls, tlsKey: hash.digest('hex'), headers };
+  return { tls, tlsKey: hash.digest('hex'), headers, expiresAt };
 }
 
 function sameHeaders(a: Credentials['headers'], b: Credentials['headers']): boolean {
   const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+  return names.length === Object.keys(b).length && names.every((name) => String(a[name]) === String(b[name]));
 }

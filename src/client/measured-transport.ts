@@ -1,5 +1,7 @@
 import { Counter } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
+import { describeError } from '../observability/logger.ts';
+import type { Logger } from '../observability/logger.ts';
 import { Histogram } from '../observability/histogram.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -10,17 +12,21 @@ export interface MeasuredTransportOptions {
   readonly registry: MetricRegistry;
   /** Where the API server is, as in Endpoint. */
   readonly server: string;
+  /** Gets a line at level debug for each request. Absent: nobody does. */
+  readonly logger?: Pick<Logger, 'debug'>;
 }
 
-/** Another transport, whose requests are counted and timed under the names that client-go gives them. */
+/** Another transport, whose requests are counted and timed under the names that client-go gives them, and logged. */
 export class MeasuredTransport implements Transport {
   readonly #transport: Transport;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #host: string;
+  readonly #logger: Pick<Logger, 'debug'> | undefined;
   readonly #requests: Counter<'code' | 'method' | 'host'>;
   readonly #durations: Histogram<'verb' | 'host'>;
 
-  constructor({ transport, clock, registry, server }: MeasuredTransportOptions) {
+  constructor({ transport, clock, registry, server, logger }: MeasuredTransportOptions) {
+    this.#logger = logger;
     this.#transport = transport;
     this.#clock = clock;
     this.#host = new URL(server).host;
@@ -40,19 +46,23 @@ export class MeasuredTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
-    const { method, connection } = request;
+    const { method, path, connection } = request;
     const host = this.#host;
     const begun = this.#clock.monotonic();
     let code = '<error>';
+    let failure: { readonly error?: string } = {};
     try {
       const response = await this.#transport.send(request, signal);
       code = String(response.status);
       return response;
+    } catch (error) {
+      failure = { error: describeError(error) };
+      throw error;
     } finally {
+      const ms = this.#clock.monotonic() - begun;
       this.#requests.inc({ code, method, host });
-      if (connection !== 'watch') {
-        this.#durations.of({ verb: method, host }).observe((this.#clock.monotonic() - begun) / 1000);
-      }
+      if (connection !== 'watch') this.#durations.of({ verb: method, host }).observe(ms / 1000);
+      this.#logger?.debug('request', { method, path, code, ms, ...failure });
     }
   }
 

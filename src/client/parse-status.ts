@@ -13,6 +13,8 @@ import {
 import type { ApiError, ApiErrorDetails, StatusCause } from './api-errors.ts';
 
 const longestQuotedBody = 300;
+/** A server that asks to stay away longer is asked again after so long, in milliseconds: nothing may wait for days because one answer said so. */
+const longestRetryAfterMs = 60_000;
 
 /**
  * The one place where an error answer becomes a typed error. `body` is the raw text: a Status when the API server wrote
@@ -46,9 +48,13 @@ export function errorFromStatus(request: string, status: unknown): ApiError {
 function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   const seconds = Number(value);
-  if (value.trim() !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
+  if (value.trim() !== '' && !Number.isNaN(seconds)) return bounded(seconds * 1000);
   const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : bounded(date - now);
+}
+
+function bounded(ms: number): number {
+  return Math.min(Math.max(0, ms), longestRetryAfterMs);
 }
 
 function build(
@@ -64,7 +70,7 @@ function build(
   const details = isRecord(fields.details) ? fields.details : {};
   const retryAfterMs =
     retryAfterHeaderMs ??
-    (typeof details.retryAfterSeconds === 'number' ? details.retryAfterSeconds * 1000 : undefined);
+    (typeof details.retryAfterSeconds === 'number' ? bounded(details.retryAfterSeconds * 1000) : undefined);
   const all: ApiErrorDetails = {
     status: code,
     reason,

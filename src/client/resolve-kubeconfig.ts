@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve, sep } from 'node:path';
 import process from 'node:process';
 import type { Cluster, Context, KubeConfig, User } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 import { messageOf } from '../base/message-of.ts';
+import type { ExecConfig } from './exec-plugin.ts';
+import { impersonationHeaders } from './impersonation.ts';
+import type { ImpersonatingUser } from './impersonation.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
+import { proxyOfEnvironment, proxyProblem } from './proxy-of-environment.ts';
 
 /** Where to look for a kubeconfig. */
 export interface KubeconfigLocation {
@@ -28,6 +32,36 @@ export interface ResolvedKubeconfig {
   readonly cluster: Cluster;
   readonly user: User;
   readonly context: Context;
+  /** The proxy to go through: the cluster's own, else what the environment names. */
+  readonly proxyUrl: string | undefined;
+  /** What client-node passes over, or would do in another way. */
+  readonly extras: {
+    /** `exec`; `user` and `config` are without it. Absent also where the user has a token or a password, which go before. */
+    readonly exec: ExecConfig | undefined;
+    /** Header names in lower case. */
+    readonly impersonation: Readonly<Record<string, string | readonly string[]>>;
+    /** The cluster as a plug-in is told of it. */
+    readonly clusterInfo: object;
+  };
+}
+
+/** A user as it stands in the file. */
+interface RawUser extends ImpersonatingUser {
+  token?: string;
+  tokenFile?: string;
+  exec?: ExecConfig | null;
+}
+
+/** A cluster as it stands in the file. */
+interface RawCluster {
+  readonly extensions?: readonly { readonly name?: string; readonly extension?: unknown }[] | null;
+}
+
+interface FoundKubeconfig {
+  readonly config: KubeConfig;
+  /** name -> the first of that name */
+  readonly users: ReadonlyMap<string, RawUser>;
+  readonly clusters: ReadonlyMap<string, RawCluster>;
 }
 
 const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
@@ -36,7 +70,8 @@ const serviceAccountToken = '/var/run/secrets/kubernetes.io/serviceaccount/token
 export async function resolveKubeconfig(options: KubeconfigLocation): Promise<ResolvedKubeconfig> {
   // Loaded late: the package costs half a second, which commands that need no cluster should not pay.
   const { KubeConfig } = await import('./client-node-kubeconfig.ts');
-  const { source, found } = find(options, () => new KubeConfig());
+  const { source, found: all } = find(options, () => new KubeConfig());
+  const found = all.config;
   const contextName = options.context ?? found.getCurrentContext();
   const contextNames = found.getContexts().map((each) => each.name);
   const known = contextNames.length === 0 ? 'it has none' : `it has ${contextNames.join(', ')}`;
@@ -51,11 +86,22 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
       `${source}: context "${contextName}" names cluster "${context.cluster}", which is not there`,
     );
   }
-  const user = context.user ? found.getUser(context.user) : { name: 'anonymous' };
-  if (!user) {
+  const given = context.user ? found.getUser(context.user) : { name: 'anonymous' };
+  if (!given) {
     throw new KubeconfigError(`${source}: context "${contextName}" names user "${context.user}", which is not there`);
   }
-  checkAddresses(source, cluster);
+  checkCluster(source, cluster);
+  const raw = all.users.get(given.name) ?? {};
+  // As with kubectl a token or password goes before the plug-in.
+  const exec = given.token || given.username ? undefined : (raw.exec ?? undefined);
+  const user: User = { ...given, exec: undefined, impersonateUser: undefined };
+  const extras = {
+    exec,
+    impersonation: impersonationOf(`${source}: user "${user.name}"`, raw),
+    clusterInfo: clusterInfoOf(cluster, all.clusters.get(cluster.name)),
+  };
+  const environment = options.environment ?? process.env;
+  const proxyUrl = cluster.proxyUrl || proxyOfEnvironment(new URL(cluster.server), environment);
   const config = new KubeConfig();
   // client-node refuses plain http unless this is set; there is no certificate to skip then.
   const isPlain = cluster.server.startsWith('http:');
@@ -65,10 +111,33 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
     contexts: [{ ...context, user: user.name }],
     currentContext: contextName,
   });
-  return { source, config, cluster, user, context };
+  return { source, config, cluster, user, context, proxyUrl, extras };
 }
 
-function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: string; found: KubeConfig } {
+function impersonationOf(who: string, user: ImpersonatingUser): ReturnType<typeof impersonationHeaders> {
+  try {
+    return impersonationHeaders(user);
+  } catch (cause) {
+    throw new KubeconfigError(`${who} has ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** As client.authentication.k8s.io has it. */
+function clusterInfoOf(cluster: Cluster, raw: RawCluster | undefined): object {
+  const { server, caData, caFile, skipTLSVerify, tlsServerName, proxyUrl } = cluster;
+  const config = raw?.extensions?.find(({ name }) => name === 'client.authentication.k8s.io/exec')?.extension;
+  const authority = caData ?? (caFile ? readFileSync(caFile).toString('base64') : undefined);
+  return {
+    server,
+    ...(tlsServerName && { 'tls-server-name': tlsServerName }),
+    ...(skipTLSVerify && { 'insecure-skip-tls-verify': true }),
+    ...(authority && { 'certificate-authority-data': authority }),
+    ...(proxyUrl && { 'proxy-url': proxyUrl }),
+    ...(config !== undefined && { config }),
+  };
+}
+
+function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: string; found: FoundKubeconfig } {
   const environment = options.environment ?? process.env;
   if (options.path !== undefined) {
     return { source: options.path, found: readFile(options.path, empty(), options.pathFrom) };
@@ -78,9 +147,9 @@ function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: s
   const standard = join(options.homeDirectory ?? homedir(), '.kube', 'config');
   if (exists(standard)) return { source: standard, found: readFile(standard, empty()) };
   if (environment.KUBERNETES_SERVICE_HOST !== undefined && exists(serviceAccountToken)) {
-    const found = empty();
-    found.loadFromCluster();
-    return { source: 'the in-cluster service account', found };
+    const config = empty();
+    config.loadFromCluster();
+    return { source: 'the in-cluster service account', found: { config, users: new Map(), clusters: new Map() } };
   }
   throw new KubeconfigError(
     `no kubeconfig: KUBECONFIG is not set, ${standard} does not exist, and this is no pod with a service account; ` +
@@ -89,12 +158,13 @@ function find(options: KubeconfigLocation, empty: () => KubeConfig): { source: s
 }
 
 /** As kubectl merges: files that do not exist are passed over, and of two entries with one name the first wins. */
-function mergeFiles(paths: readonly string[], empty: () => KubeConfig): KubeConfig {
+function mergeFiles(paths: readonly string[], empty: () => KubeConfig): FoundKubeconfig {
   const present = paths.filter(exists);
   if (present.length === 0) {
     throw new KubeconfigError(`KUBECONFIG names ${paths.join(' and ')}, which does not exist: correct or unset it`);
   }
-  const configs = present.map((path) => readFile(path, empty()));
+  const files = present.map((path) => readFile(path, empty()));
+  const configs = files.map(({ config }) => config);
   const merged = empty();
   merged.loadFromOptions({
     clusters: firstOfEachName(configs.flatMap((config) => config.getClusters())),
@@ -102,7 +172,10 @@ function mergeFiles(paths: readonly string[], empty: () => KubeConfig): KubeConf
     contexts: firstOfEachName(configs.flatMap((config) => config.getContexts())),
     currentContext: configs.map((config) => config.getCurrentContext()).find((name) => Boolean(name)),
   });
-  return merged;
+  // The last entry of a name is the one that a Map keeps.
+  const firsts = <T>(of: (file: FoundKubeconfig) => ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    new Map(files.toReversed().flatMap((file) => [...of(file)]));
+  return { config: merged, users: firsts(({ users }) => users), clusters: firsts(({ clusters }) => clusters) };
 }
 
 function firstOfEachName<T extends { readonly name: string }>(entries: readonly T[]): T[] {
@@ -110,7 +183,7 @@ function firstOfEachName<T extends { readonly name: string }>(entries: readonly 
   return entries.filter(({ name }) => !names.has(name) && names.add(name));
 }
 
-function readFile(path: string, config: KubeConfig, pathFrom = '--kubeconfig'): KubeConfig {
+function readFile(path: string, config: KubeConfig, pathFrom = '--kubeconfig'): FoundKubeconfig {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -123,43 +196,81 @@ function readFile(path: string, config: KubeConfig, pathFrom = '--kubeconfig'): 
     throw new KubeconfigError(`kubeconfig ${path} ${what}`, { cause });
   }
   try {
-    config.loadFromString(withTokensOfFiles(text, path));
+    const document: unknown = parse(text);
+    if (typeof document !== 'object' || document === null) throw new TypeError('it is no map of fields');
+    const raw = document as RawKubeconfig;
+    completeUsers(raw, path);
+    config.loadFromString(JSON.stringify(raw));
     config.makePathsAbsolute(dirname(path));
+    return {
+      config,
+      users: named(raw.users, ({ user }) => user ?? {}),
+      clusters: named(raw.clusters, ({ cluster }) => cluster ?? {}),
+    };
   } catch (cause) {
     if (cause instanceof KubeconfigError) throw cause;
     const what = text.trim() === '' ? 'it is empty' : messageOf(cause);
     throw new KubeconfigError(`${path} is not a kubeconfig: ${what}`, { cause });
   }
-  return config;
 }
 
-/** client-node passes over `tokenFile`, so its content is put where it looks. As in client-go it wins over `token`. */
-function withTokensOfFiles(text: string, path: string): string {
-  const document = parse(text) as {
-    users?: { name?: string; user?: { token?: string; tokenFile?: string } | null }[];
-  } | null;
-  if (!Array.isArray(document?.users)) return text;
-  for (const { name, user } of document.users) {
+interface RawKubeconfig {
+  readonly users?: readonly { readonly name?: string; readonly user?: RawUser | null }[];
+  readonly clusters?: readonly { readonly name?: string; readonly cluster?: RawCluster | null }[];
+}
+
+function named<Entry extends { readonly name?: string }, T>(
+  entries: readonly Entry[] | undefined,
+  of: (entry: Entry) => T,
+): ReadonlyMap<string, T> {
+  if (!Array.isArray(entries)) return new Map();
+  return new Map((entries as readonly Entry[]).toReversed().map((entry) => [entry.name ?? '', of(entry)]));
+}
+
+/**
+ * client-node passes over `tokenFile`, so its content is put where it looks; as in client-go it wins over `token`. A plug-in's command with a
+ * slash is one beside the kubeconfig.
+ */
+function completeUsers({ users }: RawKubeconfig, path: string): void {
+  if (!Array.isArray(users)) return;
+  for (const { name, user } of users as NonNullable<RawKubeconfig['users']>) {
+    if (user?.exec?.command?.includes(sep)) {
+      user.exec = { ...user.exec, command: resolve(dirname(path), user.exec.command) };
+    }
     if (!user?.tokenFile) continue;
     const tokenFile = resolve(dirname(path), user.tokenFile);
+    let token: string;
     try {
-      user.token = readFileSync(tokenFile, 'utf8').trim();
+      token = readFileSync(tokenFile, 'utf8').trim();
     } catch (cause) {
       const what = `the tokenFile of user "${name}" cannot be read (${messageOf(cause)})`;
       throw new KubeconfigError(`${path}: ${what}: correct it, or make the file readable`, { cause });
     }
+    if (token === '') {
+      throw new KubeconfigError(`${path}: the tokenFile of user "${name}", ${tokenFile}, is empty: put the token there`);
+    }
+    user.token = token;
   }
-  return JSON.stringify(document);
 }
 
-function checkAddresses(source: string, cluster: Cluster): void {
+function checkCluster(source: string, cluster: Cluster): void {
   const where = `${source}: cluster "${cluster.name}"`;
-  if (!/^https?:\/\//.test(cluster.server) || !URL.canParse(cluster.server)) {
-    throw new KubeconfigError(`${where} has server "${cluster.server}"; expected a URL such as https://10.0.0.1:6443`);
+  const { server, proxyUrl, caData, caFile, skipTLSVerify } = cluster;
+  if (!/^https?:\/\//.test(server) || !URL.canParse(server)) {
+    // What precedes an @ may be a password.
+    const shown = server.replace(/^.*@/, '[…]@');
+    throw new KubeconfigError(`${where} has server "${shown}"; expected a URL such as https://10.0.0.1:6443`);
   }
-  const proxy = cluster.proxyUrl;
-  if (proxy && !/^(https?|socks5):\/\//.test(proxy)) {
-    throw new KubeconfigError(`${where} has proxy-url "${proxy}"; only http, https and socks5 proxies are supported`);
+  const { username, password } = new URL(server);
+  if (username !== '' || password !== '') {
+    throw new KubeconfigError(`${where} has a login in its server: put username and password into the user`);
+  }
+  const problem = proxyUrl ? proxyProblem(proxyUrl) : undefined;
+  if (problem !== undefined) throw new KubeconfigError(`${where} has a proxy-url that ${problem}`);
+  if (skipTLSVerify && (caData || caFile)) {
+    throw new KubeconfigError(
+      `${where} has a certificate-authority and insecure-skip-tls-verify, which would not look at it: remove one of the two`,
+    );
   }
 }
 

@@ -15,9 +15,11 @@ export interface TransportRequest {
   readonly connection?: ConnectionKind;
   /** The body of a good answer (2xx) to a call may be thrown away: nobody will read it. */
   readonly discardsBody?: boolean;
+  /** Called when the request has to wait for a connection behind others, and not only for one to be made; `mayBeSent` ends that. At once or never. */
+  readonly onQueued?: () => void;
   /** Called when the request is about to be written, however long it waited for a connection. What it throws ends the call, of which nothing was sent. */
   readonly mayBeSent?: () => void;
-  /** Of a call: a longer answer is given up, with AnswerTooLongError. Default: as long as it is. */
+  /** Of a call: a longer good answer is given up, with AnswerTooLongError. Default: as long as it is. The body of an error is cut, see `mostErrorBytes`. */
   readonly mostBytes?: number;
 }
 
@@ -31,6 +33,9 @@ export interface TransportResponse {
    */
   readonly body: AsyncIterable<Uint8Array>;
 }
+
+/** What is read of the body of an error answer. A Status has some hundred bytes; what a proxy writes may be a page, or have no end. */
+export const mostErrorBytes = 16_384;
 
 /** The answer of a call is longer than `mostBytes`; the rest of it was not read. */
 export class AnswerTooLongError extends Error {

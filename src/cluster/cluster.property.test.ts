@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import { isTerminal, isUnbound, planAnnotations } from '../api/pod.ts';
 import type { Pod, RawPod } from '../api/pod.ts';
+import { cpuId } from '../api/resource-names.ts';
+import type { ResourceId } from '../api/resource-names.ts';
 import { Cluster } from './cluster.ts';
 import type { AssumptionOutcome } from './cluster.ts';
 import { memberStates } from './gang.ts';
@@ -386,17 +388,17 @@ class Both {
     const info = this.cluster.node(name) ?? (here[0] && this.cluster.nodeOf(here[0]));
     if (info === undefined) return;
     expect([...info.pods.keys()].sort()).toEqual(here.map((pod) => pod.uid).sort());
-    const requested: number[] = [];
+    const requested = new Map<ResourceId, number>();
     for (const { template } of here) {
-      template.requests.ids.forEach((id, i) => (requested[id] = (requested[id] ?? 0) + template.requests.amounts[i]!));
+      template.requests.ids.forEach((id, i) =>
+        requested.set(id, (requested.get(id) ?? 0) + template.requests.amounts[i]!),
+      );
     }
-    for (let id = 0; id < Math.max(requested.length, info.requested.length); id++) {
-      expect(info.requested[id] ?? 0, `resource ${id} of ${name}`).toBe(requested[id] ?? 0);
-    }
+    expect(new Map(info.requested.entries()), `what is requested of ${name}`).toEqual(requested);
     expect(info.nonZeroMilliCpu).toBe(sum(here.map((pod) => pod.template.nonZeroMilliCpu)));
     expect(info.nonZeroMemory).toBe(sum(here.map((pod) => pod.template.nonZeroMemory)));
     expect(ports(info.hostPorts)).toEqual(ports(here.flatMap((pod) => pod.template.hostPorts)));
-    expect(info.allocatable[0] ?? 0).toBe(this.nodes.get(name) ?? 0);
+    expect(info.allocatable.of(cpuId)).toBe(this.nodes.get(name) ?? 0);
   }
 
   #expectGroup(key: string): void {
@@ -489,15 +491,13 @@ function gangSpec(name: string, options: { uid: string; minMember: number; start
 }
 
 function nodePicture(info: NodeInfo): unknown {
-  const requested = [...info.requested];
-  while (requested.at(-1) === 0) requested.pop();
   return {
     name: info.name,
     index: info.index,
     node: info.node,
     generation: info.generation,
-    allocatable: [...info.allocatable],
-    requested,
+    allocatable: info.allocatable.entries(),
+    requested: info.requested.entries(),
     nonZero: [info.nonZeroMilliCpu, info.nonZeroMemory],
     pods: [...info.pods.keys()],
     ports: ports(info.hostPorts),

@@ -18,3 +18,15 @@ it('a pod assumed on a node that is gone stays there, with others, when its requ
   expect([...cluster.node('a')!.pods.values()].map(({ name }) => name).sort()).toEqual(['assumed', 'bound']);
   expect(cluster.node('a')!.free(0)).toBe(1000);
 });
+
+it('keeps a few topologies of those that are asked for: pods may name any label', () => {
+  const build = new Builders();
+  const cluster = new Cluster(build.resources);
+  cluster.setNode(build.projectedNode({ name: 'a', labels: { zone: 'z' } }));
+  const zone = cluster.topology('zone');
+  for (let i = 0; i < 10; i++) cluster.topology(`made-up-${i}`);
+  expect(cluster.topology('zone')).toBe(zone);
+  for (let i = 0; i < 1_000; i++) cluster.topology(`made-up-${i}`);
+  expect(cluster.topology('zone')).not.toBe(zone);
+  expect(cluster.topology('zone')).toEqual(zone);
+});

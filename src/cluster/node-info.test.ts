@@ -17,7 +17,7 @@ function nodeWith(...pods: readonly PodOptions[]): NodeInfo {
 function contentsOf(node: NodeInfo): unknown {
   const { requested, nonZeroMilliCpu, nonZeroMemory, pods, hostPorts } = node;
   return {
-    requested: [...requested],
+    requested: requested.entries(),
     nonZeroMilliCpu,
     nonZeroMemory,
     pods: [...pods.keys()],

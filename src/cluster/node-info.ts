@@ -2,14 +2,16 @@ import type { Node } from '../api/node.ts';
 import type { HostPort, Pod } from '../api/pod.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import { hashText } from '../base/hash-text.ts';
+import { Amounts } from './amounts.ts';
+import type { AmountsView } from './amounts.ts';
 import type { Claim } from './claim.ts';
 import type { ImageView } from './image-census.ts';
 import { isNodeLost } from './lost-node.ts';
 
 /** What is on a node: its pods and their sums. */
 export interface NodeContents {
-  /** Sum of requests, by resource id. */
-  readonly requested: readonly number[];
+  /** Sum of requests. */
+  readonly requested: AmountsView;
   /** As `requested`, but containers without a request count 100m CPU and 200 MiB: for scoring. */
   readonly nonZeroMilliCpu: number;
   readonly nonZeroMemory: number;
@@ -20,8 +22,7 @@ export interface NodeContents {
 }
 
 /**
- * A node as plugins see it, with what runs or is assumed on it: what Filter and Score read. Vectors are indexed by resource
- * id; an id beyond a vector's end means 0.
+ * A node as plugins see it, with what runs or is assumed on it: what Filter and Score read.
  */
 export interface NodeView extends NodeContents {
   readonly name: string;
@@ -30,7 +31,7 @@ export interface NodeView extends NodeContents {
   readonly node: Node;
   /** Changes with everything that a node-local verdict may read; never the same for two different states. */
   readonly generation: number;
-  readonly allocatable: readonly number[];
+  readonly allocatable: AmountsView;
   /** What it has of images, each name once. */
   readonly images: readonly ImageView[];
   /** owner uid -> room kept for a pod that is to come */
@@ -43,7 +44,7 @@ export interface NodeView extends NodeContents {
 
 /** What a node held, as its owner may change it. */
 export interface OwnContents extends NodeContents {
-  readonly requested: number[];
+  readonly requested: Amounts;
   readonly pods: Map<string, Pod>;
   readonly hostPorts: HostPort[];
 }
@@ -72,9 +73,9 @@ export class NodeInfo implements NodeView {
   generation = 0;
   /** The API has shown that it is not there any more. */
   isGone = false;
-  readonly allocatable: number[] = [];
+  allocatable = new Amounts();
   images: readonly ImageView[] = [];
-  requested: number[] = [];
+  requested = new Amounts();
   nonZeroMilliCpu = 0;
   nonZeroMemory = 0;
   pods = new Map<string, Pod>();
@@ -95,15 +96,12 @@ export class NodeInfo implements NodeView {
 
   setNode(node: Node): void {
     this.node = node;
-    this.allocatable.length = 0;
-    fillTo(this.allocatable, node.allocatable.ids);
-    for (let i = 0; i < node.allocatable.ids.length; i++) {
-      this.allocatable[node.allocatable.ids[i]!] = node.allocatable.amounts[i]!;
-    }
+    this.allocatable = new Amounts();
+    this.allocatable.add(node.allocatable);
   }
 
   free(id: ResourceId): number {
-    return (this.allocatable[id] ?? 0) - (this.requested[id] ?? 0);
+    return this.allocatable.of(id) - this.requested.of(id);
   }
 
   addPod(pod: Pod): void {
@@ -123,7 +121,9 @@ export class NodeInfo implements NodeView {
   removePod(pod: Pod): void {
     this.#log?.left(this, [this.pods.get(pod.uid) ?? pod]);
     this.pods.delete(pod.uid);
-    this.#account(pod, -1);
+    this.requested.subtract(pod.template.requests);
+    this.nonZeroMilliCpu -= pod.template.nonZeroMilliCpu;
+    this.nonZeroMemory -= pod.template.nonZeroMemory;
     for (const port of pod.template.hostPorts) {
       // From the end, so that undoing the latest addition restores the order as well.
       const index = this.hostPorts.findLastIndex(
@@ -136,9 +136,9 @@ export class NodeInfo implements NodeView {
   /** Takes pods that are here off in one go, whatever they looked like to who names them. */
   takeOff(named: readonly Pod[]): TakenOff {
     const before = this.contents;
-    const { requested, pods } = before;
+    const { pods } = before;
     const gone = named.map(({ uid }) => pods.get(uid)!);
-    this.requested = requested.map(() => 0);
+    this.requested = new Amounts();
     this.nonZeroMilliCpu = 0;
     this.nonZeroMemory = 0;
     this.pods = new Map();
@@ -176,21 +176,9 @@ export class NodeInfo implements NodeView {
 
   #put(pod: Pod): void {
     this.pods.set(pod.uid, pod);
-    this.#account(pod, 1);
+    this.requested.add(pod.template.requests);
+    this.nonZeroMilliCpu += pod.template.nonZeroMilliCpu;
+    this.nonZeroMemory += pod.template.nonZeroMemory;
     for (const port of pod.template.hostPorts) this.hostPorts.push(port);
   }
-
-  #account({ template }: Pod, sign: 1 | -1): void {
-    const { ids, amounts } = template.requests;
-    fillTo(this.requested, ids);
-    for (let i = 0; i < ids.length; i++) this.requested[ids[i]!]! += sign * amounts[i]!;
-    this.nonZeroMilliCpu += sign * template.nonZeroMilliCpu;
-    this.nonZeroMemory += sign * template.nonZeroMemory;
-  }
-}
-
-/** Extends a vector with zeros so that it covers the ids (ascending). */
-function fillTo(vector: number[], ids: readonly ResourceId[]): void {
-  const last = ids.at(-1) ?? -1;
-  while (vector.length <= last) vector.push(0);
 }

@@ -1,4 +1,4 @@
-import { ephemeralStorageId, memoryId } from '../api/resource-names.ts';
+import { commonResources, ephemeralStorageId, memoryId } from '../api/resource-names.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import type { NodeInfo } from './node-info.ts';
 
@@ -18,6 +18,15 @@ interface Sum {
   /** The greatest amount that is free on one node; too great while `isStale`. */
   largest: number;
   isStale: boolean;
+  /** Nodes that have any of it to allocate. */
+  nodes: number;
+}
+
+/** What a node has in the sums. */
+interface Part {
+  /** What it can allocate: the amounts below are in the order of these ids. */
+  readonly ids: readonly ResourceId[];
+  readonly free: number[];
 }
 
 /**
@@ -25,23 +34,26 @@ interface Sum {
  * without a look at the nodes. Amounts are never too small, and may be too great by a KiB a node.
  */
 export class Room implements RoomView {
-  /** node -> what it has in the sums, by resource id */
-  readonly #parts = new Map<NodeInfo, number[]>();
-  readonly #sums: Sum[] = [];
+  /** node -> what it has in the sums */
+  readonly #parts = new Map<NodeInfo, Part>();
+  /** id -> the sum of a common resource, once some node has had it */
+  readonly #common: (Sum | undefined)[] = [];
+  /** id -> the sum of a rare resource that some node has */
+  readonly #rare = new Map<ResourceId, Sum>();
 
   free(id: ResourceId): number {
-    const sum = this.#sums[id];
+    const sum = this.#known(id);
     if (sum === undefined) return 0;
     // What cannot be counted exactly is never short.
     return Number.isSafeInteger(sum.free) ? sum.free * unitOf(id) : Infinity;
   }
 
   largest(id: ResourceId): number {
-    const sum = this.#sums[id];
+    const sum = this.#known(id);
     if (sum === undefined) return 0;
     if (sum.isStale) {
       sum.largest = 0;
-      for (const part of this.#parts.values()) if ((part[id] ?? 0) > sum.largest) sum.largest = part[id]!;
+      for (const { ids, free } of this.#parts.values()) sum.largest = Math.max(sum.largest, free[ids.indexOf(id)] ?? 0);
       sum.isStale = false;
     }
     return sum.largest * unitOf(id);
@@ -53,17 +65,20 @@ export class Room implements RoomView {
       this.remove(node);
       return;
     }
+    const { ids } = node.node.allocatable;
     let part = this.#parts.get(node);
-    if (part === undefined) {
-      part = [];
+    if (part?.ids !== ids) {
+      this.remove(node);
+      part = { ids, free: ids.map(() => 0) };
       this.#parts.set(node, part);
+      for (const id of ids) this.#sumOf(id).nodes++;
     }
-    const size = Math.max(part.length, node.allocatable.length);
-    for (let id = part.length; id < size; id++) part.push(0);
-    for (let id = 0; id < size; id++) {
-      const free = Math.ceil(Math.max(0, node.free(id)) / unitOf(id));
-      if (free !== part[id]) this.#replace(id, part[id]!, free);
-      part[id] = free;
+    const { free } = part;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      const now = Math.ceil(Math.max(0, node.free(id)) / unitOf(id));
+      if (now !== free[i]) replace(this.#known(id)!, free[i]!, now);
+      free[i] = now;
     }
   }
 
@@ -72,19 +87,37 @@ export class Room implements RoomView {
     const part = this.#parts.get(node);
     if (part === undefined) return;
     this.#parts.delete(node);
-    part.forEach((free, id) => this.#replace(id, free, 0));
+    part.ids.forEach((id, i) => {
+      const sum = this.#known(id)!;
+      replace(sum, part.free[i]!, 0);
+      if (--sum.nodes === 0) this.#rare.delete(id);
+    });
   }
 
-  #replace(id: ResourceId, before: number, now: number): void {
-    while (this.#sums.length <= id) this.#sums.push({ free: 0, largest: 0, isStale: false });
-    const sum = this.#sums[id]!;
-    sum.free += now - before;
-    if (now >= sum.largest) {
-      sum.largest = now;
-      sum.isStale = false;
-    } else if (before === sum.largest) {
-      sum.isStale = true;
+  #known(id: ResourceId): Sum | undefined {
+    return id < commonResources ? this.#common[id] : this.#rare.get(id);
+  }
+
+  #sumOf(id: ResourceId): Sum {
+    const known = this.#known(id);
+    if (known !== undefined) return known;
+    const sum = { free: 0, largest: 0, isStale: false, nodes: 0 };
+    if (id >= commonResources) this.#rare.set(id, sum);
+    else {
+      while (this.#common.length < id) this.#common.push(undefined);
+      this.#common[id] = sum;
     }
+    return sum;
+  }
+}
+
+function replace(sum: Sum, before: number, now: number): void {
+  sum.free += now - before;
+  if (now >= sum.largest) {
+    sum.largest = now;
+    sum.isStale = false;
+  } else if (before === sum.largest) {
+    sum.isStale = true;
   }
 }
 

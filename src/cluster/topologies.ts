@@ -9,6 +9,9 @@ export interface Topology {
   readonly size: number;
 }
 
+/** Topologies that are kept; beyond them all are made anew as they are asked for. Pods may name any label. */
+const mostTopologies = 64;
+
 /** The topologies that somebody has asked for, until the nodes change. */
 export class Topologies {
   /** key -> its topology, of the nodes as of `#revision` */
@@ -24,6 +27,7 @@ export class Topologies {
     let known = this.#known.get(key);
     if (known === undefined) {
       known = topologyOf(key, nodes);
+      if (this.#known.size >= mostTopologies) this.#known.clear();
       this.#known.set(key, known);
     }
     return known;

@@ -112,7 +112,7 @@ describe('a gang taken out', () => {
   function pictureOf(cluster: Cluster, red: Gang): unknown {
     return {
       nodes: cluster.nodes.map(({ name, generation, requested, pods, hostPorts }) => {
-        return { name, generation, requested: [...requested], pods: [...pods.keys()], hostPorts: [...hostPorts] };
+        return { name, generation, requested: requested.entries(), pods: [...pods.keys()], hostPorts: [...hostPorts] };
       }),
       counts: countsOf(red),
       states: [...red.members.keys()].map((uid) => red.stateOf(uid)),

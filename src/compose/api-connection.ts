@@ -8,6 +8,7 @@ import { MeasuredTransport } from '../client/measured-transport.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
 import type { WriteFence } from '../client/write-fence.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 
 /** How a process reaches its API server. */
@@ -27,6 +28,8 @@ export interface ApiConnectionOptions {
   readonly fence?: WriteFence;
   /** Where requests are counted and timed; of one registry there is one connection. Absent: nowhere. */
   readonly registry?: MetricRegistry;
+  /** Gets a line for each request at level debug, where they are counted. Absent: nobody does. */
+  readonly logger?: Logger;
   /** As HttpTransport has them. */
   readonly callConnections?: number;
 }
@@ -39,7 +42,7 @@ export interface ApiConnection {
 
 /** Rejects with KubeconfigError when there is no usable kubeconfig. Connects to nothing yet. */
 export async function connectToApi(options: ApiConnectionOptions): Promise<ApiConnection> {
-  const { clock, userAgent, qps, burst, fence, registry } = options;
+  const { clock, userAgent, qps, burst, fence, registry, logger } = options;
   const endpoint =
     options.endpoint ??
     (await loadKubeconfig({
@@ -53,7 +56,7 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
     endpoint,
     ...(options.callConnections === undefined ? {} : { callConnections: options.callConnections }),
   });
-  const transport = registry === undefined ? http : new MeasuredTransport({ transport: http, clock, registry, server });
+  const transport = registry === undefined ? http : new MeasuredTransport({ transport: http, clock, registry, server, ...(logger !== undefined && { logger }) });
   const gate = new CallGate({
     limiter: new RateLimiter({ clock, qps, burst }),
     precedence: new BindPrecedence({ clock }),

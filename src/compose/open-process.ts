@@ -58,6 +58,7 @@ export async function openProcess(options: OpenProcessOptions): Promise<OpenProc
     ...api,
     ...(fence !== undefined && { fence }),
     registry,
+    logger,
     clock,
     userAgent: name,
   });

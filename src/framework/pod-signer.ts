@@ -33,8 +33,9 @@ interface Stem {
   signatures: PodSignatures | undefined;
 }
 
-/** Signatures that are kept; beyond them all are forgotten, and made anew as they are met. */
+/** Signatures that are kept, and their characters; beyond them all are forgotten, and made anew as they are met. */
 const signatureLimit = 2048;
+const characterLimit = 4_000_000;
 
 /**
  * Signs pods for all plugins of a profile that judge them. Pods that are alike get the very same signatures, so that a gang of
@@ -56,6 +57,7 @@ export class PodSigner {
   readonly #picturing: readonly number[];
   #root = newStem();
   #count = 0;
+  #characters = 0;
 
   constructor(plugins: readonly Plugin[], at: MadePlugins['at']) {
     const signs = (plugin: Plugin): boolean =>
@@ -85,8 +87,11 @@ export class PodSigner {
 
   #made(fragments: readonly (string | undefined)[]): PodSignatures {
     // The stem that was just reached is still the caller's.
-    if (++this.#count > signatureLimit) {
+    const characters = fragments.reduce((sum, fragment) => sum + (fragment?.length ?? 0), 0);
+    this.#characters += characters;
+    if (++this.#count > signatureLimit || this.#characters > characterLimit) {
       this.#count = 1;
+      this.#characters = characters;
       this.#root = newStem();
     }
     const own = fragments.slice(0, this.local.length);

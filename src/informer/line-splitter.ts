@@ -1,7 +1,16 @@
 import { Buffer } from 'node:buffer';
 
 /** A line that never ends must not fill the memory. etcd refuses objects far smaller than this. */
-const longestLineBytes = 32 * 1024 * 1024;
+export const longestLineBytes = 32 * 1024 * 1024;
+
+/** The line that has begun is longer than `longestLineBytes`. */
+export class LineTooLongError extends Error {
+  override readonly name = 'LineTooLongError';
+
+  constructor() {
+    super(`a line is longer than ${longestLineBytes} bytes`);
+  }
+}
 
 const newline = 0x0a;
 
@@ -13,7 +22,7 @@ export class LineSplitter {
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
 
-  /** Calls `onLine` for each line that ends in this chunk, in order. Throws what `onLine` throws. */
+  /** Calls `onLine` for each line that ends in this chunk, in order. Throws LineTooLongError, and what `onLine` throws. */
   push(chunk: Uint8Array, onLine: (line: string) => void): void {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     let start = 0;
@@ -27,7 +36,7 @@ export class LineSplitter {
     this.#pending.push(bytes.subarray(start));
     this.#pendingBytes += bytes.length - start;
     if (this.#pendingBytes > longestLineBytes) {
-      throw new Error(`a line is longer than ${longestLineBytes} bytes`);
+      throw new LineTooLongError();
     }
   }
 

@@ -2,7 +2,8 @@ import { jitteredBackoff } from '../base/backoff.ts';
 import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Random } from '../base/random.ts';
 import { ApiError, GoneError, TooManyRequestsError } from '../client/api-errors.ts';
-import { WatchMalformedError } from './watch-stream.ts';
+import { AnswerTooLongError } from '../client/transport.ts';
+import { WatchLostError, WatchMalformedError } from './watch-stream.ts';
 
 export interface ListPolicyOptions {
   readonly random: Random;
@@ -24,6 +25,8 @@ const backoff: BackoffPolicy = { initialMs: 1_000, maxMs: 30_000 };
 const healthyMs = 10_000;
 /** Watches refused or garbled in a row after which the resourceVersion itself is doubted. */
 const doubtAfter = 3;
+/** As many of the largest objects that there can be fit into what is read of a page. */
+const leastPageSize = 25;
 /** Attempts without an answer in a row that make an outage, not bad luck. */
 const outageAfter = 3;
 
@@ -32,12 +35,13 @@ const outageAfter = 3;
  * network and no clock.
  *
  * A watch goes on where the last one ended. The collection is listed again when the server has forgotten that place, or has
- * refused it so often that the place itself is in doubt. Delays are a jittered back-off of 1 s to 30 s, or the server's
+ * refused it so often that the place itself is in doubt, or when a watch cannot go on from it. Pages that are too long to be read are made
+ * shorter for good. Delays are a jittered back-off of 1 s to 30 s, or the server's
  * Retry-After where that is longer; only progress resets it, and the first answer after an outage.
  */
 export class ListPolicy {
   readonly #random: Random;
-  readonly #pageSize: number;
+  #pageSize: number;
   #resourceVersion: string | undefined;
   /** The resourceVersion at which the present round's watch began. */
   #watchedFrom: string | undefined;
@@ -101,7 +105,12 @@ export class ListPolicy {
     this.#goOnFrom(this.#resourceVersion);
     if (error === undefined && lastedMs >= healthyMs) return 0;
     this.#failures++;
-    if (step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter) {
+    if (step === 'list' && error?.cause instanceof AnswerTooLongError) {
+      this.#isPaged = true;
+      this.#pageSize = Math.max(Math.min(leastPageSize, this.#pageSize), Math.floor(this.#pageSize / 4));
+    }
+    const isInDoubt = step === 'watch' && isRefusal(error) && ++this.#refusals >= doubtAfter;
+    if (isInDoubt || error instanceof WatchLostError) {
       this.#refusals = 0;
       this.#goOnFrom(undefined);
     }

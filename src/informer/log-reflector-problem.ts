@@ -13,6 +13,9 @@ export function logReflectorProblem(logger: Logger, problem: ReflectorProblem): 
     case 'malformed':
       logger.warn('skipped a malformed object', details);
       return;
+    case 'oversized':
+      logger.warn('an object is too large to be watched', details);
+      return;
     case 'handler':
       logger.error('handling a watch change failed', details);
       return;

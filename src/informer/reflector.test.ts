@@ -14,9 +14,11 @@ import {
 import type { Behaviour } from '../../test/planes/misbehaving-server.ts';
 import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
+import { ConnectionError } from '../client/api-errors.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
+import { AnswerTooLongError } from '../client/transport.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
@@ -696,5 +698,74 @@ describe('handlers', () => {
     expect(asked()).toEqual(requests);
     expect(client.underWay).toBe(0);
     expect(clock.untilNextTimer()).toBeUndefined();
+  });
+});
+
+describe('a server that does not do what servers do', () => {
+  test('a watch that goes back leads to a new list: the server was set back to an earlier state', async () => {
+    server.next(list(50, thing('a', 50)), streams(modified('a', 60), modified('b', 7)), list(8, thing('b', 7)));
+    reflector.start();
+    await until(() => changes.includes('replaced'));
+    expect(asked().slice(0, 4)).toEqual(['list', 'watch@50', 'list', 'watch@8']);
+    expect(changes).toEqual(['add a=50', 'synced', 'update a=50 a=60', 'add b=7', 'delete a=60 (missed)', 'replaced']);
+    expect(problems.map(({ error }) => error.message)).toEqual([
+      'GET /api/v1/things: the watch went back from resourceVersion 60 to 7',
+    ]);
+  });
+
+  test('a list whose pages have no end fails, whether a token comes back or there is always a new one', async () => {
+    let pages = 0;
+    const token = (page: number): string => (page <= 3 ? 'same' : String(page));
+    reflector = create({
+      client: {
+        list: () => Promise.resolve({ items: [thing('a', 1)], resourceVersion: '1', continueToken: token(++pages) }),
+        watch: () => Promise.reject(new Error('there is nothing to watch yet')),
+      },
+    });
+    reflector.start();
+    await expect.poll(() => problems.length).toBe(1);
+    expect(pages).toBe(2);
+    clock.advance(60_000);
+    await expect.poll(() => problems.length).toBe(2);
+    expect(pages).toBe(10_002);
+    expect(problems.map(({ error }) => error.message)).toEqual([
+      'the list of /api/v1/things has no end: it goes on with page 2 after page 2',
+      'the list of /api/v1/things has no end: it has more than 10000 pages',
+    ]);
+    expect(reflector.hasSynced).toBe(false);
+  });
+
+  test('a watch line that is too long leads to a list, which shows whose it is', async () => {
+    const large = { ...(thing('large', 6) as { metadata: object }), text: 'x'.repeat(34 * 1024 * 1024) };
+    server.next(list(5, thing('a', 5)), streams({ type: 'MODIFIED', object: large }), list(6, thing('a', 5), large));
+    reflector.start();
+    await until(() => changes.includes('replaced'));
+    expect(asked().slice(0, 3)).toEqual(['list', 'watch@5', 'list']);
+    expect(changes).toEqual(['add a=5', 'synced', 'add large=6', 'replaced']);
+    expect(problems.map((problem) => [problem.kind, 'where' in problem ? problem.where : ''])).toEqual([
+      ['watch', ''],
+      ['oversized', 'default/large'],
+    ]);
+  });
+
+  test('pages that are too long to be read are made shorter', async () => {
+    const limits: (number | undefined)[] = [];
+    reflector = create({
+      client: {
+        list: (_path, { limit } = {}) => {
+          limits.push(limit);
+          if (limit! <= 50) return Promise.resolve({ items: [], resourceVersion: '1' });
+          const cause = new AnswerTooLongError('the answer is longer than 134217728 bytes');
+          return Promise.reject(new ConnectionError('no answer', { ambiguous: false, cause }));
+        },
+        watch: () => Promise.reject(new Error('there is nothing to watch yet')),
+      },
+    });
+    reflector.start();
+    for (let turns = 0; turns < 100 && !reflector.hasSynced; turns++) {
+      clock.advance(clock.untilNextTimer() ?? 0);
+      await turn();
+    }
+    expect(limits).toEqual([500, 125, 31]);
   });
 });

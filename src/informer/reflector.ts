@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { jitteredBackoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
@@ -14,7 +15,8 @@ import { readObjectMeta } from './object-meta.ts';
 import { toError } from './reflector-problem.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
 import type { Indexers, Lister } from './store.ts';
-import { WatchStream } from './watch-stream.ts';
+import { longestLineBytes, LineTooLongError } from './line-splitter.ts';
+import { WatchLostError, WatchStream } from './watch-stream.ts';
 import type { WatchEvent } from './watch-stream.ts';
 
 export interface ReflectorOptions<T> {
@@ -48,10 +50,14 @@ interface CatchUp {
 }
 
 const pageTimeoutMs = 60_000;
+/** Pages of a list at most: far more than the largest cluster has, and its tokens do not live as long. */
+const mostPages = 10_000;
 /** How long the watch is given to bring what a consistent read has shown to be there, before everything is listed. */
 const catchUpMs = 100;
 /** Objects a page where nothing but versions are listed. */
 const versionsPageSize = 5_000;
+/** `{"type":"MODIFIED","object":}` and kind and version, which a list leaves out, in bytes: about as many. */
+const oversizedMargin = 100;
 const newestVersionBackoff = { initialMs: 200, maxMs: 5_000 };
 
 /**
@@ -71,6 +77,8 @@ export class Reflector<T> {
   /** Ends the watch, or the waiting, of the present round, because everything is to be listed. */
   #interrupt = new AbortController();
   #running: Promise<void> | undefined;
+  /** The last watch broke because a line was too long: the next list shows whose it was. */
+  #suspectsOversized = false;
   /** Clock.monotonic() when the server last said something of the collection; at first when it was started. */
   #heardAt: number | undefined;
 
@@ -255,7 +263,9 @@ export class Reflector<T> {
       await this.#watch(this.#policy.resourceVersion!, interrupted);
       return end();
     } catch (thrown) {
-      return { ...end(), error: toError(thrown) };
+      const error = toError(thrown);
+      this.#suspectsOversized ||= error.cause instanceof LineTooLongError;
+      return { ...end(), error };
     }
   }
 
@@ -264,11 +274,15 @@ export class Reflector<T> {
     const { path } = this.#options;
     const { pageSize: limit } = this.#policy;
     const keys = new Set<string>();
+    const suspectsOversized = this.#suspectsOversized;
+    this.#suspectsOversized = false;
     const resourceVersion = await this.#eachPage({ ...(limit !== undefined && { limit }) }, (items, page) => {
       for (const [index, raw] of items.entries()) {
         this.#stop.signal.throwIfAborted(); // a handler may have stopped it
         const key = this.#cache.exists(raw, `item ${index} of page ${page}`);
-        if (key !== undefined) keys.add(key);
+        if (key === undefined) continue;
+        keys.add(key);
+        if (suspectsOversized) this.#reportOversized(key, raw);
       }
       return true;
     });
@@ -287,7 +301,7 @@ export class Reflector<T> {
 
   /**
    * Reads the collection page by page, until `take` answers false. Waiting for each page lets everything else run in between; none
-   * is held while the next one is read. Answers the last one's resourceVersion.
+   * is held while the next one is read. Answers the last one's resourceVersion. Rejects with MalformedAnswerError when there is no end of pages.
    */
   async #eachPage(
     options: Pick<ListOptions, 'limit' | 'metadataOnly'>,
@@ -314,6 +328,10 @@ export class Reflector<T> {
         page,
       );
       if (!goesOn) return resourceVersion;
+      if (next.continueToken === continueToken || page >= mostPages) {
+        const what = page >= mostPages ? `has more than ${mostPages} pages` : `goes on with page ${page} after page ${page}`;
+        throw new MalformedAnswerError(`the list of ${path} has no end: it ${what}`);
+      }
       continueToken = next.continueToken;
     }
   }
@@ -345,7 +363,15 @@ export class Reflector<T> {
     this.#heard();
     const where = `watch after resourceVersion ${this.#policy.resourceVersion}`;
     const version = event.object?.metadata?.resourceVersion;
-    if (typeof version === 'string' && version !== '') this.#policy.reached(version);
+    if (typeof version === 'string' && version !== '') {
+      const before = this.#policy.resourceVersion;
+      if (before !== undefined && isAtLeast(before, version) && before !== version) {
+        if (this.#isHeld(event)) return; // said twice
+        // A server that was set back to an earlier state: what it has now is not what is held.
+        throw new WatchLostError(`GET ${this.#options.path}: the watch went back from resourceVersion ${before} to ${version}`);
+      }
+      this.#policy.reached(version);
+    }
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
@@ -369,6 +395,26 @@ export class Reflector<T> {
       ...(fieldSelector === undefined ? {} : { fieldSelector }),
       ...(labelSelector === undefined ? {} : { labelSelector }),
     };
+  }
+
+  /** Whether the event says of an object just what is known of it. */
+  #isHeld({ type, object }: WatchEvent): boolean {
+    if (type !== 'ADDED' && type !== 'MODIFIED') return false;
+    try {
+      const { key, uid, resourceVersion } = readObjectMeta(object);
+      const known = this.#cache.store.entry(key);
+      return known?.uid === uid && known.resourceVersion === resourceVersion;
+    } catch {
+      return false; // malformed
+    }
+  }
+
+  #reportOversized(where: string, raw: unknown): void {
+    // With what the line of a watch has around the object.
+    const bytes = Buffer.byteLength(JSON.stringify(raw));
+    if (bytes + oversizedMargin <= longestLineBytes) return;
+    const error = new Error(`the object has ${bytes} bytes; watches are read in lines of up to ${longestLineBytes}`);
+    this.#report({ kind: 'oversized', path: this.#options.path, where, error });
   }
 
   #report(problem: ReflectorProblem): void {

@@ -3,7 +3,7 @@ import { ApiError } from '../client/api-errors.ts';
 import { connectionFailure } from '../client/connection-failure.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import { errorFromStatus } from '../client/parse-status.ts';
-import { LineSplitter } from './line-splitter.ts';
+import { LineSplitter, LineTooLongError } from './line-splitter.ts';
 
 /** One line of a watch, parsed but not checked. */
 export interface WatchEvent {
@@ -32,6 +32,11 @@ export class WatchMalformedError extends Error {
   override readonly name = 'WatchMalformedError';
 }
 
+/** What a watch has to say cannot be taken, from where it is now or at all: the collection must be listed. */
+export class WatchLostError extends Error {
+  override readonly name = 'WatchLostError';
+}
+
 const overdueMs = 30_000;
 const longestQuotedLine = 200;
 
@@ -45,8 +50,8 @@ export class WatchStream {
 
   /**
    * Hands on each event in order. Resolves when the watch has ended in good order (by the server, or because it is
-   * overdue); rejects with an ApiError (an HTTP error or an ERROR event), a ConnectionError, WatchSilentError or
-   * WatchMalformedError, and with what `onEvent` throws.
+   * overdue); rejects with an ApiError (an HTTP error or an ERROR event), a ConnectionError, WatchSilentError,
+   * WatchMalformedError or WatchLostError, and with what `onEvent` throws.
    */
   async run(signal: AbortSignal, onEvent: (event: WatchEvent) => void): Promise<void> {
     const { client, clock, path, query, deadManMs, lifeMs } = this.#options;
@@ -106,7 +111,11 @@ export class WatchStream {
   }
 
   #typed(error: unknown): unknown {
-    if (error instanceof ApiError || error instanceof WatchMalformedError) return error;
+    if (error instanceof ApiError || error instanceof WatchMalformedError || error instanceof WatchLostError) return error;
+    if (error instanceof LineTooLongError) {
+      // It would come again and again from the same place.
+      return new WatchLostError(`GET ${this.#options.path}: ${error.message}`, { cause: error });
+    }
     return connectionFailure('GET', this.#options.path, error);
   }
 }

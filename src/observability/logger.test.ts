@@ -69,3 +69,48 @@ it('describes an error with its causes in one line', () => {
     'Error: a, caused by RangeError: b, caused by c',
   );
 });
+
+it('says what several errors of a chain say only once', () => {
+  const refused = new Error('connect ECONNREFUSED 127.0.0.1:1');
+  const dial = new Error(refused.message, { cause: refused });
+  const call = new TypeError(`GET /a got no answer: ${dial.message}`, { cause: dial });
+  expect(describeError(call)).toBe('TypeError: GET /a got no answer: connect ECONNREFUSED 127.0.0.1:1');
+  const { logger, lines } = capture('json');
+  logger.warn('list failed', { error: call });
+  expect(lines[0]!.split('ECONNREFUSED')).toHaveLength(2);
+});
+
+it('describes what all of several tries failed with by the first', () => {
+  const tries = new AggregateError([new Error('connect ECONNREFUSED ::1:1'), new Error('and another')]);
+  expect(describeError(new Error('no answer', { cause: tries }))).toBe(
+    'Error: no answer, caused by Error: connect ECONNREFUSED ::1:1',
+  );
+});
+
+it('ends with a chain of causes that is a ring', () => {
+  const ring = new Error('a');
+  ring.cause = new Error('b', { cause: ring });
+  expect(describeError(ring)).toBe('Error: a, caused by Error: b');
+});
+
+it.each(['text', 'json'] as const)('tells times in whole milliseconds in %s', (format) => {
+  const { logger, lines } = capture(format);
+  logger.info('late', { delayMs: 845.4335571586041, ms: 0.6, share: 0.25 });
+  expect(lines[0]).toMatch(/delayMs"?[=:]845\b.*\bms"?[=:]1\b.*share"?[=:]0\.25\b/);
+  expect(lines[0]).not.toContain('845.');
+});
+
+it.each(['text', 'json'] as const)('shows no secret and no control character in %s, wherever it comes from', (format) => {
+  const { logger, lines } = capture(format);
+  const url = 'https://admin:canary@10.0.0.1:6443';
+  logger.child({ server: url }).info(`reached\u001b[2J ${url}`, {
+    version: 'v1\u001b]0;pwned\u0007\u009b31m\u2028',
+    nested: { proxy: [url], text: 'Bearer canary-canary' },
+    error: new Error(`no answer from ${url}`, { cause: `Basic ${btoa('canary:canary')}` }),
+  });
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).not.toContain('canary');
+  expect(lines[0]).not.toContain(btoa('canary:canary').replace(/=*$/, ''));
+  expect(lines[0]!.slice(0, -1)).toMatch(/^[\u0020-\u007e]*$/);
+  if (format === 'json') expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', version: expect.any(String) });
+});

@@ -1,5 +1,6 @@
 import { createLogger as createWinston, format, transports } from 'winston';
 import type { Logger as WinstonLogger } from 'winston';
+import { safeText } from './safe-text.ts';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -16,7 +17,8 @@ export type LogFields = Readonly<Record<string, unknown>> & {
 
 /**
  * A structured logger. The message is constant text; everything that varies is a field, so that lines can be found and
- * counted. `time`, `level` and `message` are not for fields.
+ * counted. `time`, `level` and `message` are not for fields. Every line passes through `safeText`; of fields that are named `…Ms` whole
+ * milliseconds are told.
  */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
@@ -92,19 +94,20 @@ interface Line {
 const jsonLine = (): ReturnType<typeof format.printf> =>
   format.printf((info) => {
     const { time, level, message, fields } = info as unknown as Line;
-    return stringify({ ...fields, time, level, message });
+    return safeText(stringify({ ...fields, time, level, message }));
   });
 
 const textLine = (): ReturnType<typeof format.printf> =>
   format.printf((info) => {
     const { time, level, message, fields } = info as unknown as Line;
-    const parts = Object.entries(fields).map(([key, value]) => ` ${key}=${asText(value)}`);
-    return `${time} ${level.toUpperCase().padEnd(5)} ${message}${parts.join('')}`;
+    const parts = Object.entries(fields).map(([key, value]) => ` ${key}=${asText(key, value)}`);
+    return safeText(`${time} ${level.toUpperCase().padEnd(5)} ${message}${parts.join('')}`);
   });
 
-function asText(value: unknown): string {
+function asText(key: string, value: unknown): string {
+  if (value instanceof Error) return JSON.stringify(describeError(value));
   if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-  return value instanceof Error ? JSON.stringify(describeError(value)) : stringify(value);
+  return stringify(plain(key, value));
 }
 
 function stringify(value: unknown): string {
@@ -116,23 +119,49 @@ function stringify(value: unknown): string {
   }
 }
 
-function plain(_key: string, value: unknown): unknown {
-  if (value instanceof Error) {
-    return { name: value.name, message: value.message, stack: value.stack, cause: value.cause };
-  }
+function plain(key: string, value: unknown): unknown {
+  if (value instanceof Error) return plainError(value);
+  if (typeof value === 'number' && /ms$/i.test(key)) return Math.round(value);
   return typeof value === 'bigint' ? value.toString() : value;
 }
 
-/** `name: message`, and those of the causes; for people. */
+/** As an object, for JSON; the stack is without the message. */
+function plainError(error: Error): unknown {
+  return linksOf(error).reduceRight<unknown>((cause, { error: link, text }) => {
+    if (!(link instanceof Error)) return text;
+    const frames = link.stack?.split('\n').filter((line) => /^\s+at /.test(line));
+    return { name: link.name, message: text, stack: frames?.join('\n'), ...(cause !== undefined && { cause }) };
+  }, undefined);
+}
+
+/** `name: message`, and those of the causes that say what has not been said yet; for people. */
 export function describeError(error: unknown): string {
-  const parts: string[] = [];
-  for (let current = error; current !== undefined && parts.length < 5;) {
-    if (!(current instanceof Error)) {
-      parts.push(typeof current === 'string' ? current : stringify(current));
-      break;
-    }
-    parts.push(`${current.name}: ${current.message}`);
-    current = current.cause;
+  return linksOf(error)
+    .map(({ error: link, text }) => (link instanceof Error ? `${link.name}: ${text}` : text))
+    .join(', caused by ');
+}
+
+/** An error of a chain of causes, and what it says. */
+interface Link {
+  readonly error: unknown;
+  readonly text: string;
+}
+
+const longestChain = 8;
+
+/** The error, and those of its causes that say what has not been said yet: many only pass on the message of their cause. */
+function linksOf(error: unknown): readonly Link[] {
+  const links: Link[] = [];
+  let current = error;
+  for (let depth = 0; current !== undefined && depth < longestChain; depth++) {
+    const isError = current instanceof Error;
+    const text = isError ? (current as Error).message : typeof current === 'string' ? current : stringify(current);
+    const isNews = text !== '' && !links.some((link) => link.text.includes(text));
+    if (links.length === 0 || isNews) links.push({ error: current, text });
+    if (!isError) break;
+    // Several addresses may have been tried; the first failure speaks for all.
+    const { cause } = current as Error;
+    current = cause ?? (current instanceof AggregateError ? (current.errors as unknown[])[0] : undefined);
   }
-  return parts.join(', caused by ');
+  return links;
 }

@@ -64,7 +64,7 @@ export class BindingOutcomes {
 
   #bound(plan: BindingPlan, { pod, nodeName, state }: Placement): void {
     const { profile, entity, gang } = plan;
-    const { events, metrics, clock } = this.#options;
+    const { events, metrics, clock, logger } = this.#options;
     profile.postBind(state, pod, nodeName);
     if (gang !== undefined) {
       const now = clock.monotonic();
@@ -74,6 +74,7 @@ export class BindingOutcomes {
     }
     metrics.attempts.podBound(entity.attempts, clock.now() - (entity.readySince ?? clock.now()));
     events.record(scheduled(pod, nodeName));
+    logger.debug('bound', { entity: entity.key, pod: pod.key, node: nodeName });
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isTerminal, planAnnotations } from '../api/pod.ts';
+import { cpuId } from '../api/resource-names.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
@@ -129,7 +130,7 @@ class World {
   /** Nodes never shrink here, so that only a Binding of ours could over-commit one. */
   #grow(name: string, cpu: number): void {
     const known = this.core.picture.cluster.node(name);
-    this.core.node({ name, cpu: (known?.allocatable[0] ?? 0) / 1000 + cpu });
+    this.core.node({ name, cpu: (known?.allocatable.of(cpuId) ?? 0) / 1000 + cpu });
   }
 
   /** Lets everything come to its end, every Binding accepted, and the time go by for which room may be kept. */

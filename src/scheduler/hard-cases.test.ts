@@ -25,7 +25,7 @@ function snapshot({ cluster }: Picture): unknown {
     nodes: cluster.nodes.map((node) => ({
       name: node.name,
       generation: node.generation,
-      requested: [...node.requested],
+      requested: node.requested.entries(),
       nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
       pods: [...node.pods],
       hostPorts: [...node.hostPorts],

@@ -1,9 +1,7 @@
 import { hasStarted, tellsOfStart } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
-import { quantityToInteger, quantityToMilli } from '../api/quantity.ts';
-import { toResourceList } from '../api/resource-list.ts';
+import { amountIn, toResourceList } from '../api/resource-list.ts';
 import type { ResourceList, ResourceSum } from '../api/resource-list.ts';
-import { cpuId } from '../api/resource-names.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 
@@ -26,9 +24,6 @@ export function gangSpecOf(podGroup: PodGroup, names: ResourceNames): GangSpec {
 function minResourcesOf({ minResources }: PodGroup, names: ResourceNames): ResourceList | undefined {
   if (minResources === undefined) return undefined;
   const sum: ResourceSum = new Map();
-  for (const [name, quantity] of minResources) {
-    const id = names.idOf(name);
-    sum.set(id, id === cpuId ? quantityToMilli(quantity) : quantityToInteger(quantity));
-  }
-  return toResourceList(sum);
+  for (const [name, quantity] of minResources) sum.set(name, amountIn(name, quantity));
+  return toResourceList(sum, names);
 }

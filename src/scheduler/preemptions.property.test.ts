@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../api/pod.ts';
+import { cpuId } from '../api/resource-names.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { Plugin, PostFilterResult } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
@@ -80,7 +81,7 @@ describe('what any PostFilter answers', () => {
               const cpu = (pods: readonly Pod[]): number =>
                 pods.reduce((sum, { template }) => sum + template.nonZeroMilliCpu, 0);
               if (coming.length > 0) {
-                expect(cpu([...left, ...coming, ...rivals])).toBeLessThanOrEqual(node.allocatable[0]!);
+                expect(cpu([...left, ...coming, ...rivals])).toBeLessThanOrEqual(node.allocatable.of(cpuId));
               }
             }
           }

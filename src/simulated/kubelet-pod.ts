@@ -2,8 +2,6 @@ import { podGroupNameOf } from '../api/pod-group-membership.ts';
 import { podRequests } from '../api/pod-requests.ts';
 import type { NodeSelectorTerm, RawPod } from '../api/pod.ts';
 import type { ResourceSum } from '../api/resource-list.ts';
-import { podsId } from '../api/resource-names.ts';
-import type { ResourceNames } from '../api/resource-names.ts';
 
 /** A container as its status needs it. */
 export interface KubeletContainer {
@@ -53,11 +51,11 @@ type RawKubeletPod = RawPod & {
 };
 
 /** Throws (TypeError, QuantityError) for what is not a pod. */
-export function readKubeletPod(raw: unknown, names: ResourceNames): KubeletPod {
+export function readKubeletPod(raw: unknown): KubeletPod {
   const { metadata, spec, status } = raw as RawKubeletPod;
   if (typeof spec !== 'object' || spec === null) throw new TypeError('spec is not an object');
-  const { sum } = podRequests(spec, names);
-  sum.set(podsId, 1);
+  const { sum } = podRequests(spec);
+  sum.set('pods', 1);
   const initContainers = (spec.initContainers ?? []) as readonly RawContainer[];
   const groupName = podGroupNameOf(metadata.labels, metadata.annotations)?.name;
   return {

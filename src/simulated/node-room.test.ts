@@ -2,12 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readResources } from '../api/resource-list.ts';
 import type { ResourceSum } from '../api/resource-list.ts';
-import { ResourceNames } from '../api/resource-names.ts';
 import { NodeRoom } from './node-room.ts';
 
-const names = new ResourceNames();
 const request = (resources: Record<string, string | number>): ResourceSum =>
-  readResources({ pods: 1, ...resources }, names);
+  readResources({ pods: 1, ...resources });
 
 describe('the room of a node', () => {
   test.each([
@@ -17,7 +15,7 @@ describe('the room of a node', () => {
     [{ 'example.com/none': 1 }, 'OutOfexample.com/none', 'example.com/none, requested: 1, used: 0, capacity: 0'],
     [{ memory: '1Gi', cpu: 2 }, 'OutOfcpu', 'cpu, requested: 2000, used: 3000, capacity: 4000'],
   ])('a pod that asks for %j is refused with %s', (resources, reason, detail) => {
-    const room = new NodeRoom({ cpu: 4, memory: '1G', pods: 3, 'nvidia.com/gpu': 2 }, names);
+    const room = new NodeRoom({ cpu: 4, memory: '1G', pods: 3, 'nvidia.com/gpu': 2 });
     expect(room.admit('first', request({ cpu: 3, 'nvidia.com/gpu': 1 }))).toBeUndefined();
     const message = `Node didn't have enough resource: ${detail}`;
     expect(room.admit('second', request(resources as Record<string, string | number>))).toEqual({ reason, message });
@@ -25,7 +23,7 @@ describe('the room of a node', () => {
   });
 
   test('slots for pods run out too', () => {
-    const room = new NodeRoom({ cpu: 4, pods: 1 }, names);
+    const room = new NodeRoom({ cpu: 4, pods: 1 });
     expect(room.admit('a', request({}))).toBeUndefined();
     expect(room.admit('b', request({}))?.reason).toBe('OutOfpods');
     room.release('a');
@@ -36,7 +34,7 @@ describe('the room of a node', () => {
     const steps = fc.array(fc.record({ pod: fc.nat(9), cpu: fc.integer({ min: 0, max: 4 }), release: fc.boolean() }));
     fc.assert(
       fc.property(steps, (sequence) => {
-        const room = new NodeRoom({ cpu: 5, pods: 100 }, names);
+        const room = new NodeRoom({ cpu: 5, pods: 100 });
         const held = new Map<number, number>();
         for (const { pod, cpu, release } of sequence) {
           if (release) {

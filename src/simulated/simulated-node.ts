@@ -1,5 +1,4 @@
 import type { SelectableNode } from '../api/label-selector.ts';
-import type { ResourceNames } from '../api/resource-names.ts';
 import { AlreadyExistsError } from '../client/api-errors.ts';
 import type { KubeClient } from '../client/kube-client.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
@@ -13,7 +12,6 @@ import type { PodHost } from './pod-worker.ts';
 export interface SimulatedNodeOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'patch'>;
   readonly spec: SimulatedNodeSpec;
-  readonly names: ResourceNames;
   readonly hostIP: string;
   readonly signal: AbortSignal;
 }
@@ -32,7 +30,7 @@ export class SimulatedNode implements PodHost {
   constructor(options: SimulatedNodeOptions) {
     this.#options = options;
     this.hostIP = options.hostIP;
-    this.#room = new NodeRoom(allocatableOf(options.spec), options.names);
+    this.#room = new NodeRoom(allocatableOf(options.spec));
     this.#labels = labelsOf(options.spec);
   }
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { ResourceNames } from '../api/resource-names.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { retry } from '../client/retry.ts';
 import type { Transport } from '../client/transport.ts';
@@ -37,7 +36,6 @@ const registrationBatch = 16;
 export class SimulatedNodes {
   readonly #options: SimulatedNodesOptions;
   readonly #client: KubeClient;
-  readonly #names = new ResourceNames();
   readonly #stop = new AbortController();
   readonly #onProblem: OnSimulationProblem;
   readonly #reflector: Reflector<KubeletPod>;
@@ -63,7 +61,7 @@ export class SimulatedNodes {
       clock,
       random,
       path: '/api/v1/pods',
-      project: (raw) => readKubeletPod(raw, this.#names),
+      project: readKubeletPod,
       handler: {
         onAdd: (pod) => this.#changed(pod),
         onUpdate: (_previous, pod) => this.#changed(pod),
@@ -119,7 +117,7 @@ export class SimulatedNodes {
     const { clock, random } = this.#options;
     const { signal } = this.#stop;
     const hostIP = address(10, 0, ++this.#nodeAddresses);
-    const node = new SimulatedNode({ client: this.#client, spec, names: this.#names, hostIP, signal });
+    const node = new SimulatedNode({ client: this.#client, spec, hostIP, signal });
     // Known before it is registered: a scheduler may bind to it at once.
     this.#nodes.set(spec.name, node);
     try {

@@ -128,7 +128,7 @@ export class Picture {
   /** What is on each node and how much of it is requested, to compare before and after. */
   rooms(): unknown {
     return this.cluster.nodes.map(({ name, generation, pods, requested }) => {
-      return { name, generation, pods: [...pods.keys()], requested: requested.filter((amount) => amount !== 0) };
+      return { name, generation, pods: [...pods.keys()], requested: requested.entries().map(([, amount]) => amount) };
     });
   }
 

@@ -69,7 +69,7 @@ class Replay {
   node({ type, object }: Change<WatchedNode>): void {
     const { name } = object.metadata;
     if (type === 'DELETED') this.#nodes.delete(name);
-    else this.#nodes.set(name, readResources(object.status?.allocatable, this.#names));
+    else this.#nodes.set(name, readResources(object.status?.allocatable));
   }
 
   podGroup({ at, type, object }: Change<WatchedPodGroup>): void {
@@ -138,12 +138,15 @@ class Replay {
     for (const pod of this.#pods.values()) {
       if (pod.nodeName !== name || isTerminal(pod)) continue;
       const { ids, amounts } = pod.template.requests;
-      ids.forEach((id, index) => used.set(id, (used.get(id) ?? 0) + amounts[index]!));
+      ids.forEach((id, index) => {
+        const resource = this.#names.nameOf(id);
+        used.set(resource, (used.get(resource) ?? 0) + amounts[index]!);
+      });
     }
-    for (const [id, amount] of used) {
-      const room = allocatable.get(id) ?? 0;
+    for (const [resource, amount] of used) {
+      const room = allocatable.get(resource) ?? 0;
       if (amount <= room) continue;
-      this.#problems.add(`node ${name} is over-committed: ${amount} of ${this.#names.nameOf(id)}, it has ${room}`);
+      this.#problems.add(`node ${name} is over-committed: ${amount} of ${resource}, it has ${room}`);
     }
   }
 }

@@ -3,9 +3,7 @@ import { defaultMinMember } from '../../api/pod-group.ts';
 import { podRequests } from '../../api/pod-requests.ts';
 import type { RawRequestSpec } from '../../api/pod-requests.ts';
 import { readResources } from '../../api/resource-list.ts';
-import type { RawResources } from '../../api/resource-list.ts';
-import { ResourceNames } from '../../api/resource-names.ts';
-import type { ResourceId } from '../../api/resource-names.ts';
+import type { RawResources, ResourceSum } from '../../api/resource-list.ts';
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
@@ -93,7 +91,7 @@ export function observePod(object: unknown): ObservedPod {
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
     verdict: nonEmpty(unscheduled?.message),
     failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || 'failed' : undefined,
-    requests: readAmounts((names) => podRequests(pod.spec ?? {}, names).sum),
+    requests: readAmounts(() => podRequests(pod.spec ?? {}).sum),
   };
 }
 
@@ -112,7 +110,7 @@ export function observeGroup(object: unknown): ObservedGroup {
 /** Reads a node, as `observePod` a pod. */
 export function observeNode(object: unknown): ObservedNode {
   const { metadata, status } = object as RawNode;
-  const allocatable = readAmounts((names) => readResources(status?.allocatable ?? {}, names));
+  const allocatable = readAmounts(() => readResources(status?.allocatable ?? {}));
   return { name: metadata?.name ?? '', allocatable };
 }
 
@@ -130,11 +128,9 @@ function nonEmpty(text: string | undefined): string | undefined {
 }
 
 /** None where something is no quantity: the server should have refused it, and a view is no place to say so. */
-function readAmounts(read: (names: ResourceNames) => ReadonlyMap<ResourceId, number>): Amounts {
-  const names = new ResourceNames();
+function readAmounts(read: () => ResourceSum): Amounts {
   try {
-    const amounts = [...read(names)].map(([id, amount]) => [names.nameOf(id), amount] as const);
-    return Object.fromEntries(amounts.filter(([name]) => name === 'cpu' || name.includes('/')));
+    return Object.fromEntries([...read()].filter(([name]) => name === 'cpu' || name.includes('/')));
   } catch {
     return {};
   }

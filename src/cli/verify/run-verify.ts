@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/message-of.ts';
 import { UserError } from '../../base/user-error.ts';
+import { safeLines } from '../../observability/safe-text.ts';
 import { explainRefusal } from '../../client/access-refused-error.ts';
 import { ApiError, MalformedAnswerError } from '../../client/api-errors.ts';
 import { wait } from '../../client/wait.ts';
@@ -70,11 +71,11 @@ export async function runVerify(options: VerifyOptions, context: CommandContext)
   try {
     for (const check of checks) {
       try {
-        stdout.write(`ok     ${await check()}\n`);
+        stdout.write(`ok     ${safeLines(await check())}\n`);
       } catch (error) {
         if (signal.aborted) return interruption.exitCode ?? exitCodes.failed;
         if (!isAboutTheCluster(error)) throw error;
-        stdout.write(`FAILED ${messageOf(explainRefusal(error))}\n`);
+        stdout.write(`FAILED ${safeLines(messageOf(explainRefusal(error)))}\n`);
         return exitCodes.failed;
       }
     }

@@ -35,6 +35,7 @@ export class ConnectionPool implements ConnectionOwner {
     }
     this.#waiting.add(exchange);
     this.#dialForWaiting();
+    if (this.#waiting.size > this.#dialing) exchange.onQueued?.();
   }
 
   /** Gives an exchange up, with its connection if it has one. Does nothing when it has ended. */

@@ -11,6 +11,8 @@ export interface Exchange extends ResponseListener {
   /** Called when it is about to be written; throws when it must not be any more. */
   readonly mayBeSent: (() => void) | undefined;
   onEnd(): void;
+  /** It has to wait behind others; called at once or never. */
+  readonly onQueued: (() => void) | undefined;
   /** Instead of `onEnd`: the connection was lost or given up, or could not be made (DialError). */
   onError(error: Error): void;
 }
@@ -100,6 +102,7 @@ export class HttpConnection implements ResponseListener {
     if (this.#isClosed) return;
     try {
       const surplus = this.#parser.push(bytes);
+      if (this.#isClosed) return; // who listens has given it up
       if (this.#parser.hasEnded) this.#finish(this.#parser.mayBeKept && surplus === 0);
     } catch (error) {
       this.destroy(error as Error);

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../base/message-of.ts';
 import { ConnectionError } from '../api-errors.ts';
 import type { Credentials, Endpoint } from '../endpoint.ts';
-import { AnswerTooLongError } from '../transport.ts';
+import { AnswerTooLongError, mostErrorBytes } from '../transport.ts';
 import type { ConnectionKind, Transport, TransportRequest, TransportResponse } from '../transport.ts';
 import { abortReason, unlessAborted } from '../wait.ts';
 import { BodyStream } from './body-stream.ts';
@@ -145,15 +145,17 @@ export class HttpTransport implements Transport {
     if (known?.credentials === credentials) return known.lines;
     let lines = `host: ${this.#server.host}\r\n`;
     for (const [name, value] of Object.entries({ ...headers, ...credentials.headers })) {
-      if (notInHeader.test(value)) throw nothingSent(`header ${name} has characters that cannot be sent`);
-      lines += `${name}: ${value}\r\n`;
+      for (const each of typeof value === 'string' ? [value] : value) {
+        if (notInHeader.test(each)) throw nothingSent(`header ${name} has characters that cannot be sent`);
+        lines += `${name}: ${each}\r\n`;
+      }
     }
     this.#headerLines.set(headers, { credentials, lines });
     return lines;
   }
 }
 
-type WireRequest = Pick<Exchange, 'request' | 'body' | 'mayBeSent'>;
+type WireRequest = Pick<Exchange, 'request' | 'body' | 'mayBeSent' | 'onQueued'>;
 
 /** Resolves when the whole answer is there. */
 function collect(
@@ -167,6 +169,10 @@ function collect(
     let headers: TransportResponse['headers'] = {};
     const collected = new CollectedBody();
     let length = 0;
+    const answer = (): void => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve({ status, headers, body: collected });
+    };
     const exchange: Exchange = {
       ...request,
       onHead(answeredStatus, answeredHeaders) {
@@ -175,19 +181,21 @@ function collect(
       },
       onBody(chunk) {
         length += chunk.length;
-        if (length > mostBytes) {
+        if (status >= 300) {
+          collected.push(chunk.subarray(0, Math.max(0, mostErrorBytes - length + chunk.length)));
+          if (length < mostErrorBytes) return;
+          answer(); // what follows adds nothing, and may have no end
+          pool.cancel(exchange, new AnswerTooLongError(`the body of an error is longer than ${mostErrorBytes} bytes`));
+        } else if (length > mostBytes) {
           pool.cancel(exchange, new AnswerTooLongError(`the answer is longer than ${mostBytes} bytes`));
-        } else if (!discardsBody || status >= 300) {
+        } else if (!discardsBody) {
           collected.push(chunk);
         }
       },
-      onEnd() {
-        signal?.removeEventListener('abort', onAbort);
-        resolve({ status, headers, body: collected });
-      },
+      onEnd: answer,
       onError(error) {
         signal?.removeEventListener('abort', onAbort);
-        reject(error);
+        reject(error); // has no effect once there is an answer
       },
     };
     const onAbort = (): void => pool.cancel(exchange, abortReason(signal!));
@@ -233,10 +241,10 @@ function openStream(
 }
 
 /** Text goes in one piece with its head. */
-function toWire(head: string, { body, mayBeSent }: TransportRequest): WireRequest {
+function toWire(head: string, { body, mayBeSent, onQueued }: TransportRequest): WireRequest {
   return typeof body === 'object'
-    ? { request: head, body, mayBeSent }
-    : { request: head + (body ?? ''), body: undefined, mayBeSent };
+    ? { request: head, body, mayBeSent, onQueued }
+    : { request: head + (body ?? ''), body: undefined, mayBeSent, onQueued };
 }
 
 function nothingSent(message: string, cause?: unknown): ConnectionError {

@@ -27,6 +27,8 @@ const untilClose: State = { kind: 'until-close' };
 /** Of a head, or of a line between chunks. An API server's heads have less than 1 KB. */
 const longestText = 65_536;
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/;
+/** Neither the ends of lines alone nor NUL: what reads them as such would see other headers. */
+const notInLine = /[^\t\x20-\x7e\x80-\xff]/;
 const headerName = /^[!#$%&'*+.^_`|~\w-]+$/;
 
 /**
@@ -122,6 +124,7 @@ export class ResponseParser {
 
   #readHead(text: string): void {
     const [first = '', ...lines] = text.split('\r\n');
+    for (const line of [first, ...lines]) checkLine(line);
     const match = statusLine.exec(first);
     if (match === null) throw new HttpProtocolError(`the answer begins with ${JSON.stringify(first.slice(0, 80))}`);
     const status = Number(match[2]);
@@ -137,7 +140,11 @@ export class ResponseParser {
       headers[name] = before === undefined ? value : `${before}, ${value}`;
     }
     const connection = headers.connection?.toLowerCase();
-    this.#mayBeKept = match[1] === '1' && (connection === undefined || !/\bclose\b/.test(connection));
+    const isCurrent = match[1] === '1';
+    this.#mayBeKept = isCurrent && (connection === undefined || !/\bclose\b/.test(connection));
+    if (!isCurrent && headers['transfer-encoding'] !== undefined) {
+      throw new HttpProtocolError('an answer in HTTP/1.0 has a transfer-encoding, which only HTTP/1.1 knows');
+    }
     this.#state = this.#bodyOf(status, headers);
     this.#listener!.onHead(status, headers);
   }
@@ -160,6 +167,7 @@ export class ResponseParser {
   }
 
   #readLine(kind: 'chunk-size' | 'chunk-end' | 'trailer', line: string): void {
+    checkLine(line);
     switch (kind) {
       case 'chunk-size': {
         const match = /^([\da-f]{1,12})[\t ]*(?:;.*)?$/i.exec(line);
@@ -177,4 +185,9 @@ export class ResponseParser {
         return;
     }
   }
+}
+
+function checkLine(line: string): void {
+  if (!notInLine.test(line)) return;
+  throw new HttpProtocolError(`a line has characters that none may have: ${JSON.stringify(line.slice(0, 80))}`);
 }

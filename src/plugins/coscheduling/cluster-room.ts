@@ -20,6 +20,9 @@ interface Sums {
   readonly allocatable: number;
 }
 
+/** Sums that are kept; beyond them all are made anew as they are asked for. */
+const mostSums = 1024;
+
 /** What the nodes have in sum, added up once for a state of the cluster and a resource, however many groups ask. */
 export class ClusterRoom {
   readonly #cluster: RoomLister;
@@ -55,7 +58,8 @@ export class ClusterRoom {
 
   #sumsOf(id: ResourceId): Sums {
     const { generation, nodes } = this.#cluster;
-    if (generation !== this.#generation) {
+    // Groups may ask for any number of resources while no node changes.
+    if (generation !== this.#generation || this.#sums.size >= mostSums) {
       this.#sums.clear();
       this.#generation = generation;
     }
@@ -63,9 +67,9 @@ export class ClusterRoom {
     if (sums === undefined) {
       let [free, allocatable] = [0, 0];
       for (const node of nodes) {
-        const amount = node.allocatable[id] ?? 0;
+        const amount = node.allocatable.of(id);
         allocatable += amount;
-        free += Math.max(0, amount - (node.requested[id] ?? 0));
+        free += Math.max(0, amount - node.requested.of(id));
       }
       sums = { free, allocatable };
       this.#sums.set(id, sums);

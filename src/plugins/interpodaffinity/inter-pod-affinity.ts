@@ -24,6 +24,9 @@ const refusals: Readonly<Record<AffinityVerdict, Status | undefined>> = {
   existingAntiAffinity: new Status('Unschedulable', "node(s) didn't satisfy existing pods anti-affinity rules", name),
 };
 
+/** Sorts of pods of which it is remembered whether anybody's rules are about them; beyond them all are looked at anew. */
+const mostConcerned = 4_096;
+
 /** Of those that ask differently; each may have a number for every node. */
 const mostQuestions = 64;
 const stateKey = `${name}/question`;
@@ -240,6 +243,7 @@ class InterPodAffinity implements Plugin {
     if (isConcerned === undefined) {
       const { barred, scored } = concernOf({ namespace, labels }, this.#context);
       isConcerned = barred || scored;
+      if (this.#concerned.size >= mostConcerned) this.#concerned.clear();
       this.#concerned.set(text, isConcerned);
     }
     return isConcerned ? text : '';

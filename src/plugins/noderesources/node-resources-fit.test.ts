@@ -6,6 +6,8 @@ import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { PodOptions } from '../../testkit/builders/pod.ts';
 import type { Pod } from '../../api/pod.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
+import { commonResources } from '../../api/resource-names.ts';
+import { collectGarbage } from '../../base/testing/collect-garbage.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Status } from '../../framework/status.ts';
 import { createNodeResourcesFit } from './node-resources-fit.ts';
@@ -188,4 +190,25 @@ it('pods that request the same share a signature', () => {
   expect(sign({ cpu: 1, labels: { index: '0' } })).toBe(sign({ cpu: '1000m', labels: { index: '1' } }));
   const zeroOnPurpose = { cpu: 0, memory: 0 };
   expect(new Set([sign({}), sign({ cpu: 1 }), sign({ memory: 1000 }), sign(zeroOnPurpose)]).size).toBe(4);
+});
+
+describe('resources that pods make up', () => {
+  const madeUp = (pod: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`example.com/p${pod}-${i}`, '1']));
+
+  it('are named in the reason, and leave nothing behind when their pods are gone', async () => {
+    const build = new Builders();
+    const plugin = createNodeResourcesFit(undefined, pluginHandle(build));
+    const node = build.nodeInfo({ cpu: 1 });
+    for (let pod = 0; pod < 50; pod++) {
+      const made = build.projectedPod({ name: `odd-${pod}`, cpu: 2, requests: madeUp(pod) });
+      const reasons = plugin.filter!(new CycleState(), made, node)!.reasons;
+      expect([reasons.length, reasons[0], reasons[1]]).toEqual([
+        1_001,
+        'Insufficient cpu',
+        `Insufficient example.com/p${pod}-0`,
+      ]);
+    }
+    await collectGarbage(() => build.resources.size <= commonResources + 1_000);
+  });
 });

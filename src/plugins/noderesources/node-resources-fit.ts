@@ -14,7 +14,7 @@ import { latestTemplate } from '../latest-template.ts';
 import { AllocationScore } from './allocation-score.ts';
 import { readFitArguments } from './fit-arguments.ts';
 import type { FitArguments } from './fit-arguments.ts';
-import { Shortage } from './shortage.ts';
+import { Shortages } from './shortage.ts';
 
 const name = 'NodeResourcesFit';
 
@@ -23,7 +23,7 @@ class NodeResourcesFit implements Plugin {
   readonly name = name;
   readonly #cluster: ClusterLister;
   readonly #score: AllocationScore;
-  readonly #enough: Shortage;
+  readonly #shortages: Shortages;
   readonly #isIgnored: ((resource: string) => boolean) | undefined;
   readonly #signature = latestTemplate(signatureOf);
   // What Filter looks at, for the template asked about last: only used when resources are ignored.
@@ -33,7 +33,7 @@ class NodeResourcesFit implements Plugin {
   constructor(args: FitArguments, handle: PluginHandle) {
     this.#cluster = handle.cluster;
     this.#score = new AllocationScore(args.strategy, args.scored, handle.cluster.resources);
-    this.#enough = new Shortage(name, handle.cluster.resources);
+    this.#shortages = new Shortages(name, handle.cluster.resources);
     this.#isIgnored = ignoring(args);
   }
 
@@ -74,19 +74,19 @@ class NodeResourcesFit implements Plugin {
   #shortOf(template: PodTemplate, node: NodeView): Status | undefined {
     const { ids, amounts } = this.#askedBy(template);
     const { allocatable, requested } = node;
-    let shortage = this.#enough;
+    const enough = this.#shortages.none;
+    let shortage = enough;
     let resolvable = true;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i]!;
       const amount = amounts[i]!;
-      const capacity = id < allocatable.length ? allocatable[id]! : 0;
-      const used = id < requested.length ? requested[id]! : 0;
-      if (amount <= capacity - used) continue;
+      const capacity = allocatable.of(id);
+      if (amount <= capacity - requested.of(id)) continue;
       // As in kube-scheduler, a node that may run no pods at all is short of room like any other.
       if (amount > capacity && id !== podsId) resolvable = false;
       shortage = shortage.and(id);
     }
-    if (shortage === this.#enough) return undefined;
+    if (shortage === enough) return undefined;
     return resolvable ? shortage.unschedulable : shortage.unresolvable;
   }
 

@@ -53,11 +53,11 @@ export class ScoredAmounts {
         capacity[i] = 0;
         continue;
       }
-      capacity[i] = id < allocatable.length ? allocatable[id]! : 0;
+      capacity[i] = allocatable.of(id);
       if (this.#withDefaults && id <= memoryId) {
         taken[i] = (id === cpuId ? node.nonZeroMilliCpu : node.nonZeroMemory) + asked[i]!;
       } else {
-        taken[i] = (id < requested.length ? requested[id]! : 0) + asked[i]!;
+        taken[i] = requested.of(id) + asked[i]!;
       }
     }
   }

@@ -1,10 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import process from 'node:process';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../base/message-of.ts';
 import { fixedEndpoint } from '../../client/endpoint.ts';
 import type { Endpoint, TlsOptions } from '../../client/endpoint.ts';
+import { proxyOfEnvironment } from '../../client/proxy-of-environment.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from '../../config/scheduler-configuration.ts';
 import { tlsProblem } from '../../config/tls-problem.ts';
 import { ExtenderConfigurationError } from './extender-configuration-error.ts';
@@ -19,11 +21,12 @@ export interface ExtenderEndpoint {
 
 /**
  * Where an extender is and how to be let in, by kube-scheduler's rules: the URL's scheme decides about TLS, and with enableHTTPS but
- * without an authority the server's certificate is not verified. Rejects with ExtenderConfigurationError; `place` is the field.
+ * without an authority the server's certificate is not verified; a proxy is the one that the environment names. Rejects with ExtenderConfigurationError; `place` is the field.
  */
 export async function extenderEndpoint(
   { urlPrefix, enableHttps, tls }: ExtenderConfiguration,
   place: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<ExtenderEndpoint> {
   const url = parseUrl(urlPrefix, place);
   const { username, password } = url;
@@ -31,6 +34,7 @@ export async function extenderEndpoint(
   url.password = '';
   const options = await tlsOptions(tls, enableHttps, `${place}.tlsConfig`);
   const name = url.href.replace(/\/+$/, '');
+  const proxyUrl = proxyFor(url, environment, place);
   const headers: Record<string, string> = {};
   if (username !== '') {
     const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -38,9 +42,21 @@ export async function extenderEndpoint(
   }
   return {
     name,
-    endpoint: fixedEndpoint(name, { tls: options, tlsKey: '', headers }),
+    endpoint: fixedEndpoint(name, { tls: options, tlsKey: '', headers }, proxyUrl),
     isUnverified: url.protocol === 'https:' && options.rejectUnauthorized === false,
   };
+}
+
+function proxyFor(
+  url: URL,
+  environment: Readonly<Record<string, string | undefined>>,
+  place: string,
+): string | undefined {
+  try {
+    return proxyOfEnvironment(url, environment);
+  } catch (cause) {
+    throw new ExtenderConfigurationError(`${place}.urlPrefix: ${messageOf(cause)}`, { cause });
+  }
 }
 
 function parseUrl(text: string, place: string): URL {

@@ -106,7 +106,7 @@ async function post(
   const path = `/${encodeURI(verb)}`;
   const send = async (): Promise<unknown> => {
     const response = await transport.send({ method: 'POST', path, headers, body, mostBytes, mayBeSent }, either);
-    const text = await readText(response.body);
+    const text = await readText(response.body, mostBytes);
     const { location, 'content-encoding': coding = 'identity' } = response.headers;
     if (response.status >= 300 && response.status < 400 && location !== undefined) {
       throw new ExtenderAnswerError(

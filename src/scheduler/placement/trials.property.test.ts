@@ -98,7 +98,7 @@ function all({ cluster, core, waitingPods, written, evicted, events, asked }: Pi
       name: node.name,
       index: node.index,
       generation: node.generation,
-      requested: node.requested.slice(0, node.requested.findLastIndex((amount) => amount !== 0) + 1),
+      requested: node.requested.entries(),
       nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
       pods: [...node.pods],
       hostPorts: [...node.hostPorts],

@@ -1,4 +1,5 @@
 import type { ResourceNames } from '../../api/resource-names.ts';
+import type { AmountsView } from '../../cluster/amounts.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { Scheduler } from '../../scheduler/scheduler.ts';
 import type { Route } from '../route.ts';
@@ -49,7 +50,6 @@ function describe({ name, node, pods, allocatable, requested, claims }: NodeView
 }
 
 /** Resource name -> amount; those of which there is none are left out. */
-function amounts(vector: readonly number[], resources: ResourceNames): Readonly<Record<string, number>> {
-  const named = vector.map((amount, id) => [resources.nameOf(id), amount] as const);
-  return Object.fromEntries(named.filter(([, amount]) => amount !== 0));
+function amounts(all: AmountsView, resources: ResourceNames): Readonly<Record<string, number>> {
+  return Object.fromEntries(all.entries().map(([id, amount]) => [resources.nameOf(id), amount]));
 }

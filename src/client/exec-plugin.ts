@@ -1,0 +1,167 @@
+import { Buffer } from 'node:buffer';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import process from 'node:process';
+import type { Clock } from '../base/clock.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
+
+/** `exec` of a kubeconfig's user. */
+export interface ExecConfig {
+  readonly apiVersion?: string;
+  readonly command?: string;
+  readonly args?: readonly string[] | null;
+  readonly env?: readonly { readonly name: string; readonly value: string }[] | null;
+  readonly installHint?: string;
+  readonly interactiveMode?: string;
+  readonly provideClusterInfo?: boolean;
+}
+
+export interface ExecPluginOptions {
+  readonly config: ExecConfig;
+  /** Told to the plug-in when it asks for it: the cluster as client.authentication.k8s.io has it. */
+  readonly cluster: object;
+  readonly clock: Clock;
+}
+
+/** What a plug-in has answered: a token, or a client certificate with its key, or both. */
+export interface ExecCredential {
+  readonly token?: string;
+  readonly certificate?: { readonly cert: string; readonly key: string };
+  /** As Clock.now(); absent: it is good until it is refused. */
+  readonly expiresAt?: number;
+}
+
+/** As kubectl's since 1.24. */
+const apiVersions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
+/** How long a run may take, in milliseconds: those that ask a cloud take seconds. */
+const deadlineMs = 30_000;
+/** So long before it expires, in milliseconds, a credential is not good any more. */
+const earlyMs = 90_000;
+const mostOutputBytes = 1_048_576;
+const mostErrorCharacters = 1_000;
+
+/** The credential plug-in of a user: a command that prints an ExecCredential. What it has printed is kept until that expires. */
+export class ExecPlugin {
+  readonly #options: ExecPluginOptions;
+  #kept: ExecCredential | undefined;
+
+  /** Throws KubeconfigError for one that cannot be run, in words that follow the user's name. */
+  constructor(options: ExecPluginOptions) {
+    const { apiVersion, command, interactiveMode } = options.config;
+    this.#options = options;
+    if (command === undefined || command === '') throw new KubeconfigError('exec names no command');
+    if (!apiVersions.includes(apiVersion ?? '')) {
+      throw new KubeconfigError(`exec has apiVersion ${JSON.stringify(apiVersion ?? '')}; expected ${apiVersions.join(' or ')}`);
+    }
+    if (interactiveMode === 'Always') {
+      throw new KubeconfigError('exec has interactiveMode Always, but nobody is there to ask: choose one that runs without a terminal');
+    }
+  }
+
+  /** One run at a time is the caller's to see to. Rejects with an Error that names the command and never repeats its output. */
+  async credential(): Promise<ExecCredential> {
+    const { clock } = this.#options;
+    const { expiresAt = Infinity } = this.#kept ?? { expiresAt: -Infinity };
+    if (this.#kept !== undefined && expiresAt - earlyMs > clock.now()) return this.#kept;
+    this.#kept = this.#read(await this.#run());
+    return this.#kept;
+  }
+
+  #run(): Promise<string> {
+    const { config, cluster, clock } = this.#options;
+    const { apiVersion, args, env, installHint, provideClusterInfo } = config;
+    const command = config.command!;
+    const spec = { interactive: false, ...(provideClusterInfo === true && { cluster }) };
+    const environment = {
+      ...process.env,
+      ...Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
+      KUBERNETES_EXEC_INFO: JSON.stringify({ kind: 'ExecCredential', apiVersion, spec }),
+    };
+    return new Promise((resolve, reject) => {
+      // In a group of its own, so that what it has started ends with it.
+      const child = spawn(command, args ?? [], { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+      const printed: Buffer[] = [];
+      let bytes = 0;
+      let complaint = '';
+      const timer = clock.setTimer(deadlineMs, () => {
+        giveUp(`${command} did not end within ${deadlineMs / 1000} s and was killed: run it by hand to see what it waits for`);
+      });
+      const giveUp = (problem: string): void => {
+        timer.cancel();
+        killGroup(child);
+        child.stdout.destroy();
+        child.stderr.destroy();
+        child.unref();
+        reject(new Error(problem));
+      };
+      child.stdout.on('data', (chunk: Buffer) => {
+        printed.push(chunk);
+        bytes += chunk.length;
+        if (bytes > mostOutputBytes) giveUp(`${command} printed more than ${mostOutputBytes} bytes and was killed`);
+      });
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        complaint = (complaint + text).slice(0, mostErrorCharacters);
+      });
+      child.on('error', (error: NodeJS.ErrnoException) => {
+        const hint = installHint === undefined || installHint === '' ? 'install it, or correct exec.command' : installHint;
+        giveUp(error.code === 'ENOENT' ? `${command} is not there: ${hint}` : `${command} could not be run: ${error.message}`);
+      });
+      child.on('close', (code, signal) => {
+        timer.cancel();
+        if (code === 0) resolve(Buffer.concat(printed).toString('utf8'));
+        else reject(new Error(`${command} ended with ${code === null ? signal : `status ${code}`}: ${complaint.trim() || 'it says nothing'}`));
+      });
+    });
+  }
+
+  #read(text: string): ExecCredential {
+    const { apiVersion, command } = this.#options.config;
+    const said = parsed(text);
+    if (said === undefined) {
+      throw new Error(`${command} printed ${text.trim() === '' ? 'nothing' : 'something'} that is not an ExecCredential in JSON`);
+    }
+    if (said.kind !== 'ExecCredential' || said.apiVersion !== apiVersion) {
+      throw new Error(`${command} printed another kind or version of object than ExecCredential of ${apiVersion}, which exec.apiVersion asks for`);
+    }
+    const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = said.status ?? {};
+    if (isGiven(cert) !== isGiven(key)) throw new Error(`${command} printed a client certificate or key without the other`);
+    if (!isGiven(token) && !isGiven(cert)) {
+      throw new Error(`${command} printed an ExecCredential without a token or client certificate in its status`);
+    }
+    const expiresAt = isGiven(expirationTimestamp) ? Date.parse(expirationTimestamp) : undefined;
+    if (Number.isNaN(expiresAt)) throw new Error(`${command} printed an expirationTimestamp that is no time`);
+    return {
+      ...(isGiven(token) && { token }),
+      ...(isGiven(cert) && isGiven(key) && { certificate: { cert, key } }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
+  }
+}
+
+interface SaidCredential {
+  readonly kind?: unknown;
+  readonly apiVersion?: unknown;
+  readonly status?: Readonly<Record<string, unknown>> | null;
+}
+
+function parsed(text: string): SaidCredential | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined; // the error would repeat what was printed, which may be a secret
+  }
+}
+
+function isGiven(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL'); // no groups here, or it has ended
+  }
+}

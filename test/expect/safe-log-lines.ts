@@ -1,0 +1,27 @@
+import { afterEach, expect } from 'vitest';
+import { transports } from 'winston';
+
+/**
+ * For every test: no line of a log, whoever wrote it, has a secret or a character that a terminal acts upon. Tests that give a process secrets
+ * have the word canary in them.
+ */
+const unsafe: readonly RegExp[] = [
+  /canary/i,
+  /\/\/[^\s/"[]*:[^\s/"]*@/,
+  /\bBearer\s+[\w.~+/-]{16,}/,
+  // eslint-disable-next-line no-control-regex -- to find them is the purpose
+  /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/,
+];
+const message = Symbol.for('message');
+const bad: string[] = [];
+const log = transports.Stream.prototype.log!;
+
+transports.Stream.prototype.log = function (info: Readonly<Record<symbol, unknown>>, next: () => void): unknown {
+  const line = String(info[message]);
+  if (unsafe.some((pattern) => pattern.test(line))) bad.push(line);
+  return log.call(this, info, next) as unknown;
+};
+
+afterEach(() => {
+  expect(bad.splice(0), 'lines of a log that show what they must not').toEqual([]);
+});

@@ -1,0 +1,210 @@
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { seededRandom } from '../../src/base/random.ts';
+import type { Random } from '../../src/base/random.ts';
+
+/** What becomes of one request. */
+interface Fate {
+  /** Written one after the other, each in a turn of its own. A function: without an end, until the socket closes. */
+  readonly pieces: readonly (Buffer | 'endless')[];
+  readonly then: 'keep' | 'close' | 'reset' | 'hang';
+  /** The answer says that nothing was done, and that the same may be sent again. */
+  readonly isRefusal?: boolean;
+  /** Whatever else is asked on this connection is not looked at. */
+  readonly isLast?: boolean;
+}
+
+type Making = (id: string, random: Random) => Fate;
+
+const text = (value: string): Buffer => Buffer.from(value, 'latin1');
+const good = (id: string, status = 200): string => answerOf(status, JSON.stringify({ id, metadata: {}, items: [], again: id }));
+
+function answerOf(status: number, body: string, headers = ''): string {
+  return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+const status = (code: number): string => JSON.stringify({ kind: 'Status', code, reason: 'Odd', message: 'x\u001b[2J' });
+
+/** name -> how often among all, and what is done */
+export const fates: Readonly<Record<string, readonly [weight: number, make: Making]>> = {
+  good: [40, (id) => ({ pieces: [text(good(id))], then: 'keep' })],
+  'good, in many pieces': [10, (id, random) => ({ pieces: cut(text(good(id)), random), then: 'keep' })],
+  'good, in chunks': [10, (id, random) => ({ pieces: cut(text(chunked(good(id))), random), then: 'keep' })],
+  'good, until the connection closes': [
+    4,
+    (id) => ({ pieces: [text(`HTTP/1.1 200 OK\r\n\r\n{"id":"${id}","items":[],"again":"${id}"}`)], then: 'close' }),
+  ],
+  'good, and then another that nobody asked for': [
+    4,
+    (id) => ({ pieces: [text(good(id) + good('smuggled'))], then: 'keep' }),
+  ],
+  // Who has asked something meanwhile can only take it for the answer: HTTP/1.1 has nothing to tell them apart by. So it is the last one there.
+  'good, and another a moment later': [
+    2,
+    (id) => ({ pieces: [text(good(id)), text(''), text(good('late'))], then: 'close', isLast: true }),
+  ],
+  'a 408 on an idle connection': [
+    2,
+    (id) => ({ pieces: [text(good(id)), text('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n')], then: 'close' }),
+  ],
+  408: [2, () => ({ pieces: [text(answerOf(408, ''))], then: 'close' })],
+  429: [3, () => ({ pieces: [text(answerOf(429, status(429), 'retry-after: 0\r\n'))], then: 'keep', isRefusal: true })],
+  503: [3, () => ({ pieces: [text(answerOf(503, status(503)))], then: 'keep' })],
+  409: [2, () => ({ pieces: [text(answerOf(409, status(409)))], then: 'keep' })],
+  'an odd status': [
+    2,
+    (_, random) => {
+      const code = 100 + Math.floor(random() * 500);
+      return { pieces: [text(answerOf(code, '{}'))], then: 'keep', isRefusal: code === 429 };
+    },
+  ],
+  'many interim answers': [1, (id) => ({ pieces: [text('HTTP/1.1 100 C\r\n\r\n'.repeat(500) + good(id))], then: 'keep' })],
+  'nothing, and closed': [3, () => ({ pieces: [], then: 'close' })],
+  'nothing, and reset': [3, () => ({ pieces: [], then: 'reset' })],
+  'nothing, ever': [0.5, () => ({ pieces: [], then: 'hang' })],
+  'a part, and closed': [4, (id, random) => ({ pieces: [part(good(id), random)], then: 'close' })],
+  'a part, and reset': [4, (id, random) => ({ pieces: [part(good(id), random)], then: 'reset' })],
+  'a part, and nothing more': [0.5, (id, random) => ({ pieces: [part(good(id), random)], then: 'hang' })],
+  garbage: [4, (_, random) => ({ pieces: cut(Buffer.from(Array.from({ length: 300 }, () => random() * 256)), random), then: 'close' })],
+  'one byte changed': [10, (id, random) => ({ pieces: [spoiled(text(random() < 0.5 ? good(id) : chunked(good(id))), random)], then: 'close' })],
+  'a line feed alone': [1, (id) => ({ pieces: [text(good(id).replace('X\r\n', 'X\r\na: b\nconnection: close\r\n'))], then: 'keep' })],
+  'two lengths': [1, (id) => ({ pieces: [text(good(id).replace('content-', 'content-length: 1\r\ncontent-'))], then: 'keep' })],
+  'a length and chunks': [1, (id) => ({ pieces: [text(good(id).replace('content-', 'transfer-encoding: chunked\r\ncontent-'))], then: 'keep' })],
+  'chunks in HTTP/1.0': [1, (id) => ({ pieces: [text(chunked(good(id)).replace('1.1', '1.0'))], then: 'close' })],
+  'no JSON': [1, () => ({ pieces: [text(answerOf(200, '<html>'))], then: 'keep' })],
+  'JSON that is no object': [1, (_, random) => ({ pieces: [text(answerOf(200, ['null', '[]', '7', '"x"'][Math.floor(random() * 4)]!))], then: 'keep' })],
+  'JSON without end of nesting': [0.2, () => ({ pieces: [text(answerOf(200, '['.repeat(200_000)))], then: 'keep' })],
+  'a head without end': [0.3, () => ({ pieces: [text('HTTP/1.1 200 OK\r\na: '), 'endless'], then: 'hang' })],
+  'a body without end': [0.05, () => ({ pieces: [text('HTTP/1.1 200 OK\r\n\r\n'), 'endless'], then: 'hang' })],
+  'an error that is a page': [2, () => ({ pieces: [text(answerOf(500, 'x'.repeat(20_000)))], then: 'keep' })],
+  'an answer that is too long': [0.05, () => ({ pieces: [text(answerOf(200, 'x'.repeat(17_000_000)))], then: 'keep' })],
+  'an error without end': [0.5, () => ({ pieces: [text('HTTP/1.1 500 No\r\n\r\n'), 'endless'], then: 'hang' })],
+  'chunks without end': [0.05, () => ({ pieces: [text('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffff\r\n'), 'endless'], then: 'hang' })],
+  'a keep-alive of no time': [2, (id) => ({ pieces: [text(good(id).replace('X\r\n', 'X\r\nkeep-alive: timeout=0\r\n'))], then: 'keep' })],
+};
+
+const names = Object.keys(fates);
+const total = names.reduce((sum, name) => sum + fates[name]![0], 0);
+const block = Buffer.alloc(65_536, 'x');
+
+/** A server that reads requests as they should be read and does to each what its number says. */
+export class HostileServer {
+  readonly #server: Server;
+  readonly #seed: number;
+  readonly #sockets = new Set<Socket>();
+  readonly #spent = new WeakSet<Socket>();
+  /** id of a write -> how often it was taken, answers that refuse it left out */
+  readonly writes = new Map<string, number>();
+  /** name of a fate -> how often */
+  readonly dealt = new Map<string, number>();
+
+  private constructor(server: Server, seed: number) {
+    this.#server = server;
+    this.#seed = seed;
+    server.on('connection', (socket) => this.#serve(socket));
+  }
+
+  static async start(seed: number): Promise<HostileServer> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new HostileServer(server, seed);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (data) => {
+      received += data;
+      const end = received.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      const head = received.slice(0, end);
+      const length = Number(/\r\ncontent-length: (\d+)/.exec(head)?.[1] ?? 0);
+      if (received.length < end + 4 + length) return;
+      received = received.slice(end + 4 + length);
+      const [method = '', path = ''] = head.split(' ', 2);
+      void this.#answer(socket, method, /\/fuzz\/(\d+)/.exec(path)?.[1] ?? '');
+    });
+  }
+
+  async #answer(socket: Socket, method: string, id: string): Promise<void> {
+    if (this.#spent.has(socket)) return;
+    const taken = this.writes.get(id) ?? 0;
+    // What is sent again may have another fate.
+    const random = seededRandom(this.#seed * 1_000_003 + Number(id) * 7 + taken);
+    const name = drawn(random);
+    const { pieces, then, isRefusal, isLast } = fates[name]![1](id, random);
+    if (isLast === true) this.#spent.add(socket);
+    this.dealt.set(name, (this.dealt.get(name) ?? 0) + 1);
+    if (method !== 'GET' && isRefusal !== true) this.writes.set(id, taken + 1);
+    for (const piece of pieces) {
+      if (socket.destroyed) return;
+      if (piece === 'endless') {
+        const write = (): void => {
+          while (!socket.destroyed && socket.write(block));
+        };
+        socket.on('drain', write);
+        write();
+        return;
+      }
+      if (piece.length > 0) socket.write(piece);
+      if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    if (then === 'close') socket.end();
+    if (then === 'reset') socket.resetAndDestroy();
+  }
+}
+
+function drawn(random: Random): string {
+  let left = random() * total;
+  for (const name of names) {
+    left -= fates[name]![0];
+    if (left < 0) return name;
+  }
+  return 'good';
+}
+
+function chunked(answer: string): string {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const half = Math.floor(body.length / 2);
+  const chunks = [body.slice(0, half), body.slice(half)].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`);
+  return `${head.replace(/content-length: \d+/, 'transfer-encoding: chunked')}\r\n\r\n${chunks.join('')}0\r\n\r\n`;
+}
+
+function cut(bytes: Buffer, random: Random): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 1 + Math.floor(random() * 60);
+    pieces.push(bytes.subarray(at, end));
+    at = end;
+  }
+  return pieces;
+}
+
+function part(answer: string, random: Random): Buffer {
+  return text(answer.slice(0, Math.floor(random() * answer.length)));
+}
+
+function spoiled(bytes: Buffer, random: Random): Buffer {
+  const other = Buffer.from(bytes);
+  other[Math.floor(random() * other.length)] = Math.floor(random() * 256);
+  return other;
+}
