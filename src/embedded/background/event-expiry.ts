@@ -20,7 +20,8 @@ export function startEventExpiry(context: ApiContext): () => void {
   const schedule = (): void => {
     const next = queue[0];
     if (timer !== undefined || next === undefined) return;
-    timer = context.clock.setTimer(next.expiresAt - context.clock.monotonic(), () => {
+    const delayMs = next.expiresAt - context.clock.monotonic();
+    timer = context.background.after(delayMs, 'Events could not be removed', 'events', () => {
       timer = undefined;
       const now = context.clock.monotonic();
       let due = 0;

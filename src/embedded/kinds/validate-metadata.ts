@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject, metadataOf, textAt, textsAt } from './access.ts';
@@ -34,9 +35,9 @@ export function validateMetadata(object: JsonObject, nameRule: NameRule): Status
   const name = metadata.name as string;
   const nameProblem = nameProblems[nameRule](name);
   if (nameProblem !== undefined) causes.push(invalidValue('metadata.name', name, nameProblem));
-  causes.push(...validateLabels(metadata.labels, 'metadata.labels'));
-  causes.push(...validateAnnotations(metadata.annotations));
-  causes.push(...validateOwners(metadata.ownerReferences));
+  append(causes, validateLabels(metadata.labels, 'metadata.labels'));
+  append(causes, validateAnnotations(metadata.annotations));
+  append(causes, validateOwners(metadata.ownerReferences));
   textsAt(metadata, 'finalizers').forEach((finalizer, index) => {
     const problem = qualifiedNameProblem(finalizer);
     if (problem !== undefined) causes.push(invalidValue('metadata.finalizers', finalizer, problem));

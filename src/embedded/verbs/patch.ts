@@ -69,6 +69,8 @@ function patchRefused(error: PatchError): ApiError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(`error decoding patch: ${error.message}`);
+    case 'tooLarge':
+      return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message: error.message });
     case 'testFailed':
     case 'unprocessable':
       // Details would keep kubectl from showing the message.
