@@ -57,6 +57,8 @@ export interface EmbeddedApiServerOptions {
   readonly clock: Clock;
   /** Makes uids and generated names. */
   readonly random: Random;
+  /** Who brings it is the administrator, and whoever brings no token is nobody. Default: whoever brings no token is the administrator. */
+  readonly administratorToken?: string;
   readonly intercept?: Intercept;
   readonly observe?: (observation: RequestObservation) => void;
   /** Told of each write to any collection, in the same step, those at the start included. */
@@ -81,11 +83,12 @@ const pagedListsLimitBytes = 256 * 1024 * 1024;
  * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
  * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
  * writes never interleave. What it does not support is an error, never a silent success. Who brings the token of a service account has
- * the rights that roles and bindings give it; who brings none is the administrator.
+ * the rights that roles and bindings give it.
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
   readonly #openApi: OpenApiDocuments;
+  readonly #administratorToken: string | undefined;
   readonly #intercept: Intercept | undefined;
   readonly #observe: ((observation: RequestObservation) => void) | undefined;
   readonly #stopExpiry: () => void;
@@ -121,6 +124,7 @@ export class EmbeddedApiServer {
       now: () => toKubernetesTime(clock.now()),
     };
     this.#openApi = new OpenApiDocuments(this.#api.registry);
+    this.#administratorToken = options.administratorToken;
     this.#intercept = options.intercept;
     this.#observe = options.observe;
     startGarbageCollector(this.#api);
@@ -179,7 +183,8 @@ export class EmbeddedApiServer {
 
   #answer(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
     try {
-      return route({ api: this.#api, openApi: this.#openApi }, request, signal);
+      const context = { api: this.#api, openApi: this.#openApi, administratorToken: this.#administratorToken };
+      return route(context, request, signal);
     } catch (error) {
       const known = error instanceof ApiError ? error : internalError((error as Error).stack ?? String(error));
       return jsonResponse(known.toStatus(), { status: known.code, headers: known.headers });
