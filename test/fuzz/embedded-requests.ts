@@ -452,7 +452,8 @@ class RequestGenerator {
     };
     if (!this.#draws.oneIn(15)) return this.#draws.list(6, operation);
     const doubling = this.#draws.oneIn(2);
-    return Array.from({ length: 50 + this.#draws.below(this.#draws.oneIn(4) ? 12_000 : 400) }, (_, index) =>
+    const count = 50 + this.#draws.below(this.#draws.oneIn(4) ? 12_000 : 400);
+    return Array.from({ length: count }, (_, index): Json =>
       doubling
         ? { op: 'copy', from: '/metadata', path: `/metadata/x${index}` }
         : { op: 'add', path: `/data/k${index}`, value: 'v' },
@@ -481,8 +482,8 @@ class RequestGenerator {
         'resourceVersion=999999999999',
         'resourceVersionMatch=Exact',
         'resourceVersionMatch=NotOlderThan',
-        `labelSelector=${encodeURIComponent(this.#draws.pick(['a=b', 'a in (b,c)', '!a', 'a notin (', ...texts]))}`,
-        `fieldSelector=${encodeURIComponent(this.#draws.pick(['metadata.name=a', 'spec.nodeName=n1', 'constructor=1', ...texts]))}`,
+        `labelSelector=${encodeURIComponent(this.#draws.pick(['a=b', 'a in (b,c)', '!a', 'a notin (', ...texts]).toWellFormed())}`,
+        `fieldSelector=${encodeURIComponent(this.#draws.pick(['metadata.name=a', 'spec.nodeName=n1', 'constructor=1', ...texts]).toWellFormed())}`,
         `fieldSelector=${'a=b,'.repeat(this.#draws.below(2000))}`,
         `labelSelector=${'a,'.repeat(this.#draws.below(4000))}`,
       ]);
@@ -725,7 +726,7 @@ class RequestGenerator {
               'not',
             ])
           : this.#draws.pick(keys);
-      const child: Json | undefined = (place as JsonObject)[key];
+      const child: Json | undefined = Object.hasOwn(place, key) ? (place as JsonObject)[key] : undefined;
       const goesOn = typeof child === 'object' && child !== null && !this.#draws.oneIn(4);
       if (!goesOn) {
         const value = this.#hostileValue();
