@@ -131,7 +131,7 @@ it('a playground lets in who has its kubeconfig, and nobody else on the machine'
   expect((await stat(ground.kubeconfigPath)).mode & 0o777).toBe(0o600);
   const ca = Buffer.from(clusters[0]!.cluster['certificate-authority-data'], 'base64');
   const ask = async (headers: Record<string, string>): Promise<number> => {
-    const request = httpsRequest(`${ground.url}/api/v1/namespaces`, { ca, headers });
+    const request = httpsRequest(`${ground.url}/api/v1/namespaces`, { ca, headers, servername: 'localhost' });
     request.end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.resume();

@@ -5,7 +5,7 @@ import { History } from './history.ts';
 import { Store } from './store.ts';
 
 function storeOf(historyLimitBytes: number): Store {
-  return new Store({ historyLimit: 10_000, historyLimitBytes, initialResourceVersion: 1 });
+  return new Store({ historyLimit: 10_000, historyLimitBytes, initialResourceVersion: 100 });
 }
 
 function write(store: Store, collection: string, name: string, characters: number): void {
