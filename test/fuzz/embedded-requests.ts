@@ -246,7 +246,8 @@ const reviews: readonly (readonly [path: string, apiVersion: string, kind: strin
   ['/apis/authentication.k8s.io/v1/tokenreviews', 'authentication.k8s.io/v1', 'TokenReview', { token: 'a.b.c' }],
 ];
 
-function thingDefinition(): JsonObject {
+/** A definition that has something of everything. */
+export function thingDefinition(): JsonObject {
   const spec: JsonObject = {
     type: 'object',
     properties: {
@@ -259,6 +260,8 @@ function thingDefinition(): JsonObject {
     },
   };
   return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
     metadata: { name: 'things.example.test' },
     spec: {
       group: 'example.test',

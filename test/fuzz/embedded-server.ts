@@ -1,6 +1,5 @@
 /** The process that embedded-target.ts sends to: an embedded API server on a free port, which tells its parent how it fares. */
 import process from 'node:process';
-import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
@@ -20,12 +19,6 @@ const historyLimitBytes = 32 * 1024 * 1024;
 
 const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1), historyLimitBytes });
 const listener = await listenHttp(server, 0);
-await server.handle({
-  method: 'POST',
-  path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify(podGroupDefinition),
-});
 
 let longestTurnMs = 0;
 let last = process.cpuUsage();

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -5,7 +6,8 @@ import { Agent, request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { embeddedRequest } from './embedded-requests.ts';
+import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
+import { embeddedRequest, thingDefinition } from './embedded-requests.ts';
 import type { FuzzRequest, RawBytes, WellFormed } from './embedded-requests.ts';
 import type { ServerMeasures } from './embedded-server.ts';
 import type { FuzzOptions, FuzzReport, FuzzTarget } from './fuzz-target.ts';
@@ -20,6 +22,15 @@ const openWatches = 10;
 /** After so many tenths of the run memory must have stopped growing: the pool of names is small, and history is bounded. */
 const settledTenth = 4;
 const mostGrowthBytes = 64 * 1024 * 1024;
+
+/** So often what the requests build upon, and may have deleted, is made anew. */
+const restoredEvery = 250;
+const foundations: readonly (readonly [path: string, object: object])[] = [
+  ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition],
+  ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', thingDefinition()],
+  ['/api/v1/namespaces', { metadata: { name: 'team' } }],
+  ['/api/v1/nodes', { metadata: { name: 'n1' } }],
+];
 
 /** What lists must be readable at any time, whatever was stored. */
 const lists = [
@@ -79,10 +90,13 @@ class EmbeddedRun {
     const [{ port }] = (await once(this.#server, 'message')) as [{ port: number }];
     this.#port = port;
     const { requests, only } = this.#options;
-    if (only !== undefined) await this.#play(only);
-    else {
+    if (only !== undefined) {
+      await this.#restore();
+      await this.#play(only);
+    } else {
       const tenth = Math.max(1, Math.floor(requests / 10));
       for (let number = 0; number < requests && this.#isAlive; number++) {
+        if (number % restoredEvery === 0) await this.#restore();
         await this.#play(number);
         if ((number + 1) % tenth === 0) await this.#takeStock(number);
       }
@@ -195,8 +209,17 @@ class EmbeddedRun {
     });
   }
 
+  async #restore(): Promise<void> {
+    for (const [path, object] of foundations) {
+      const body = Buffer.from(JSON.stringify(object));
+      const headers = { 'content-type': 'application/json' };
+      await this.#send({ form: 'request', kind: 'foundation', method: 'POST', path, headers, body });
+    }
+  }
+
   async #takeStock(number: number): Promise<void> {
     if (!this.#isAlive) return;
+    await this.#restore();
     for (const path of lists) {
       for (const accept of accepts) {
         const request = {

@@ -34,6 +34,7 @@ export class MatchingWork {
  * text and the pattern, whatever they say.
  */
 export class Pattern {
+  readonly #source: string;
   readonly #compiled: RE2JS;
   readonly #size: number;
   readonly #work: MatchingWork;
@@ -49,6 +50,7 @@ export class Pattern {
     }
     this.#size = this.#compiled.programSize();
     if (this.#size > programLimit) throw new PatternError('its repetitions come to a pattern that is too large');
+    this.#source = source;
     this.#work = work;
   }
 
@@ -56,5 +58,10 @@ export class Pattern {
   test(text: string): boolean {
     this.#work.spend(this.#size * (text.length + 1));
     return this.#compiled.test(text);
+  }
+
+  /** Ajv takes patterns of one text for the same. */
+  toString(): string {
+    return this.#source;
   }
 }
