@@ -5,8 +5,8 @@ import type { TransportRequest, TransportResponse } from '../client/transport.ts
 import { authenticationReader, builtInRoles } from './access/built-in-roles.ts';
 import { Rbac } from './access/rbac.ts';
 import { ServiceAccountTokens } from './access/service-account-tokens.ts';
-import { BackgroundWork } from './background/background-work.ts';
-import type { BackgroundProblem } from './background/background-work.ts';
+import { BackgroundWork } from './background-work.ts';
+import type { BackgroundProblem } from './background-work.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
-import type { ComplexityError } from './complexity.ts';
+import type { ComplexityError } from '../complexity.ts';
 
 /** One reason of an error, tied to a field where there is one. */
 export interface StatusCause {

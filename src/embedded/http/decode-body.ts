@@ -12,7 +12,7 @@ import {
   refuseComplexity,
   tooManyValues,
   valuesLimit,
-} from './complexity.ts';
+} from '../complexity.ts';
 
 /** A request's body is refused beyond this size, as kube-apiserver does. */
 export const bodyLimitBytes = 3 * 1024 * 1024;

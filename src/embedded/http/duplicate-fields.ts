@@ -1,4 +1,4 @@
-import { nestedTooDeeply, nestingLimit, tooManyValues, valuesLimit } from './complexity.ts';
+import { nestedTooDeeply, nestingLimit, tooManyValues, valuesLimit } from '../complexity.ts';
 
 /** Paths are long where fields are deep: what comes after so many is not told any more, and of each no more than so many characters. */
 const toldLimit = 100;

@@ -2,7 +2,12 @@ import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, textsAt } from './access.ts';
 import { invalidValue, qualifiedNameProblem } from './field-rules.ts';
-import type { ResourceType } from './resource-type.ts';
+
+/** What of a resource says which finalizers its objects may have. */
+interface FinalizedType {
+  readonly group: string;
+  readonly content: { readonly type: 'model' | 'structural' };
+}
 
 /** The names of finalizers that need no domain. */
 const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
@@ -22,12 +27,12 @@ export function validateFinalizers(metadata: JsonObject, needDomain: boolean): S
 }
 
 /** Kubernetes' own kinds insist on domains; custom resources, and definitions, have always been taken without. */
-export function needsFinalizerDomain(type: ResourceType): boolean {
+export function needsFinalizerDomain(type: FinalizedType): boolean {
   return type.content.type === 'model' && type.group !== 'apiextensions.k8s.io';
 }
 
 /** What is said of finalizers without a domain that a custom resource gets with a write. */
-export function finalizerWarnings(type: ResourceType, object: JsonObject, previous?: JsonObject): string[] {
+export function finalizerWarnings(type: FinalizedType, object: JsonObject, previous?: JsonObject): string[] {
   if (type.content.type !== 'structural') return [];
   const before = new Set(previous === undefined ? [] : textsAt(metadataOf(previous), 'finalizers'));
   return textsAt(metadataOf(object), 'finalizers')

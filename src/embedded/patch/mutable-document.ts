@@ -1,4 +1,4 @@
-import { ComplexityError, nestedTooDeeply, nestingLimit } from '../http/complexity.ts';
+import { ComplexityError, nestedTooDeeply, nestingLimit } from '../complexity.ts';
 import type { JsonValue } from '../json.ts';
 import { PatchError } from './patch-error.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
-import type { BackgroundWork } from '../background/background-work.ts';
+import type { BackgroundWork } from '../background-work.ts';
 import type { Rbac } from '../access/rbac.ts';
 import type { ServiceAccountTokens } from '../access/service-account-tokens.ts';
 import type { OwnerIndex } from '../kinds/owner-index.ts';

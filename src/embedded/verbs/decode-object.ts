@@ -1,5 +1,5 @@
 import { ApiError, badRequest, invalid, tooComplex } from '../http/api-error.ts';
-import { ComplexityError, objectNestingLimit, refuseComplexity } from '../http/complexity.ts';
+import { ComplexityError, objectNestingLimit, refuseComplexity } from '../complexity.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
 import { invalidValue } from '../kinds/field-rules.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 
 /** Something that the server should have done by itself and could not. */
 export interface BackgroundProblem {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts';
+import type { JsonValue } from './json.ts';
 
 /**
  * How many lists and objects may stand one inside the other in a body, and in what patches make of an object. Everything here that walks

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { VirtualClock } from '../../base/virtual-clock.ts';
-import { ApiClient } from '../testing/api-client.ts';
-import { configMapManifest, configMapsPath, podManifest, podsPath } from '../testing/manifests.ts';
+import { VirtualClock } from '../base/virtual-clock.ts';
+import { ApiClient } from './testing/api-client.ts';
+import { configMapManifest, configMapsPath, podManifest, podsPath } from './testing/manifests.ts';
 import { BackgroundWork } from './background-work.ts';
 import type { BackgroundProblem } from './background-work.ts';
 
