@@ -15,7 +15,7 @@ export interface ServerMeasures {
 
 const lookMs = 20;
 // Small, so that a short run fills it and what grows beyond shows.
-const historyLimitBytes = 32 * 1024 * 1024;
+const historyLimitBytes = 8 * 1024 * 1024;
 
 const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1), historyLimitBytes });
 const listener = await listenHttp(server, 0);
