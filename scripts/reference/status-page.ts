@@ -54,6 +54,11 @@ const conditions: Readonly<
       'enough members exist, and the scheduler has not said yet what it makes of them: does it run, and under the name that they give?',
     ],
     ['False', 'WaitingForGang', 'too few members that could run'],
+    [
+      'False',
+      'InvalidSpec',
+      'it can never start as it is written, and the message says why: a name that no label can carry, or something in `minResources` that is no name of a resource',
+    ],
     ['False', 'SchedulingGated', 'all members without a node have scheduling gates; the API server says so of pods'],
   ],
   Started: [

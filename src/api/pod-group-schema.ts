@@ -87,13 +87,13 @@ const spec: StructuralSchema = {
     },
     minResources: {
       description:
-        'What the quorum needs in total (not each member). The group is not tried while the cluster has less. When absent, not checked.',
+        'What the quorum needs in total (not each member). The group is not tried while the cluster has less. A negative amount asks for nothing. When absent, not checked.',
       type: 'object',
       additionalProperties: quantity,
     },
     scheduleTimeoutSeconds: {
       description:
-        'How long, in seconds, members may wait for the others once they have been placed. When absent, as the scheduler is configured.',
+        'How long, in seconds, members may wait for the others once they have been placed. When absent, or 0 and less, as the scheduler is configured.',
       type: 'integer',
       format: 'int32',
     },

@@ -147,7 +147,7 @@ describe('Ctrl-C', () => {
     const { exitCode } = await up.ended();
     expect(exitCode).toBe(flags.includes('--exit') ? 130 : 0);
     expect(up.stderr).toBe('');
-    const port = Number(/control plane at http:\/\/127\.0\.0\.1:(\d+)/.exec(up.stdout)?.[1]);
+    const port = Number(/control plane at https:\/\/127\.0\.0\.1:(\d+)/.exec(up.stdout)?.[1]);
     await holdPort(port, () => Promise.resolve());
     expect(existsSync(/KUBECONFIG=(.*)/.exec(up.stdout)![1]!)).toBe(false);
   });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../base/system-clock.ts';
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
+import { loadKubeconfig } from '../client/kubeconfig.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
 import { createPlayground } from '../compose/create-playground.ts';
@@ -29,7 +30,7 @@ async function withPlayground(
   act: (kubeconfig: string, client: KubeClient) => Promise<void>,
 ): Promise<void> {
   const ground = await createPlayground({ nodes, logger: silentLogger });
-  const transport = new HttpTransport({ endpoint: fixedEndpoint(ground.url) });
+  const transport = new HttpTransport({ endpoint: await loadKubeconfig({ clock: systemClock, path: ground.kubeconfigPath }) });
   try {
     await act(ground.kubeconfigPath, new KubeClient({ transport, clock: systemClock }));
   } finally {
@@ -51,7 +52,7 @@ describe('tutti verify', () => {
     await withPlayground(2, async (kubeconfig, client) => {
       const { lines, exitCode } = await verify(kubeconfig, '--gang');
       expect(lines).toEqual([
-        expect.stringMatching(/^ok {5}http:\/\/127\.0\.0\.1:\d+ answers: Kubernetes v/),
+        expect.stringMatching(/^ok {5}https:\/\/127\.0\.0\.1:\d+ answers: Kubernetes v/),
         'ok     PodGroup is served, with all that Tutti writes',
         expect.stringMatching(/^ok {5}a gang of 2 for tutti was bound to node-\d( and node-\d)? within /),
       ]);

@@ -1,6 +1,13 @@
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { afterEach, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { silentLogger } from '../observability/silent-logger.ts';
 import { createPlayground } from './create-playground.ts';
 import type { Playground, PlaygroundOptions } from './create-playground.ts';
@@ -44,7 +51,8 @@ it('a playground runs pods on simulated nodes, whatever scheduler of its own the
   expect((await fetch(`${ground.schedulerUrl}/healthz`)).status).toBe(200);
   await ground.stop();
   expect(existsSync(ground.kubeconfigPath)).toBe(false);
-  await expect(fetch(ground.url)).rejects.toThrow();
+  const socket = connect(Number(new URL(ground.url).port), '127.0.0.1');
+  await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 it('a profile has the plugins that it names, and no others', async () => {
@@ -110,4 +118,28 @@ it('what does not come in time is named', async () => {
     message: 'waited 0.02 s until pigs fly, in vain',
   });
   await expect(ground.until(() => Promise.reject(new Error('no such pig')))).rejects.toThrow('no such pig');
+});
+
+it('a playground lets in who has its kubeconfig, and nobody else on the machine', async () => {
+  const { ground } = await open({});
+  const text = await readFile(ground.kubeconfigPath, 'utf8');
+  const { clusters, users } = parse(text) as {
+    clusters: { cluster: { server: string; 'certificate-authority-data': string } }[];
+    users: { user: { token: string } }[];
+  };
+  expect(clusters[0]!.cluster.server).toBe(ground.url);
+  expect((await stat(ground.kubeconfigPath)).mode & 0o777).toBe(0o600);
+  const ca = Buffer.from(clusters[0]!.cluster['certificate-authority-data'], 'base64');
+  const ask = async (headers: Record<string, string>): Promise<number> => {
+    const request = httpsRequest(`${ground.url}/api/v1/namespaces`, { ca, headers, servername: 'localhost' });
+    request.end();
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.resume();
+    return response.statusCode!;
+  };
+  const authorization = `Bearer ${users[0]!.user.token}`;
+  expect(await ask({ authorization })).toBe(200);
+  expect(await ask({})).toBe(401);
+  expect(await ask({ authorization, origin: 'https://elsewhere.test' })).toBe(403);
+  expect(await ask({ authorization, host: 'elsewhere.test' })).toBe(403);
 });

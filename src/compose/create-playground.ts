@@ -42,7 +42,7 @@ export interface PlaygroundOptions {
 
 /** A cluster in this process. Any Kubernetes client can use it, kubectl too. */
 export interface Playground {
-  /** Of the API server: plain HTTP. */
+  /** Of the API server: HTTPS, with a certificate and for a token that the kubeconfig has. */
   readonly url: string;
   /** Of a kubeconfig file that leads to it; gone after `stop`. */
   readonly kubeconfigPath: string;

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { podGroupDefinition } from '../api/pod-group-schema.ts';
 import { defaultConfiguration, noLeaderElection } from '../config/scheduler-configuration.ts';
 import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import { systemClock } from '../base/system-clock.ts';
 import { fixedEndpoint } from '../client/endpoint.ts';
+import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { localKubeconfig } from '../client/local-kubeconfig.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
@@ -10,6 +12,7 @@ import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
 import type { SimulatedNodeSpec } from '../simulated/node-object.ts';
 import { SimulatedNodes } from '../simulated/simulated-nodes.ts';
+import { makeSelfSignedCertificate } from '../serving/certificates/self-signed-certificate.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { runController } from './controller.ts';
@@ -28,8 +31,10 @@ export interface PlaneOptions {
 }
 
 export interface RunningPlane {
-  /** Of the API server. */
+  /** Of the API server: HTTPS, to whoever brings the token that the kubeconfig has. */
   readonly url: string;
+  /** Leads there, as administrator. */
+  readonly endpoint: Endpoint;
   readonly kubeconfigPath: string;
   /** Health and metrics of the scheduler, and of the controller. */
   readonly schedulerUrl: string;
@@ -41,6 +46,9 @@ export interface RunningPlane {
 }
 
 const unlimited = { qps: 0, burst: 1 };
+/** What clients on this machine may call the API server. */
+const serverNames = ['127.0.0.1', 'localhost', '::1'];
+const certificateYears = 1;
 
 /**
  * A whole control plane in this process: API server, simulated nodes, controller and scheduler, joined only over HTTP.
@@ -59,13 +67,25 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     return stopping;
   };
   try {
-    const server = new EmbeddedApiServer({ clock: systemClock, random: Math.random });
-    const listener = await listenHttp(server, options.port);
+    // Others on this machine can reach the port: only who may read the kubeconfig gets in.
+    const token = randomBytes(32).toString('base64url');
+    const certificate = await makeSelfSignedCertificate(serverNames, systemClock.now(), certificateYears);
+    const server = new EmbeddedApiServer({
+      clock: systemClock,
+      random: Math.random,
+      administratorToken: token,
+      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+    });
+    const listener = await listenHttp(server, options.port, { certificate });
     started.push(async () => {
       server.close();
       await listener.close();
     });
-    const endpoint = fixedEndpoint(listener.url);
+    const endpoint = fixedEndpoint(listener.url, {
+      tls: { ca: certificate.certificates },
+      tlsKey: 'plane',
+      headers: { authorization: `Bearer ${token}` },
+    });
     const transport = new HttpTransport({ endpoint });
     started.push(() => transport.close());
     const client = new KubeClient({ transport, clock: systemClock, userAgent: 'tutti-up' });
@@ -97,10 +117,13 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     });
     started.push(() => scheduler.stop());
 
-    const kubeconfig = await writeTemporaryKubeconfig(localKubeconfig(listener.url));
+    const kubeconfig = await writeTemporaryKubeconfig(
+      localKubeconfig(listener.url, { certificate: certificate.certificates, token }),
+    );
     started.push(() => kubeconfig.remove());
     return {
       url: listener.url,
+      endpoint,
       kubeconfigPath: kubeconfig.path,
       schedulerUrl: scheduler.url!,
       controllerUrl: controller.url!,

@@ -372,3 +372,39 @@ describe('the condition Incomplete', () => {
     expect(incomplete(3, pending(3), hasStarted)).toMatch(/^False NotScheduled/);
   });
 });
+
+describe('a group that can never start', () => {
+  const scheduledOf = (options: Parameters<typeof podGroup>[0], members = pending(2)): Condition =>
+    conditionOf(derivePodGroupStatus(podGroup({ minMember: 2, ...options }), members, now), 'Scheduled');
+
+  it('says so when its name fits no label', () => {
+    expect(scheduledOf({ name: 'a'.repeat(64) }, [])).toMatchObject({
+      status: 'False',
+      reason: 'InvalidSpec',
+      message:
+        'metadata.name has 64 characters, and the label that puts a pod into the group takes at most 63: no pod can join it; create it under a shorter name',
+    });
+    expect(scheduledOf({ name: 'a'.repeat(63) }, []).reason).toBe('WaitingForGang');
+  });
+
+  it.each(['', ' ', '/gpu', 'nvidia.com/', 'a/b/c', '-cpu', 'x'.repeat(64), `${'a'.repeat(254)}/b`])(
+    'says so when minResources names %j, and not what its members say of it',
+    (name) => {
+      const members = pending(2, { verdict: { reason: 'Unschedulable', message: 'no' } });
+      const { status, reason, message } = scheduledOf({ minResources: { [name]: '1' } }, members);
+      expect([status, reason]).toEqual(['False', 'InvalidSpec']);
+      expect(message).toMatch(/^spec\.minResources has ".*", which is no name of a resource/);
+    },
+  );
+
+  it.each(['cpu', 'memory', 'hugepages-2Mi', 'nvidia.com/gpu', 'example.com/A_b.c', 'pods'])(
+    'is not one whose minResources name %s',
+    (name) => {
+      expect(scheduledOf({ minResources: { [name]: '-1' } }).reason).toBe('WaitingForScheduler');
+    },
+  );
+
+  it('is none any more once it is on nodes', () => {
+    expect(scheduledOf({ minResources: { '': '1' } }, running(2)).status).toBe('True');
+  });
+});

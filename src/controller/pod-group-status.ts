@@ -2,6 +2,7 @@ import { isAdmissionRefusal } from '../api/admission-refusal.ts';
 import { mergeConditions } from '../api/condition.ts';
 import type { Condition, ConditionState } from '../api/condition.ts';
 import { hasStarted, podGroupConditions, podGroupPhaseOf } from '../api/pod-group.ts';
+import { podGroupProblem } from '../api/pod-group-problem.ts';
 import type { PodGroup, PodGroupPhase, PodGroupStatus } from '../api/pod-group.ts';
 import type { VerdictReason } from '../api/verdict.ts';
 import type { MemberPod } from './member-pod.ts';
@@ -62,7 +63,7 @@ export function derivePodGroupStatus(group: PodGroup, members: readonly MemberPo
   const derived = phaseOf(tally, minMember);
   const phase = isSettled && tally.unfinished === 0 && derived !== 'Finished' ? before : derived;
   const states = [
-    scheduledCondition(counts, members),
+    scheduledCondition(counts, members, podGroupProblem(group)),
     startedCondition(counts),
     readyCondition(counts, phase),
     incompleteCondition(counts, members, phase),
@@ -145,16 +146,17 @@ interface Counts extends Tally {
 type State = Omit<ConditionState, 'observedGeneration'>;
 
 /**
- * Scheduled. True: QuorumScheduled. False: what the scheduler says of the unbound member with the lowest uid (the one whose
+ * Scheduled. True: QuorumScheduled. False: InvalidSpec with what keeps the group from ever starting (`problem`); else what the scheduler says of the unbound member with the lowest uid (the one whose
  * verdict is written first), word for word; without a verdict WaitingForGang when too few members exist, else
  * WaitingForScheduler.
  */
-function scheduledCondition(counts: Counts, members: readonly MemberPod[]): State {
+function scheduledCondition(counts: Counts, members: readonly MemberPod[], problem: string | undefined): State {
   const type = podGroupConditions.scheduled;
   const { scheduled, minMember, usable, succeeded } = counts;
   if (scheduled >= minMember) {
     return { type, status: 'True', reason: 'QuorumScheduled', message: needed('scheduled', scheduled, minMember) };
   }
+  if (problem !== undefined) return { type, status: 'False', reason: 'InvalidSpec', message: problem };
   const verdict = firstUnbound(members)?.podScheduled;
   if (verdict?.status === 'False' && verdict.reason !== '') {
     return {

@@ -5,6 +5,8 @@ import type { TransportRequest, TransportResponse } from '../client/transport.ts
 import { authenticationReader, builtInRoles } from './access/built-in-roles.ts';
 import { Rbac } from './access/rbac.ts';
 import { ServiceAccountTokens } from './access/service-account-tokens.ts';
+import { BackgroundWork } from './background-work.ts';
+import type { BackgroundProblem } from './background-work.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';
@@ -55,29 +57,38 @@ export interface EmbeddedApiServerOptions {
   readonly clock: Clock;
   /** Makes uids and generated names. */
   readonly random: Random;
+  /** Who brings it is the administrator, and whoever brings no token is nobody. Default: whoever brings no token is the administrator. */
+  readonly administratorToken?: string;
   readonly intercept?: Intercept;
   readonly observe?: (observation: RequestObservation) => void;
   /** Told of each write to any collection, in the same step, those at the start included. */
   readonly onChange?: StoreListener;
+  /** Told of what the server should have done by itself and could not: the process and the other objects are not touched by it. */
+  readonly onProblem?: (problem: BackgroundProblem) => void;
   /** How many changes of each resource are kept for watches to replay. Default 10,000. */
   readonly historyLimit?: number;
+  /** About how many bytes of memory the changes of all resources together may hold; the longest history gives way first. Default 256 MiB. */
+  readonly historyLimitBytes?: number;
   /** The resource version before the first write. Default 1. */
   readonly initialResourceVersion?: number;
 }
 
 const defaultHistoryLimit = 10_000;
+const defaultHistoryLimitBytes = 256 * 1024 * 1024;
 const pageLifetimeMs = 5 * 60 * 1000;
 const pagedListsLimit = 100;
+const pagedListsLimitBytes = 256 * 1024 * 1024;
 
 /**
  * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
  * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
  * writes never interleave. What it does not support is an error, never a silent success. Who brings the token of a service account has
- * the rights that roles and bindings give it; who brings none is the administrator.
+ * the rights that roles and bindings give it.
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
   readonly #openApi: OpenApiDocuments;
+  readonly #administratorToken: string | undefined;
   readonly #intercept: Intercept | undefined;
   readonly #observe: ((observation: RequestObservation) => void) | undefined;
   readonly #stopExpiry: () => void;
@@ -87,6 +98,7 @@ export class EmbeddedApiServer {
     const { clock, random } = options;
     const store = new Store({
       historyLimit: options.historyLimit ?? defaultHistoryLimit,
+      historyLimitBytes: options.historyLimitBytes ?? defaultHistoryLimitBytes,
       initialResourceVersion: options.initialResourceVersion ?? 1,
     });
     if (options.onChange !== undefined) store.subscribe(options.onChange);
@@ -96,8 +108,14 @@ export class EmbeddedApiServer {
       store,
       clock,
       random,
+      background: new BackgroundWork(clock, options.onProblem ?? (() => undefined)),
       registry: new ResourceRegistry(builtInKinds),
-      snapshots: new ListSnapshots({ clock, lifetimeMs: pageLifetimeMs, limit: pagedListsLimit }),
+      snapshots: new ListSnapshots({
+        clock,
+        lifetimeMs: pageLifetimeMs,
+        limit: pagedListsLimit,
+        limitBytes: pagedListsLimitBytes,
+      }),
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
       tokens: new ServiceAccountTokens({ store, nowMs: () => clock.now(), random }),
@@ -106,6 +124,7 @@ export class EmbeddedApiServer {
       now: () => toKubernetesTime(clock.now()),
     };
     this.#openApi = new OpenApiDocuments(this.#api.registry);
+    this.#administratorToken = options.administratorToken;
     this.#intercept = options.intercept;
     this.#observe = options.observe;
     startGarbageCollector(this.#api);
@@ -164,7 +183,8 @@ export class EmbeddedApiServer {
 
   #answer(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
     try {
-      return route({ api: this.#api, openApi: this.#openApi }, request, signal);
+      const context = { api: this.#api, openApi: this.#openApi, administratorToken: this.#administratorToken };
+      return route(context, request, signal);
     } catch (error) {
       const known = error instanceof ApiError ? error : internalError((error as Error).stack ?? String(error));
       return jsonResponse(known.toStatus(), { status: known.code, headers: known.headers });

@@ -172,7 +172,7 @@ describe('listenHttp', () => {
     });
   });
 
-  it('serves loopback addresses only, having no authentication', async () => {
-    await expect(listenHttp(server, 0, '0.0.0.0')).rejects.toThrow('loopback');
+  it('serves loopback addresses only', async () => {
+    await expect(listenHttp(server, 0, { host: '0.0.0.0' })).rejects.toThrow('loopback');
   });
 });

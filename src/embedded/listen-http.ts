@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { isIP } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { UserError } from '../base/user-error.ts';
@@ -9,6 +10,7 @@ import type { TransportRequest, TransportResponse } from '../client/transport.ts
 import type { EmbeddedApiServer } from './embedded-api-server.ts';
 import { ApiError } from './http/api-error.ts';
 import { bodyLimitBytes } from './http/decode-body.ts';
+import { webPageProblem } from './http/refuse-web-pages.ts';
 import { jsonResponse } from './http/response.ts';
 
 /** The port that the server shall listen on is held by another process. */
@@ -40,7 +42,7 @@ export class PortDeniedError extends UserError {
 
 /** A listening server. */
 export interface HttpListener {
-  /** `http://127.0.0.1:12345` */
+  /** `http://127.0.0.1:12345`, or with `https` */
   readonly url: string;
   readonly port: number;
   /** Closes all connections; what is being answered gets a moment to end. The API server itself stays as it is. */
@@ -51,20 +53,38 @@ export interface HttpListener {
 const keepAliveMs = 75_000;
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
+export interface ListenOptions {
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** PEM. With it the server speaks HTTPS; clients send a token only then. Default: plain HTTP. */
+  readonly certificate?: { readonly certificates: string; readonly key: string };
+}
+
 /**
- * Serves an embedded API server over plain HTTP/1.1. There is no authentication, so only loopback addresses are taken.
+ * Serves an embedded API server over HTTP/1.1, on loopback addresses only, and to no web page.
  * Rejects with PortTakenError when the port is taken, with PortDeniedError when this user may not have it; port 0 takes any
  * free one.
  */
-export async function listenHttp(server: EmbeddedApiServer, port: number, host = '127.0.0.1'): Promise<HttpListener> {
+export async function listenHttp(
+  server: EmbeddedApiServer,
+  port: number,
+  { host = '127.0.0.1', certificate }: ListenOptions = {},
+): Promise<HttpListener> {
   if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
     throw new Error(
-      `the embedded API server has no authentication and listens on loopback addresses only, not on ${host}: use 127.0.0.1`,
+      `the embedded API server is for this machine and listens on loopback addresses only, not on ${host}: use 127.0.0.1`,
     );
   }
-  const http = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, outgoing) => {
+  const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     void answer(server, incoming, outgoing);
-  });
+  };
+  const http =
+    certificate === undefined
+      ? createServer({ keepAliveTimeout: keepAliveMs }, listener)
+      : createSecureServer(
+          { keepAliveTimeout: keepAliveMs, cert: certificate.certificates, key: certificate.key },
+          listener,
+        );
   try {
     http.listen(port, host);
     await once(http, 'listening');
@@ -76,7 +96,7 @@ export async function listenHttp(server: EmbeddedApiServer, port: number, host =
   }
   const actual = (http.address() as AddressInfo).port;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    url: `${certificate === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     port: actual,
     close: () =>
       new Promise((resolve) => {
@@ -107,14 +127,16 @@ async function respond(
   if (!methods.has(method)) {
     return refusal(new ApiError({ code: 405, reason: 'MethodNotAllowed', message: `${method} is not supported` }));
   }
-  const body = await readBody(incoming);
-  if (body === undefined) {
-    const message = `Request entity too large: limit is ${bodyLimitBytes}`;
-    return refusal(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
-  }
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  const problem = webPageProblem(headers);
+  const body = await readBody(incoming);
+  if (problem !== undefined) return refusal(problem);
+  if (body === undefined) {
+    const message = `Request entity too large: limit is ${bodyLimitBytes}`;
+    return refusal(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
   }
   return server.handle(
     { method: method as TransportRequest['method'], path: url, headers, ...(body.length > 0 && { body }) },

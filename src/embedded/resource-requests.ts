@@ -10,6 +10,7 @@ import { answerTokenRequest } from './access/token-request.ts';
 import type { User } from './access/user.ts';
 import { authorize } from './authorize.ts';
 import { objectAt, textAt } from './kinds/access.ts';
+import { finalizerWarnings } from './kinds/finalizer-names.ts';
 import { serviceAccounts } from './kinds/plain-kinds.ts';
 import { bindPod } from './kinds/pods/bind-pod.ts';
 import { markEvicted } from './kinds/pods/mark-evicted.ts';
@@ -173,7 +174,8 @@ function create(resource: ResourceRequest): TransportResponse {
   const { value, duplicates } = decodeBody(request);
   const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
   const ownership = { by: 'update', manager: options.fieldManager } as const;
-  return written(type, createObject(context, type, target.namespace, object, options.dryRun, ownership), 201, warnings);
+  const created = createObject(context, type, target.namespace, object, options.dryRun, ownership);
+  return written(type, created, 201, [...warnings, ...finalizerWarnings(type, created.object)]);
 }
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
@@ -184,7 +186,8 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   const ownership = { by: 'update', manager: options.fieldManager } as const;
   if (stored !== undefined) {
-    return written(type, updateObject(context, type, stored, object, { ...options, status, ownership }), 200, warnings);
+    const updated = updateObject(context, type, stored, object, { ...options, status, ownership });
+    return written(type, updated, 200, [...warnings, ...finalizerWarnings(type, updated.object, stored.object)]);
   }
   const metadata = objectAt(object, 'metadata');
   const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';
@@ -253,7 +256,7 @@ function bind(resource: ResourceRequest, podName: string | undefined): Transport
   const binding = readSubresourceBody(request, 'Binding', 'v1');
   const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
   bindPod(binding, target.namespace, name, options.dryRun, context);
-  return jsonResponse(created, { status: 201 });
+  return jsonResponse(createdStatus, { status: 201 });
 }
 
 /** There are no disruption budgets here, so an eviction is a graceful deletion. */
@@ -267,10 +270,10 @@ function evict(resource: ResourceRequest, name: string): TransportResponse {
   const options = parseDeleteOptions(objectAt(eviction, 'deleteOptions') ?? {}, query);
   const evicted = options.dryRun ? stored : markEvicted(context, stored);
   deleteObject(context, type, evicted, options);
-  return jsonResponse(created, { status: 201 });
+  return jsonResponse(createdStatus, { status: 201 });
 }
 
-const created: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+const createdStatus: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 function readSubresourceBody(request: TransportRequest, kind: string, apiVersion: string): JsonObject {
   const body = requireObject(decodeBody(request).value);

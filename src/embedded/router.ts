@@ -9,7 +9,7 @@ import {
 import type { OpenApiDocuments } from './discovery/open-api.ts';
 import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
 import { negotiateDiscovery } from './http/negotiate.ts';
-import { authenticate } from './access/authenticate.ts';
+import { authenticate, refuseAnonymous } from './access/authenticate.ts';
 import { parseResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
 import type { JsonObject } from './json.ts';
@@ -41,6 +41,8 @@ const openApiV2 = {
 export interface RouterContext {
   readonly api: ApiContext;
   readonly openApi: OpenApiDocuments;
+  /** Undefined: whoever brings no token is the administrator. */
+  readonly administratorToken: string | undefined;
 }
 
 /** Answers one request, synchronously: what it writes is one step that nothing comes between. Throws ApiError. */
@@ -50,9 +52,10 @@ export function route(
   signal: AbortSignal | undefined,
 ): TransportResponse {
   const { path, query } = parseTarget(request.path);
-  const user = authenticate(request, context.api.tokens);
+  const user = authenticate(request, context.api.tokens, context.administratorToken);
   if (healthPaths.has(path)) return textResponse('ok', 'text/plain; charset=utf-8');
   if (path === '/version') return jsonResponse(serverVersion);
+  refuseAnonymous(user);
   const segments = decodeSegments(path);
   const [root] = segments;
   const target = parseResourceTarget(segments);

@@ -1,5 +1,4 @@
 import type { Timer } from '../../base/clock.ts';
-import { fixedEndpoint } from '../../client/endpoint.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import type { RunningPlane } from '../../compose/plane.ts';
@@ -144,8 +143,8 @@ class UpSession {
     ]);
   }
 
-  #connect({ url }: RunningPlane): KubeClient {
-    this.#transport = new HttpTransport({ endpoint: fixedEndpoint(url) });
+  #connect({ endpoint }: RunningPlane): KubeClient {
+    this.#transport = new HttpTransport({ endpoint });
     return new KubeClient({ transport: this.#transport, clock: this.#context.clock, userAgent: 'tutti-up' });
   }
 

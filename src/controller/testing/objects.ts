@@ -12,6 +12,7 @@ export interface TestGroup {
   readonly name?: string;
   readonly namespace?: string;
   readonly minMember?: number;
+  readonly minResources?: Readonly<Record<string, string>>;
   readonly status?: PodGroupStatus;
   readonly resourceVersion?: string;
   readonly createdAt?: number;
@@ -19,13 +20,13 @@ export interface TestGroup {
 
 /** A PodGroup `default/group` as the API gives it, projected. */
 export function podGroup(options: TestGroup = {}): PodGroup {
-  const { name = 'group', namespace = 'default', minMember, status, resourceVersion = '1' } = options;
+  const { name = 'group', namespace = 'default', minMember, minResources, status, resourceVersion = '1' } = options;
   return projectPodGroup({
     metadata: {
       ...{ name, namespace, uid: `uid-of-${namespace}-${name}`, resourceVersion, generation: 1 },
       creationTimestamp: new Date(options.createdAt ?? creation).toISOString(),
     },
-    spec: minMember === undefined ? {} : { minMember },
+    spec: { ...(minMember !== undefined && { minMember }), ...(minResources && { minResources }) },
     status,
   });
 }

@@ -1,15 +1,22 @@
+import { Buffer } from 'node:buffer';
+import { timingSafeEqual } from 'node:crypto';
 import type { TransportRequest } from '../../client/transport.ts';
 import { ApiError, forbidden } from '../http/api-error.ts';
 import type { ServiceAccountTokens } from './service-account-tokens.ts';
-import { administrator } from './user.ts';
+import { administrator, anonymous } from './user.ts';
 import type { User } from './user.ts';
 
 /**
  * Who a request is from: the account of the token that it brings, or the administrator, who may ask to be taken for somebody
- * else (`kubectl --as`). Throws 401 for a token that is not good, 403 for anybody else who asks that.
+ * else (`kubectl --as`). Without a token it is anonymous, and where the administrator has none, the administrator's. Throws 401 for a
+ * token that is not good, 403 for anybody else who asks to be taken for another.
  */
-export function authenticate(request: TransportRequest, tokens: ServiceAccountTokens): User {
-  const user = sender(request, tokens);
+export function authenticate(
+  request: TransportRequest,
+  tokens: ServiceAccountTokens,
+  administratorToken: string | undefined,
+): User {
+  const user = sender(request, tokens, administratorToken);
   const name = request.headers['impersonate-user'];
   if (name === undefined) return user;
   if (user !== administrator) {
@@ -22,11 +29,28 @@ export function authenticate(request: TransportRequest, tokens: ServiceAccountTo
   return { name, uid: request.headers['impersonate-uid'] ?? '', groups: [...new Set(all)], extra: {} };
 }
 
-function sender(request: TransportRequest, tokens: ServiceAccountTokens): User {
+function sender(request: TransportRequest, tokens: ServiceAccountTokens, administratorToken: string | undefined): User {
   const { authorization } = request.headers;
-  if (authorization === undefined || authorization === '') return administrator;
+  if (authorization === undefined || authorization === '') {
+    return administratorToken === undefined ? administrator : anonymous;
+  }
   const token = /^bearer (\S+)$/i.exec(authorization.trim())?.[1];
+  if (token !== undefined && administratorToken !== undefined && isSame(token, administratorToken))
+    return administrator;
   const verified = token === undefined ? 'only bearer tokens are known here' : tokens.verify(token);
   if (typeof verified !== 'string') return verified.user;
   throw new ApiError({ code: 401, reason: 'Unauthorized', message: `Unauthorized: ${verified}` });
+}
+
+/** Throws 401 for whoever brings no token where one is asked for. */
+export function refuseAnonymous(user: User): void {
+  if (user !== anonymous) return;
+  const message =
+    'Unauthorized: the request has no bearer token; use the kubeconfig that was written for this control plane (export KUBECONFIG=...)';
+  throw new ApiError({ code: 401, reason: 'Unauthorized', message });
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

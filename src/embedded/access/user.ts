@@ -9,7 +9,10 @@ export interface User {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Whoever brings no token: the server listens on the loopback only, so it is the one whose machine this is. */
+/** Whoever brings no token where one is asked for. */
+export const anonymous: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
+
+/** Whoever brings the administrator's token; or none, where none is asked for. */
 export const administrator: User = {
   name: 'kubernetes-admin',
   uid: '',

@@ -23,12 +23,16 @@ export function startDefinitionRegistrar(context: ApiContext): void {
     if (change.type === 'DELETED') terminating.delete(object.name);
     else if (metadataOf(object.object).deletionTimestamp !== undefined && !terminating.has(object.name)) {
       terminating.add(object.name);
-      context.clock.setTimer(0, () => removeInstances(context, object.name));
+      context.background.after(0, 'the objects of a definition could not be removed', object.name, () =>
+        removeInstances(context, object.name),
+      );
     }
   });
   context.store.subscribe((collection, change) => {
     if (change.type !== 'DELETED' || !terminating.has(collection.name) || collection.size > 0) return;
-    context.clock.setTimer(0, () => releaseDefinition(context, collection.name));
+    context.background.after(0, 'a definition could not be let go', collection.name, () =>
+      releaseDefinition(context, collection.name),
+    );
   });
 }
 
@@ -50,7 +54,14 @@ function removeInstances(context: ApiContext, storage: string): void {
   for (const stored of instances.list()) {
     // Objects of versions that are no longer served have no rules left to be deleted by.
     if (type === undefined) instances.remove(stored);
-    else deleteObject(context, type, stored, backgroundDeletion);
+    else {
+      context.background.attempt(
+        'an object could not be deleted with its definition',
+        `${storage}/${stored.key}`,
+        () => void deleteObject(context, type, stored, backgroundDeletion),
+        undefined,
+      );
+    }
   }
   if (instances.size === 0) releaseDefinition(context, storage);
 }

@@ -2,10 +2,9 @@ import type { Timer } from '../../base/clock.ts';
 import { coreEvents, eventLifetimeMs } from '../kinds/events.ts';
 import type { ApiContext } from '../verbs/api-context.ts';
 
-interface WrittenEvent {
+interface DueEvent {
   readonly namespace: string;
   readonly name: string;
-  readonly resourceVersion: number;
   /** On the monotonic clock. */
   readonly expiresAt: number;
 }
@@ -13,30 +12,32 @@ interface WrittenEvent {
 /** Removes Events an hour after their last write. Returns the function that stops it. */
 export function startEventExpiry(context: ApiContext): () => void {
   const collection = context.store.collection(coreEvents.storage);
-  /** Writes in order; one that is no longer the latest of its Event is void. */
-  const queue: WrittenEvent[] = [];
+  /** namespace/name -> when the Event goes; the soonest first, because a write moves it to the end */
+  const due = new Map<string, DueEvent>();
   let timer: Timer | undefined;
 
   const schedule = (): void => {
-    const next = queue[0];
+    const [next] = due.values();
     if (timer !== undefined || next === undefined) return;
-    timer = context.clock.setTimer(next.expiresAt - context.clock.monotonic(), () => {
+    const delayMs = next.expiresAt - context.clock.monotonic();
+    timer = context.background.after(delayMs, 'Events could not be removed', 'events', () => {
       timer = undefined;
       const now = context.clock.monotonic();
-      let due = 0;
-      while (due < queue.length && queue[due]!.expiresAt <= now) due++;
-      for (const { namespace, name, resourceVersion } of queue.splice(0, due)) {
+      for (const [key, { namespace, name, expiresAt }] of due) {
+        if (expiresAt > now) break;
+        due.delete(key);
         const stored = collection.get(namespace, name);
-        if (stored?.resourceVersion === resourceVersion) collection.remove(stored);
+        if (stored !== undefined) collection.remove(stored);
       }
       schedule();
     });
   };
 
   const unsubscribe = collection.subscribe((change) => {
+    const { key, namespace, name } = change.object;
+    due.delete(key);
     if (change.type === 'DELETED') return;
-    const { namespace, name, resourceVersion } = change.object;
-    queue.push({ namespace, name, resourceVersion, expiresAt: context.clock.monotonic() + eventLifetimeMs });
+    due.set(key, { namespace, name, expiresAt: context.clock.monotonic() + eventLifetimeMs });
     schedule();
   });
   return () => {

@@ -12,7 +12,9 @@ export function startGarbageCollector(context: ApiContext): void {
     if (change.type !== 'DELETED') return;
     const { uid } = change.object;
     if (context.owners.dependents(uid).length === 0) return;
-    context.clock.setTimer(0, () => collectDependents(context, uid));
+    context.background.after(0, 'what an owner left behind could not be looked for', uid, () =>
+      collectDependents(context, uid),
+    );
   });
 }
 
@@ -20,6 +22,12 @@ function collectDependents(context: ApiContext, ownerUid: string): void {
   for (const { collection, stored } of context.owners.dependents(ownerUid)) {
     if (ownerUids(stored.object).some((uid) => context.owners.exists(uid))) continue;
     const type = context.registry.findByStorage(collection.name);
-    if (type !== undefined) deleteObject(context, type, stored, backgroundDeletion);
+    if (type === undefined) continue;
+    context.background.attempt(
+      'an object whose owner is gone could not be deleted',
+      `${collection.name}/${stored.key}`,
+      () => void deleteObject(context, type, stored, backgroundDeletion),
+      undefined,
+    );
   }
 }

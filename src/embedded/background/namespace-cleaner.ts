@@ -12,7 +12,7 @@ export function startNamespaceCleaner(context: ApiContext): void {
   const look = (name: string): void => {
     if (terminating.get(name) !== false) return;
     terminating.set(name, true);
-    context.clock.setTimer(0, () => {
+    context.background.after(0, 'a namespace could not be emptied', name, () => {
       if (!terminating.has(name)) return;
       terminating.set(name, false);
       if (emptyNamespace(context, name)) releaseNamespace(context, name);
@@ -39,7 +39,13 @@ function emptyNamespace(context: ApiContext, namespace: string): boolean {
     const type = context.registry.findByStorage(collection.name);
     if (type?.namespaced !== true) continue;
     for (const stored of collection.list(namespace)) {
-      if (!deleteObject(context, type, stored, backgroundDeletion).gone) empty = false;
+      const gone = context.background.attempt(
+        'an object could not be deleted with its namespace',
+        `${collection.name}/${stored.key}`,
+        () => deleteObject(context, type, stored, backgroundDeletion).gone,
+        false,
+      );
+      if (!gone) empty = false;
     }
   }
   return empty;

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../json.ts';
+import type { ComplexityError } from '../complexity.ts';
 
 /** One reason of an error, tied to a field where there is one. */
 export interface StatusCause {
@@ -13,6 +14,11 @@ export interface ResourceReference {
   readonly group: string;
   readonly plural: string;
 }
+
+/** What an error says at most: an answer is for people to read, and must not be larger than the request that it refuses. */
+const messageLimit = 16 * 1024;
+const causeLimit = 1024;
+const toldCauses = 100;
 
 interface ApiErrorInit {
   readonly code: number;
@@ -32,7 +38,7 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(init: ApiErrorInit) {
-    super(init.message);
+    super(shortened(init.message, messageLimit));
     this.code = init.code;
     this.reason = init.reason;
     this.details = init.details;
@@ -57,6 +63,14 @@ export function badRequest(message: string): ApiError {
   return new ApiError({ code: 400, reason: 'BadRequest', message });
 }
 
+/** The body, or what a patch makes of an object, nests too deeply or has too many values. */
+export function tooComplex(what: string, error: ComplexityError): ApiError {
+  const message = `${what} is not accepted: ${error.message}`;
+  return error.kind === 'nesting'
+    ? badRequest(message)
+    : new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
+}
+
 /** `podgroups.scheduling.x-k8s.io`; the core group has no suffix. */
 function qualifiedResource(resource: ResourceReference): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
@@ -64,7 +78,7 @@ function qualifiedResource(resource: ResourceReference): string {
 
 function resourceDetails(resource: ResourceReference, name: string): JsonObject {
   return {
-    ...(name !== '' && { name }),
+    ...(name !== '' && { name: shortened(name, causeLimit) }),
     ...(resource.group !== '' && { group: resource.group }),
     kind: resource.plural,
   };
@@ -154,13 +168,21 @@ export function unsupportedMediaType(message: string): ApiError {
 
 /** The content is understood and refused: one cause for each field. `kind` is qualified: `PodGroup.scheduling.x-k8s.io`. */
 export function invalid(kind: string, group: string, name: string, causes: readonly StatusCause[]): ApiError {
-  const lines = causes.map((cause) => `${cause.field ?? '<nil>'}: ${cause.message}`);
+  const lines = causes
+    .slice(0, toldCauses)
+    .map((cause) => shortened(`${cause.field ?? '<nil>'}: ${cause.message}`, causeLimit));
+  if (causes.length > toldCauses) lines.push(`and ${causes.length - toldCauses} more`);
   const qualifiedKind = group === '' ? kind : `${kind}.${group}`;
   return new ApiError({
     code: 422,
     reason: 'Invalid',
     message: `${qualifiedKind} ${JSON.stringify(name)} is invalid: ${lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`}`,
-    details: { ...(name !== '' && { name }), ...(group !== '' && { group }), kind, causes: causesJson(causes) },
+    details: {
+      ...(name !== '' && { name: shortened(name, causeLimit) }),
+      ...(group !== '' && { group }),
+      kind,
+      causes: causesJson(causes),
+    },
   });
 }
 
@@ -187,9 +209,15 @@ export function resourceVersionTooLarge(asked: number, current: number): ApiErro
 }
 
 function causesJson(causes: readonly StatusCause[]): JsonValue[] {
-  return causes.map((cause) => ({
+  return causes.slice(0, toldCauses).map((cause) => ({
     reason: cause.reason,
-    message: cause.message,
-    ...(cause.field !== undefined && { field: cause.field }),
+    message: shortened(cause.message, causeLimit),
+    ...(cause.field !== undefined && { field: shortened(cause.field, causeLimit) }),
   }));
+}
+
+/** The beginning of a text that is too long to be told, and how much of it is left out. */
+function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${text.slice(0, limit).toWellFormed()}… (${text.length - limit} more characters)`;
 }

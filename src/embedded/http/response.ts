@@ -60,8 +60,20 @@ async function* pieces(texts: Iterable<string>): AsyncGenerator<Uint8Array> {
   if (length > 0) yield Buffer.from(gathered.join(''));
 }
 
-/** The headers that make kubectl print warnings. */
+/** What all warnings together may come to, and each of them where that is too much: as kube-apiserver has it. */
+const warningsLimit = 4096;
+const warningLimit = 256;
+
+/**
+ * The headers that make kubectl print warnings. A header holds bytes, so the text is in UTF-8, and control characters are left out; of
+ * very many or long warnings only as much is told as clients take in a header.
+ */
 export function warningHeaders(warnings: readonly string[]): Record<string, string> {
-  if (warnings.length === 0) return {};
-  return { warning: warnings.map((warning) => `299 - ${JSON.stringify(warning)}`).join(', ') };
+  let texts = warnings.map((warning) => warning.replaceAll(/\p{Cc}/gu, ' '));
+  if (texts.reduce((sum, text) => sum + text.length, 0) > warningsLimit) {
+    texts = texts.slice(0, warningsLimit / warningLimit).map((text) => text.slice(0, warningLimit));
+  }
+  if (texts.length === 0) return {};
+  const header = texts.map((text) => `299 - "${text.replaceAll(/["\\]/g, '\\$&')}"`).join(', ');
+  return { warning: Buffer.from(header.toWellFormed(), 'utf8').toString('latin1') };
 }

@@ -70,8 +70,21 @@ function labelMatches(labels: Record<string, string>, requirement: LabelRequirem
   }
 }
 
+/** Splits at the commas that stand in no parentheses. */
 function splitOutsideParentheses(text: string): string[] {
-  return text.split(/,(?![^(]*\))/);
+  const parts: string[] = [];
+  let start = 0;
+  let isInside = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '(') isInside = true;
+    else if (character === ')') isInside = false;
+    else if (character === ',' && !isInside) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return [...parts, text.slice(start)];
 }
 
 /** Field label -> its value in an object, as text. */

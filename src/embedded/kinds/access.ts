@@ -6,6 +6,11 @@ export function objectAt(object: JsonObject | undefined, field: string): JsonObj
   return isObject(value) ? value : undefined;
 }
 
+/** The value of a key that users choose, which may have the name of something that every object inherits. */
+export function ownValue(object: JsonObject | undefined, key: string): JsonValue | undefined {
+  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
 /** The objects in the list at a field; empty when there is none. */
 export function objectsAt(object: JsonObject | undefined, field: string): JsonObject[] {
   const value = object?.[field];

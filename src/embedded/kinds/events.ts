@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import { invalid } from '../http/api-error.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
@@ -112,7 +113,7 @@ function reporterProblems(event: JsonObject, controllerField: string): StatusCau
   if (textAt(event, 'eventTime') === '') return [];
   const controller = textAt(event, 'reportingComponent');
   const causes = controller === '' ? [required(controllerField)] : [];
-  causes.push(...qualifiedNameCauses(controllerField, controller));
+  append(causes, qualifiedNameCauses(controllerField, controller));
   for (const field of ['reportingInstance', 'action', 'reason']) {
     if (textAt(event, field) === '') causes.push(required(field));
   }

@@ -46,8 +46,9 @@ export function qualifiedNameProblem(text: string): string | undefined {
   const slash = text.indexOf('/');
   const prefix = slash < 0 ? undefined : text.slice(0, slash);
   const name = text.slice(slash + 1);
-  if (prefix !== undefined && !subdomainPattern.test(prefix)) {
-    return 'prefix part must be a lowercase RFC 1123 subdomain';
+  if (prefix !== undefined) {
+    if (prefix.length > 253) return 'prefix part must be no more than 253 characters';
+    if (!subdomainPattern.test(prefix)) return 'prefix part must be a lowercase RFC 1123 subdomain';
   }
   if (name.length > 63) return 'name part must be no more than 63 characters';
   if (qualifiedNamePattern.test(name)) return undefined;

@@ -31,13 +31,13 @@ function parseSteps(text: string): Step[] | undefined {
     const quoted = /^\[(?:'([^']*)'|"([^"]*)")\]/.exec(rest);
     const index = /^\[(-?\d+)\]/.exec(rest);
     const all = /^(\[\*\]|\.\*)/.exec(rest);
-    const filter = /^\[\?\(\s*@([^=!]+?)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]+))\s*\)\]/.exec(rest);
+    const filter = /^\[\?\(\s*@([^=!]+)(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]+))\s*\)\]/.exec(rest);
     if (all) steps.push({ type: 'all' });
     else if (field) steps.push({ type: 'field', name: field[1]!.replaceAll(/\\(.)/g, '$1') });
     else if (quoted) steps.push({ type: 'field', name: quoted[1] ?? quoted[2]! });
     else if (index) steps.push({ type: 'index', index: Number(index[1]) });
     else if (filter) {
-      const path = parseSteps(filter[1]!);
+      const path = parseSteps(filter[1]!.trimEnd());
       if (path === undefined) return undefined;
       steps.push({
         type: 'filter',

@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, objectAt, objectsAt, textAt, textsAt } from './access.ts';
@@ -57,7 +58,7 @@ function validatePolicy(policy: JsonObject): StatusCause[] {
       const place = `${path}.${peers}[${index}]`;
       if (Object.keys(peer).length === 0) causes.push(required(place, 'must specify a peer'));
       for (const field of ['podSelector', 'namespaceSelector']) {
-        causes.push(...validateSelector(objectAt(peer, field), `${place}.${field}`));
+        append(causes, validateSelector(objectAt(peer, field), `${place}.${field}`));
       }
     });
   }

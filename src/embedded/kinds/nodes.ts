@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
@@ -79,7 +80,7 @@ function validateNode(node: JsonObject): StatusCause[] {
     // The server says metadata, though taints are in the spec.
     const path = `metadata.taints[${index}]`;
     const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
-    causes.push(...qualifiedNameCauses(`${path}.key`, key));
+    append(causes, qualifiedNameCauses(`${path}.key`, key));
     if (effect === '') causes.push(required(`${path}.effect`));
     else if (!effects.includes(effect)) causes.push(notSupported(`${path}.effect`, effect, effects));
     if (seen.has(`${key}:${effect}`)) {

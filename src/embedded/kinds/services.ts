@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, objectAt, objectsAt, textAt, textsAt } from './access.ts';
@@ -140,15 +141,15 @@ function validateService(service: JsonObject): StatusCause[] {
     if (problem !== undefined) causes.push(invalidValue(`${path}.name`, name, problem));
     if (name !== '' && names.has(name)) causes.push(duplicateValue(`${path}.name`, name));
     names.add(name);
-    causes.push(...validatePortNumber(port.port ?? 0, `${path}.port`));
-    if (typeof port.targetPort === 'number') causes.push(...validatePortNumber(port.targetPort, `${path}.targetPort`));
+    append(causes, validatePortNumber(port.port ?? 0, `${path}.port`));
+    if (typeof port.targetPort === 'number') append(causes, validatePortNumber(port.targetPort, `${path}.targetPort`));
     const protocol = textAt(port, 'protocol');
     if (!protocols.includes(protocol)) causes.push(notSupported(`${path}.protocol`, protocol, protocols));
     const identity = `${Number(port.port)}/${protocol}`;
     if (numbers.has(identity)) causes.push(duplicateValue(path, { port: port.port ?? 0, protocol }));
     numbers.add(identity);
   });
-  causes.push(...validateLabels(spec.selector, 'spec.selector'));
+  append(causes, validateLabels(spec.selector, 'spec.selector'));
   return causes;
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject, metadataOf, textAt, textsAt } from './access.ts';
@@ -12,11 +13,9 @@ import {
   qualifiedNameProblem,
   required,
 } from './field-rules.ts';
+import { validateFinalizers } from './finalizer-names.ts';
 
 const annotationsLimitBytes = 256 * 1024;
-
-/** The names of finalizers that need no domain. */
-const standardFinalizers: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 /** What may stand as the name of an object of a kind. A path segment is anything that a URL can hold between two slashes. */
 export type NameRule = 'subdomain' | 'label' | 'pathSegment';
@@ -28,23 +27,16 @@ const nameProblems: Readonly<Record<NameRule, (name: string) => string | undefin
 };
 
 /** Checks what every object's metadata must satisfy. The name is there by now. */
-export function validateMetadata(object: JsonObject, nameRule: NameRule): StatusCause[] {
+export function validateMetadata(object: JsonObject, nameRule: NameRule, finalizersNeedDomain: boolean): StatusCause[] {
   const metadata = metadataOf(object);
   const causes: StatusCause[] = [];
   const name = metadata.name as string;
   const nameProblem = nameProblems[nameRule](name);
   if (nameProblem !== undefined) causes.push(invalidValue('metadata.name', name, nameProblem));
-  causes.push(...validateLabels(metadata.labels, 'metadata.labels'));
-  causes.push(...validateAnnotations(metadata.annotations));
-  causes.push(...validateOwners(metadata.ownerReferences));
-  textsAt(metadata, 'finalizers').forEach((finalizer, index) => {
-    const problem = qualifiedNameProblem(finalizer);
-    if (problem !== undefined) causes.push(invalidValue('metadata.finalizers', finalizer, problem));
-    if (!finalizer.includes('/') && !standardFinalizers.has(finalizer)) {
-      const neither = 'name is neither a standard finalizer name nor is it fully qualified';
-      causes.push(invalidValue(`metadata.finalizers[${index}]`, finalizer, neither));
-    }
-  });
+  append(causes, validateLabels(metadata.labels, 'metadata.labels'));
+  append(causes, validateAnnotations(metadata.annotations));
+  append(causes, validateOwners(metadata.ownerReferences));
+  append(causes, validateFinalizers(metadata, finalizersNeedDomain));
   return causes;
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../append.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { objectsAt, textAt, textsAt } from './access.ts';
@@ -25,7 +26,7 @@ export function validateSelector(selector: JsonObject | undefined, path: string)
     } else {
       causes.push(invalidValue(`${place}.operator`, operator, 'not a valid selector operator'));
     }
-    causes.push(...qualifiedNameCauses(`${place}.key`, textAt(expression, 'key')));
+    append(causes, qualifiedNameCauses(`${place}.key`, textAt(expression, 'key')));
   });
   return causes;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import { keysElement, valueElement } from './field-set.ts';
 import type { PathElement } from './field-set.ts';
 import type { ListType } from './owned-type.ts';
@@ -19,17 +19,17 @@ export function elementOf(value: JsonValue, type: ListType): PathElement {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ElementError('associative list with keys may not have non-map elements');
   }
-  const keys: JsonObject = {};
+  const keys = new Map<string, JsonValue>();
   for (const key of structure.keys) {
-    const own = value[key] ?? type.keyDefault(key);
-    if (own !== undefined) keys[key] = own;
+    const own = (Object.hasOwn(value, key) ? value[key] : undefined) ?? type.keyDefault(key);
+    if (own !== undefined) keys.set(key, own);
   }
-  if (Object.keys(keys).length === 0) {
+  if (keys.size === 0) {
     throw new ElementError(
       `associative list with keys has an element that omits all key fields ${JSON.stringify(structure.keys)} (and doesn't have default values for any key fields)`,
     );
   }
-  return keysElement(keys);
+  return keysElement(Object.fromEntries(keys));
 }
 
 /** Element -> the values of the list that it stands for: one, unless the list has duplicates. In order of appearance. */

@@ -48,6 +48,8 @@ function mergeLists(live: readonly JsonValue[], applied: readonly JsonValue[], t
   const applieds = elementsOf(applied, type);
   const mergedApplied = new Set<PathElement>();
   const shared = appliedElements.filter((element) => lives.has(element));
+  /** Place in `shared` of the first one whose turn is still to come. */
+  let turn = 0;
   const merged: JsonValue[] = [];
   const take = (liveValue: JsonValue | undefined, appliedValue: JsonValue | undefined): void => {
     const value = merge(liveValue, appliedValue, type.element);
@@ -58,7 +60,7 @@ function mergeLists(live: readonly JsonValue[], applied: readonly JsonValue[], t
     const same = lives.get(element);
     // Duplicates of the live list give way to the one element that is applied.
     take(same?.length === 1 ? same[0] : undefined, applieds.get(element)![0]);
-    if (shared[0] === element) shared.shift();
+    if (shared[turn] === element) turn++;
   };
   let [left, right] = [0, 0];
   while (left < liveElements.length || right < appliedElements.length) {
@@ -72,8 +74,8 @@ function mergeLists(live: readonly JsonValue[], applied: readonly JsonValue[], t
       ours !== undefined &&
       theirs !== undefined &&
       applieds.has(ours) &&
-      shared.length > 0 &&
-      shared[0] !== ours
+      turn < shared.length &&
+      shared[turn] !== ours
     ) {
       // Both have it, but its turn in the applied order has not come, or has passed.
       left++;

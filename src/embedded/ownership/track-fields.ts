@@ -250,6 +250,8 @@ function completeValue(value: JsonValue, open: OwnedType): JsonValue {
   }
   if (type.kind !== 'map' || type.isAtomic || typeof value !== 'object' || value === null || Array.isArray(value))
     return value;
+  // A map of scalars, which may be long, has nothing to be completed.
+  if (type.element?.kind === 'scalar') return value;
   const entries = Object.entries(value).map(([name, child]): [string, JsonValue] => [
     name,
     completeValue(child, type.field(name) ?? type.element ?? { kind: 'open' }),

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../json.ts';
-import { deepEqual } from '../deep-equal.ts';
+import type { JsonValue } from '../json.ts';
+import { MutableDocument } from './mutable-document.ts';
 import { PatchError } from './patch-error.ts';
 
 type Operation =
@@ -7,17 +7,29 @@ type Operation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
 
+/** As kube-apiserver has it. */
+const operationsLimit = 10_000;
+
 /**
  * Applies a JSON patch (RFC 6902): all of its operations in order, or none. As in Kubernetes, a `test` for null holds where
- * the key is absent, and `replace` adds a key that is absent. Never changes its arguments.
+ * the key is absent, and `replace` adds a key that is absent. Never changes its arguments; the result shares nothing with them that is not
+ * a scalar. Takes time linear in the document and the patch, and as much again as the operations have to move.
  *
- * @throws PatchError malformed, when the operations cannot be read; testFailed; unprocessable, when an operation or a path does
- * not exist.
+ * @throws PatchError malformed, when the operations cannot be read; tooLarge, when there are too many; testFailed; unprocessable,
+ * when an operation or a path does not exist, or when the operations would make of the document more than is allowed.
  */
 export function applyJsonPatch(document: JsonValue, operations: unknown): JsonValue {
   if (!Array.isArray(operations)) throw new PatchError('malformed', 'a JSON patch must be an array of operations');
+  if (operations.length > operationsLimit) {
+    throw new PatchError(
+      'tooLarge',
+      `The allowed maximum operations in a JSON patch is ${operationsLimit}, got ${operations.length}`,
+    );
+  }
   const parsed = operations.map((operation: unknown, index) => readOperation(operation, index));
-  return parsed.reduce<JsonValue>((result, operation, index) => apply(result, operation, index), document);
+  const result = new MutableDocument(document);
+  parsed.forEach((operation, index) => apply(result, operation, index));
+  return result.toJson();
 }
 
 function readOperation(value: unknown, index: number): Operation {
@@ -55,45 +67,41 @@ function readOperation(value: unknown, index: number): Operation {
   }
 }
 
-function apply(document: JsonValue, operation: Operation, index: number): JsonValue {
-  const missing = (path: string): PatchError =>
-    new PatchError('unprocessable', `operation ${index} (${operation.op} ${path}): the path does not exist`);
-  const present = (path: string): JsonValue => {
-    const value = read(document, segments(path));
-    if (value === undefined) throw missing(path);
-    return value;
+function apply(document: MutableDocument, operation: Operation, index: number): void {
+  const { op, path } = operation;
+  const existing = (done: boolean, pointer: string): void => {
+    if (!done) throw new PatchError('unprocessable', `operation ${index} (${op} ${pointer}): the path does not exist`);
   };
-  const put = (target: JsonValue, path: string, value: JsonValue | undefined, insert: boolean): JsonValue => {
-    const changed = write(target, segments(path), value, insert);
-    if (changed === undefined) throw missing(path);
-    return changed;
-  };
+  const at = segments(path);
   switch (operation.op) {
     case 'add':
-      return put(document, operation.path, operation.value, true);
+      existing(document.insert(at, operation.value), path);
+      return;
     case 'replace':
-      return put(document, operation.path, operation.value, false);
+      existing(document.replace(at, operation.value), path);
+      return;
     case 'remove':
-      present(operation.path);
-      if (operation.path === '') return null;
-      return put(document, operation.path, undefined, false);
-    case 'copy':
-      return put(document, operation.path, present(operation.from), true);
+      existing(document.remove(at), path);
+      return;
+    case 'copy': {
+      const from = segments(operation.from);
+      existing(document.has(from), operation.from);
+      existing(document.copy(from, at), path);
+      return;
+    }
     case 'move': {
-      const value = present(operation.from);
-      if (operation.path === operation.from) return document;
-      if (operation.path.startsWith(`${operation.from}/`)) {
+      const from = segments(operation.from);
+      existing(document.has(from), operation.from);
+      if (path === operation.from) return;
+      if (path.startsWith(`${operation.from}/`)) {
         throw new PatchError('unprocessable', `operation ${index} moves ${operation.from} into itself`);
       }
-      return put(put(document, operation.from, undefined, false), operation.path, value, true);
+      existing(document.move(from, at), path);
+      return;
     }
-    case 'test': {
-      const value = read(document, segments(operation.path)) ?? null;
-      if (!deepEqual(value, operation.value)) {
-        throw new PatchError('testFailed', `operation ${index}: testing value ${operation.path} failed`);
-      }
-      return document;
-    }
+    case 'test':
+      if (document.equals(at, operation.value)) return;
+      throw new PatchError('testFailed', `operation ${index}: testing value ${path} failed`);
   }
 }
 
@@ -103,79 +111,4 @@ function segments(pointer: string): string[] {
     .slice(1)
     .split('/')
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function arrayIndex(segment: string, length: number): number | undefined {
-  if (!/^(0|[1-9]\d*)$/.test(segment)) return undefined;
-  const index = Number(segment);
-  return index < length ? index : undefined;
-}
-
-function read(value: JsonValue, path: readonly string[]): JsonValue | undefined {
-  let current: JsonValue | undefined = value;
-  for (const segment of path) {
-    if (Array.isArray(current)) {
-      const index = arrayIndex(segment, current.length);
-      current = index === undefined ? undefined : current[index];
-    } else if (typeof current === 'object' && current !== null) {
-      current = Object.hasOwn(current, segment) ? current[segment] : undefined;
-    } else return undefined;
-  }
-  return current;
-}
-
-/**
- * A copy of `target` with `value` at `path`, or without it when `value` is undefined. `insert`: into an array, push the
- * following elements back. Undefined when the path's parent does not exist.
- */
-function write(
-  target: JsonValue,
-  path: readonly string[],
-  value: JsonValue | undefined,
-  insert: boolean,
-): JsonValue | undefined {
-  const [segment, ...rest] = path;
-  if (segment === undefined) return value;
-  if (Array.isArray(target)) return writeElement(target, segment, rest, value, insert);
-  if (typeof target !== 'object' || target === null) return undefined;
-  return writeKey(target, segment, rest, value, insert);
-}
-
-function writeElement(
-  target: JsonValue[],
-  segment: string,
-  rest: readonly string[],
-  value: JsonValue | undefined,
-  insert: boolean,
-): JsonValue | undefined {
-  if (rest.length === 0 && insert && value !== undefined) {
-    const index = segment === '-' ? target.length : arrayIndex(segment, target.length + 1);
-    return index === undefined ? undefined : target.toSpliced(index, 0, value);
-  }
-  const index = arrayIndex(segment, target.length);
-  if (index === undefined) return undefined;
-  if (rest.length === 0 && value === undefined) return target.toSpliced(index, 1);
-  const changed = write(target[index]!, rest, value, insert);
-  return changed === undefined ? undefined : target.with(index, changed);
-}
-
-function writeKey(
-  target: JsonObject,
-  segment: string,
-  rest: readonly string[],
-  value: JsonValue | undefined,
-  insert: boolean,
-): JsonValue | undefined {
-  // A map, because assigning to a key such as "__proto__" of an object is not what it seems.
-  const entries = new Map(Object.entries(target));
-  if (rest.length === 0 && value === undefined) {
-    entries.delete(segment);
-  } else {
-    const child = rest.length === 0 ? null : entries.get(segment);
-    if (child === undefined) return undefined;
-    const changed = write(child, rest, value, insert);
-    if (changed === undefined) return undefined;
-    entries.set(segment, changed);
-  }
-  return Object.fromEntries(entries);
 }

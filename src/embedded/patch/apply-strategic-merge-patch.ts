@@ -109,10 +109,19 @@ function mergeObjectList(
   const kept = original.filter((element) => !deleted.has(element[mergeKey]!));
   const elementType = field.type?.kind === 'list' ? field.type.element : undefined;
   const merged: JsonObject[] = [...kept];
+  /** merge key's value -> place in `merged` of the first element that has it */
+  const places = new Map<JsonValue | undefined, number>();
+  for (const [index, element] of merged.entries()) {
+    if (!places.has(element[mergeKey])) places.set(element[mergeKey], index);
+  }
   for (const element of ordinary) {
-    const index = merged.findIndex((candidate) => candidate[mergeKey] === element[mergeKey]);
-    if (index < 0) merged.push(withoutNulls(element) as JsonObject);
-    else merged[index] = mergeObject(merged[index]!, element, elementType, `${path}[${index}]`);
+    const index = places.get(element[mergeKey]);
+    if (index !== undefined) {
+      merged[index] = mergeObject(merged[index]!, element, elementType, `${path}[${index}]`);
+      continue;
+    }
+    places.set(element[mergeKey], merged.length);
+    merged.push(withoutNulls(element) as JsonObject);
   }
   return orderElements(merged, ordinary, kept, mergeKey);
 }
@@ -123,11 +132,12 @@ function retainKeys(result: Map<string, JsonValue>, changes: Map<string, JsonVal
   if (names === undefined) return;
   changes.delete(retainKeysDirective);
   if (!Array.isArray(names)) throw malformed(path, `${retainKeysDirective} must be a list of field names`);
+  const retained = new Set<JsonValue>(names);
   for (const [key, change] of changes) {
-    if (change === null || isListDirective(key) || names.includes(key)) continue;
+    if (change === null || isListDirective(key) || retained.has(key)) continue;
     throw malformed(path, `${retainKeysDirective} must name every field of the patch, and "${key}" is missing`);
   }
-  for (const key of result.keys()) if (!names.includes(key)) result.delete(key);
+  for (const key of result.keys()) if (!retained.has(key)) result.delete(key);
 }
 
 /** `$setElementOrder/<field>`: merges the field's list and puts it in order; the field leaves `changes`. */
@@ -226,9 +236,10 @@ function deleteFromList(result: Map<string, JsonValue>, name: string, values: Js
   if (original.some((element) => typeof element === 'object')) {
     throw malformed(path, `${deleteFromListPrefix}/${name} is for lists of scalars only`);
   }
+  const deleted = new Set(values);
   result.set(
     name,
-    original.filter((element) => !values.includes(element)),
+    original.filter((element) => !deleted.has(element)),
   );
 }
 

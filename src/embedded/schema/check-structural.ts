@@ -1,8 +1,10 @@
+import { append } from '../append.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { compileStructural } from './compile-structural.ts';
 import { forbiddenField, invalidField, requiredField, unsupportedValue } from './field-error.ts';
 import type { FieldError } from './field-error.ts';
 import { childPath, elementPath, keyPath } from './field-path.ts';
+import { Pattern, PatternError } from './pattern.ts';
 
 /** Where a schema stands: a place that gives values their type, or an alternative that may only restrict them. */
 type Position = 'root' | 'structure' | 'branch' | 'intOrStringBranch';
@@ -137,7 +139,8 @@ function checkKeywordTypes(schema: JsonObject, path: string, errors: FieldError[
   if ('enum' in schema && (!Array.isArray(schema.enum) || schema.enum.length === 0)) wrong('enum', 'a list of values');
   if ('required' in schema && !isStringList(schema.required)) wrong('required', 'a list of field names');
   if (typeof schema.multipleOf === 'number' && schema.multipleOf <= 0) wrong('multipleOf', 'greater than 0');
-  if ('pattern' in schema && !isPattern(schema.pattern)) wrong('pattern', 'a valid regular expression');
+  const problem = schema.pattern === undefined ? undefined : patternProblem(schema.pattern);
+  if (problem !== undefined) wrong('pattern', `a valid regular expression, but ${problem}`);
 }
 
 function checkLists(schema: JsonObject, path: string, errors: FieldError[]): void {
@@ -174,7 +177,7 @@ function checkMapKeys(schema: JsonObject, path: string, errors: FieldError[]): v
   const properties = isObject(items.properties) ? items.properties : {};
   const required = isStringList(items.required) ? items.required : [];
   for (const [index, key] of keys.entries()) {
-    const property = properties[key];
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (!isObject(property)) {
       errors.push(invalidField(elementPath(field, index), key, 'must be one of the properties of items'));
     } else if (!required.includes(key) && !('default' in property)) {
@@ -240,7 +243,7 @@ function checkComplete(
     const known = isObject(outer.properties) ? outer.properties : {};
     for (const [name, property] of Object.entries(branch.properties)) {
       const field = keyPath(childPath(outerPath, 'properties'), name);
-      const structure = known[name] ?? outer.additionalProperties;
+      const structure = (Object.hasOwn(known, name) ? known[name] : undefined) ?? outer.additionalProperties;
       if (structure === undefined)
         errors.push(requiredField(field, `because it is defined in ${path}.properties[${name}]`));
       else checkComplete(property, structure, keyPath(childPath(path, 'properties'), name), field, errors);
@@ -254,7 +257,7 @@ function checkComplete(
 /** Every default must itself be valid. Run only on a schema that is sound, because it compiles parts of it. */
 function checkDefaults(schema: JsonObject, path: string, errors: FieldError[]): void {
   if (schema.default !== undefined) {
-    errors.push(...compileStructural(schema)(schema.default, childPath(path, 'default')));
+    append(errors, compileStructural(schema)(schema.default, childPath(path, 'default')));
   }
   if (isObject(schema.properties)) {
     for (const [name, property] of Object.entries(schema.properties)) {
@@ -267,12 +270,14 @@ function checkDefaults(schema: JsonObject, path: string, errors: FieldError[]): 
   }
 }
 
-function isPattern(value: JsonValue): boolean {
-  if (typeof value !== 'string') return false;
+function patternProblem(value: JsonValue): string | undefined {
+  if (typeof value !== 'string') return 'it is not a string';
   try {
-    return new RegExp(value) instanceof RegExp;
-  } catch {
-    return false;
+    new Pattern(value);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
   }
 }
 

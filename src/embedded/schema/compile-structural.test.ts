@@ -5,6 +5,20 @@ import { compileStructural } from './compile-structural.ts';
 const shown = (value: JsonValue, schema: JsonObject, path = 'spec.x'): string[] =>
   compileStructural(schema)(value, path).map((error) => `${error.reason} ${error.field}: ${error.message}`);
 
+test('matches each pattern where it stands', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      a: { type: 'string', pattern: '^a+$' },
+      b: { type: 'string', pattern: '^b+$' },
+      c: { type: 'object', additionalProperties: { type: 'string', pattern: 'c' } },
+    },
+  };
+  const validate = compileStructural(schema);
+  expect(validate({ a: 'aa', b: 'bb', c: { x: 'xcx' } })).toEqual([]);
+  expect(validate({ a: 'b', b: 'a', c: { x: 'x' } }).map(({ field }) => field)).toEqual(['a', 'b', 'c.x']);
+});
+
 describe('validation of custom resources', () => {
   test('a PodGroup with minMember 0 gets the words of a Kubernetes API server', () => {
     const validate = compileStructural({

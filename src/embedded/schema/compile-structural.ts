@@ -1,7 +1,8 @@
 import { Ajv } from 'ajv';
-import type { ErrorObject, Options } from 'ajv';
+import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import type { JsonObject, JsonValue } from '../json.ts';
 import {
+  forbiddenField,
   invalidField,
   requiredField,
   tooLong,
@@ -14,6 +15,7 @@ import {
 import type { FieldError } from './field-error.ts';
 import { childPath, elementPath } from './field-path.ts';
 import { numberFormats, stringFormats } from './formats.ts';
+import { MatchingWork, Pattern, PatternError } from './pattern.ts';
 import { toJsonSchema } from './json-schema.ts';
 import { listTypeErrors } from './list-type-errors.ts';
 import type { StructuralSchema } from './structural-schema.ts';
@@ -22,15 +24,17 @@ import type { StructuralSchema } from './structural-schema.ts';
 export type StructuralValidator = (value: JsonValue, path?: string) => FieldError[];
 
 const ajvOptions: Options = {
-  allErrors: true,
   verbose: true,
   // checkStructural has judged the schema by Kubernetes' rules, which differ from JSON Schema's in places.
   strict: false,
   validateSchema: false,
-  // Patterns are written for RE2, which allows escapes that ECMAScript's unicode mode refuses.
-  unicodeRegExp: false,
   ownProperties: true,
 };
+
+/** Of an object with more values only the first error is looked for: all of them could be as many. */
+const fullyJudgedValues = 2_000;
+/** So many errors are told. */
+const toldLimit = 100;
 
 /**
  * Compiles the schema of a custom resource, as accepted by `checkStructural`, to a validator that words its errors as
@@ -38,18 +42,46 @@ const ajvOptions: Options = {
  */
 export function compileStructural(schema: JsonObject): StructuralValidator {
   const structural = schema as StructuralSchema;
-  const ajv = new Ajv(ajvOptions);
-  for (const [name, validate] of stringFormats) ajv.addFormat(name, { type: 'string', validate });
-  for (const [name, validate] of numberFormats) ajv.addFormat(name, { type: 'number', validate });
-  const validate = ajv.compile(toJsonSchema(structural));
+  const jsonSchema = toJsonSchema(structural);
+  const work = new MatchingWork();
+  /** whether all errors are looked for -> the validator that does so */
+  const validators = new Map<boolean, ValidateFunction>();
+  const validatorFor = (allErrors: boolean): ValidateFunction => {
+    const known = validators.get(allErrors);
+    if (known !== undefined) return known;
+    // RE2 in place of ECMAScript's.
+    const regExp = Object.assign((source: string) => new Pattern(source, work), { code: 'new Pattern' });
+    const ajv = new Ajv({ ...ajvOptions, allErrors, code: { regExp } });
+    for (const [name, validate] of stringFormats) ajv.addFormat(name, { type: 'string', validate });
+    for (const [name, validate] of numberFormats) ajv.addFormat(name, { type: 'number', validate });
+    const compiled = ajv.compile(jsonSchema);
+    validators.set(allErrors, compiled);
+    return compiled;
+  };
   return (value, path = '') => {
-    const errors = validate(value) ? [] : fieldErrors(validate.errors ?? [], value, path);
-    return [...errors, ...listTypeErrors(value, structural, path)];
+    const validate = validatorFor(!hasMoreValues(value, fullyJudgedValues));
+    work.renew();
+    try {
+      const errors = validate(value) ? [] : fieldErrors(validate.errors ?? [], value, path);
+      return [...errors, ...listTypeErrors(value, structural, path)];
+    } catch (error) {
+      if (error instanceof PatternError) return [forbiddenField(path, error.message)];
+      throw error;
+    }
   };
 }
 
+function hasMoreValues(value: JsonValue, limit: number): boolean {
+  let left = limit;
+  const count = (each: JsonValue): boolean => {
+    if (--left < 0) return true;
+    return typeof each === 'object' && each !== null && Object.values(each).some(count);
+  };
+  return count(value);
+}
+
 function fieldErrors(errors: readonly ErrorObject[], root: JsonValue, path: string): FieldError[] {
-  const outer = errors.filter((error) => !isInsideBranch(error.schemaPath));
+  const outer = errors.filter((error) => !isInsideBranch(error.schemaPath)).slice(0, toldLimit);
   return outer.flatMap((error) => {
     const field = fieldPath(error.instancePath, root, path);
     const own = fieldError(error, field);

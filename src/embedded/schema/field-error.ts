@@ -1,5 +1,8 @@
 import type { JsonValue } from '../json.ts';
 
+/** Characters of a value that an error shows at most. */
+const describedLimit = 512;
+
 /** The causes that Kubernetes gives in a Status of reason Invalid. */
 export type FieldErrorReason =
   | 'FieldValueRequired'
@@ -67,11 +70,18 @@ export function tooMany(field: string, actual: number, limit: number): FieldErro
   return { field, reason: 'FieldValueTooMany', message: `Too many: ${actual}: must have at most ${limit} items` };
 }
 
-/** A value as Kubernetes prints it in field errors: scalars plainly, lists and objects in Go's notation. */
+/** A value as Kubernetes prints it in field errors: scalars plainly, lists and objects in Go's notation. Of a large one the beginning. */
 function describeValue(value: JsonValue): string {
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') {
+    return value.length <= describedLimit
+      ? JSON.stringify(value)
+      : `${JSON.stringify(value.slice(0, describedLimit))}…`;
+  }
   if (value === null) return '"null"';
-  return typeof value === 'object' ? goNotation(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  const notation = new GoNotation();
+  notation.write(value);
+  return notation.text;
 }
 
 /** The name that OpenAPI has for the type of a value. */
@@ -82,12 +92,34 @@ export function typeName(value: JsonValue): string {
   return typeof value;
 }
 
-function goNotation(value: JsonValue): string {
-  if (value === null) return 'interface {}(nil)';
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goNotation).join(', ')}}`;
-  if (typeof value !== 'object') return JSON.stringify(value);
-  const keys = Object.keys(value).sort();
-  return `map[string]interface {}{${keys.map((key) => `${JSON.stringify(key)}:${goNotation(value[key]!)}`).join(', ')}}`;
+/** Writes values as Go's `%#v` does, until it is long enough. */
+class GoNotation {
+  text = '';
+
+  write(value: JsonValue): void {
+    if (this.text.length > describedLimit) return;
+    if (value === null) this.text += 'interface {}(nil)';
+    else if (typeof value !== 'object') this.text += JSON.stringify(value);
+    else if (Array.isArray(value)) {
+      this.text += '[]interface {}{';
+      this.#each(value, (element) => this.write(element));
+    } else {
+      this.text += 'map[string]interface {}{';
+      this.#each(Object.keys(value).sort(), (key) => {
+        this.text += `${JSON.stringify(key)}:`;
+        this.write(value[key]!);
+      });
+    }
+  }
+
+  #each<T>(items: readonly T[], write: (item: T) => void): void {
+    for (const [index, item] of items.entries()) {
+      if (this.text.length > describedLimit) break;
+      if (index > 0) this.text += ', ';
+      write(item);
+    }
+    this.text += '}';
+  }
 }
 
 function withDetail(text: string, detail: string): string {

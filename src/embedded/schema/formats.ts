@@ -1,13 +1,26 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 const int32Limit = 2 ** 31;
-const dateTimePattern = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const dateTimePattern = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?(?:[Zz]|[+-](\d{2}):(\d{2}))$/;
 
 /** RFC 3339 date and time, as Kubernetes' Time reads it. */
 export function isDateTime(text: string): boolean {
+  return readDateTime(text) !== undefined;
+}
+
+/**
+ * Milliseconds since the epoch of an RFC 3339 date and time; undefined for anything else, and for a moment that in UTC has a year
+ * which cannot be written in four digits.
+ */
+export function readDateTime(text: string): number | undefined {
   const match = dateTimePattern.exec(text);
-  if (match === null || !isDate(match[1]!)) return false;
-  return Number(match[2]) < 24 && Number(match[3]) < 60 && Number(match[4]) < 60;
+  if (match === null || !isDate(match[1]!)) return undefined;
+  const [, , hour, minute, second, , offsetHours = 0, offsetMinutes = 0] = match;
+  if ([hour, offsetHours].some((each) => Number(each) > 23)) return undefined;
+  if ([minute, second, offsetMinutes].some((each) => Number(each) > 59)) return undefined;
+  const moment = new Date(text.toUpperCase());
+  const year = moment.getUTCFullYear();
+  return year >= 0 && year <= 9999 ? moment.getTime() : undefined;
 }
 
 /** RFC 3339 with exactly six digits of a second, the only form that Kubernetes' MicroTime reads. */
@@ -36,7 +49,7 @@ export const stringFormats: ReadonlyMap<string, (text: string) => boolean> = new
     ['date', isDate],
     ['date-time', isDateTime],
     ['datetime', isDateTime],
-    ['duration', (text) => /^[+-]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/.test(text)],
+    ['duration', (text) => /^[+-]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+)$/.test(text)],
     ['email', (text) => /^[^\s@]+@[^\s@]+$/.test(text)],
     [
       'hostname',

@@ -43,7 +43,8 @@ function keysOf(element: JsonValue, keys: readonly string[], items: StructuralSc
   if (typeof element !== 'object' || element === null || Array.isArray(element)) return {};
   const found: [string, JsonValue][] = [];
   for (const key of keys) {
-    const value = element[key] ?? items?.properties?.[key]?.default;
+    const own = Object.hasOwn(element, key) ? element[key] : undefined;
+    const value = own ?? items?.properties?.[key]?.default;
     if (value !== undefined) found.push([key, value]);
   }
   return Object.fromEntries(found);

@@ -83,6 +83,16 @@ export class Collection {
     return [...objects.keys()].sort().map((key) => objects.get(key)!);
   }
 
+  /** About how much memory the history holds. */
+  get historyBytes(): number {
+    return this.#history.bytes;
+  }
+
+  /** Makes the resource version of the oldest change that is still kept too old to watch from. */
+  forgetOldestChange(): void {
+    this.#history.dropOldest();
+  }
+
   /** See History.after. */
   changesAfter(resourceVersion: number): readonly Change[] | undefined {
     return this.#history.after(resourceVersion);

@@ -15,6 +15,8 @@ export interface ListSnapshotsOptions {
   readonly lifetimeMs: number;
   /** At most this many are kept; the oldest goes first. */
   readonly limit: number;
+  /** About how many bytes of memory their objects may hold together; the oldest goes first, the newest never. */
+  readonly limitBytes: number;
 }
 
 /** Keeps the snapshots that continue tokens point into. */
@@ -22,22 +24,34 @@ export class ListSnapshots {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #limit: number;
-  /** snapshot id -> snapshot and the monotonic time it ends at; in the order they were made */
-  readonly #snapshots = new Map<number, { readonly snapshot: ListSnapshot; readonly endsAt: number }>();
+  readonly #limitBytes: number;
+  /** snapshot id -> snapshot, its size and the monotonic time it ends at; in the order they were made */
+  readonly #snapshots = new Map<
+    number,
+    { readonly snapshot: ListSnapshot; readonly bytes: number; readonly endsAt: number }
+  >();
+  #bytes = 0;
   #nextId = 1;
 
   constructor(options: ListSnapshotsOptions) {
     this.#clock = options.clock;
     this.#lifetimeMs = options.lifetimeMs;
     this.#limit = options.limit;
+    this.#limitBytes = options.limitBytes;
   }
 
   /** Keeps a snapshot and returns the id that tokens carry. */
   add(snapshot: ListSnapshot): number {
     this.#dropExpired();
     const id = this.#nextId++;
-    this.#snapshots.set(id, { snapshot, endsAt: this.#clock.monotonic() + this.#lifetimeMs });
-    if (this.#snapshots.size > this.#limit) this.#snapshots.delete(this.#snapshots.keys().next().value!);
+    const bytes = snapshot.objects.reduce((sum, object) => sum + object.bytes, 0);
+    this.#snapshots.set(id, { snapshot, bytes, endsAt: this.#clock.monotonic() + this.#lifetimeMs });
+    this.#bytes += bytes;
+    for (const oldest of this.#snapshots.keys()) {
+      const fits = this.#snapshots.size <= this.#limit && this.#bytes <= this.#limitBytes;
+      if (fits || oldest === id) break;
+      this.#drop(oldest);
+    }
     return id;
   }
 
@@ -51,8 +65,13 @@ export class ListSnapshots {
     const now = this.#clock.monotonic();
     for (const [id, { endsAt }] of this.#snapshots) {
       if (endsAt > now) return;
-      this.#snapshots.delete(id);
+      this.#drop(id);
     }
+  }
+
+  #drop(id: number): void {
+    this.#bytes -= this.#snapshots.get(id)?.bytes ?? 0;
+    this.#snapshots.delete(id);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import type { BackgroundWork } from '../background-work.ts';
 import type { Rbac } from '../access/rbac.ts';
 import type { ServiceAccountTokens } from '../access/service-account-tokens.ts';
 import type { OwnerIndex } from '../kinds/owner-index.ts';
@@ -12,6 +13,7 @@ import type { WatchStreams } from './watch-streams.ts';
 export interface ApiContext extends KindContext {
   readonly clock: Clock;
   readonly random: Random;
+  readonly background: BackgroundWork;
   readonly registry: ResourceRegistry;
   readonly snapshots: ListSnapshots;
   readonly watches: WatchStreams;

@@ -4,6 +4,7 @@ import { ApiError, badRequest, conflict, modifiedMeanwhile, notFound } from '../
 import { decodeApplyBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
+import { finalizerWarnings } from '../kinds/finalizer-names.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import {
@@ -55,15 +56,13 @@ export function applyToObject(
   // The result may share structure with the stored object, which nobody may change.
   const decoded = decodeObject(type, deepCopy(object), duplicates, options.fieldValidation, 'apply');
   const ownership = { by: 'apply', managedFields } as const;
-  if (stored !== undefined) {
-    return {
-      stored: updateObject(context, type, stored, decoded.object, { ...options, ownership }),
-      warnings: decoded.warnings,
-    };
-  }
+  const result =
+    stored === undefined
+      ? createObject(context, type, namespace, decoded.object, options.dryRun, ownership)
+      : updateObject(context, type, stored, decoded.object, { ...options, ownership });
   return {
-    stored: createObject(context, type, namespace, decoded.object, options.dryRun, ownership),
-    warnings: decoded.warnings,
+    stored: result,
+    warnings: [...decoded.warnings, ...finalizerWarnings(type, result.object, stored?.object)],
   };
 }
 

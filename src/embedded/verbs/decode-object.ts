@@ -1,4 +1,5 @@
-import { ApiError, badRequest, invalid } from '../http/api-error.ts';
+import { ApiError, badRequest, invalid, tooComplex } from '../http/api-error.ts';
+import { ComplexityError, objectNestingLimit, refuseComplexity } from '../complexity.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
@@ -18,7 +19,7 @@ export interface DecodedObject {
 /**
  * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown and duplicate
  * fields are refused, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
- * Takes over `sent`. Throws 400 for another kind or fields of a wrong type, 422 where a custom resource breaks its schema.
+ * Takes over `sent`. Throws 400 for another kind or fields of a wrong type, 413 for one that is too complex, 422 where a custom resource breaks its schema.
  */
 export function decodeObject(
   type: ResourceType,
@@ -27,6 +28,7 @@ export function decodeObject(
   fieldValidation: FieldValidation,
   from: 'body' | 'patch' | 'apply' = 'body',
 ): DecodedObject {
+  refuseComplexObject(sent);
   const apiVersion = apiVersionOf(type);
   if (type.content.type === 'structural' && sent.kind === undefined) {
     throw badRequest("Object 'Kind' is missing in the request body");
@@ -52,6 +54,18 @@ export function decodeObject(
     object: { ...object, apiVersion: type.storedApiVersion, kind: type.kind },
     warnings: fieldValidation === 'Warn' ? problems : [],
   };
+}
+
+/** Who owns its fields is judged with the object: it says no more than the object does. */
+function refuseComplexObject(sent: JsonObject): void {
+  const metadata = objectAt(sent, 'metadata');
+  const own =
+    metadata?.managedFields === undefined ? sent : { ...sent, metadata: { ...metadata, managedFields: null } };
+  try {
+    refuseComplexity(own, objectNestingLimit);
+  } catch (error) {
+    throw error instanceof ComplexityError ? tooComplex('the object', error) : error;
+  }
 }
 
 function refuseOtherType(type: ResourceType, sent: JsonObject, apiVersion: string): void {

@@ -3,6 +3,7 @@ import { badRequest } from '../http/api-error.ts';
 import { bodyText, decodeBody, requireObject } from '../http/decode-body.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt } from '../kinds/access.ts';
+import { isInt64 } from '../schema/formats.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
 import { invalidOptions, readDryRun } from './request-options.ts';
 
@@ -34,8 +35,8 @@ export function readDeleteOptions(request: TransportRequest, query: URLSearchPar
 /** Reads options that came inside another object, such as an Eviction. */
 export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): DeleteOptions {
   const grace = sent.gracePeriodSeconds ?? undefined;
-  if (grace !== undefined && (typeof grace !== 'number' || !Number.isInteger(grace))) {
-    throw badRequest(`gracePeriodSeconds must be a whole number, not ${JSON.stringify(grace)}`);
+  if (grace !== undefined && (typeof grace !== 'number' || !isInt64(grace))) {
+    throw badRequest(`gracePeriodSeconds must be a whole number of 64 bits, not ${JSON.stringify(grace)}`);
   }
   const dryRun = [...query.getAll('dryRun'), ...(Array.isArray(sent.dryRun) ? sent.dryRun.map(String) : [])];
   const preconditions = objectAt(sent, 'preconditions');

@@ -1,4 +1,4 @@
-import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import { latestTimeMs, toKubernetesTime } from '../../api/kubernetes-time.ts';
 import { conflict } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { metadataOf, textAt } from '../kinds/access.ts';
@@ -71,7 +71,7 @@ function markDeleted(context: ApiContext, type: ResourceType, object: JsonObject
   const metadata = { ...metadataOf(object) };
   const marked: JsonObject = { ...object, metadata };
   const first = metadata.deletionTimestamp === undefined;
-  metadata.deletionTimestamp = toKubernetesTime(context.nowMs() + grace * 1000);
+  metadata.deletionTimestamp = toKubernetesTime(Math.min(context.nowMs() + grace * 1000, latestTimeMs));
   metadata.deletionGracePeriodSeconds = grace;
   // Being deleted is a new wish.
   if (first && typeof metadata.generation === 'number') metadata.generation += 1;

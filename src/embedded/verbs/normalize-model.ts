@@ -4,6 +4,7 @@ import { isObject } from '../kinds/access.ts';
 import { apiModel } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
+import { readDateTime } from '../schema/formats.ts';
 import { zeroOf } from '../schema/zero-of.ts';
 
 /**
@@ -88,5 +89,5 @@ function isZero(value: JsonValue, type: ValueType): boolean {
 
 function wholeSeconds(time: string): string {
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(time)) return time;
-  return toKubernetesTime(Date.parse(time));
+  return toKubernetesTime(readDateTime(time)!);
 }

@@ -4,6 +4,7 @@ import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/deco
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject } from '../kinds/access.ts';
 import { deepCopy } from '../deep-equal.ts';
+import { finalizerWarnings } from '../kinds/finalizer-names.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
@@ -48,7 +49,10 @@ export function patchObject(
   const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation, 'patch');
   const ownership = { by: 'update', manager: options.fieldManager } as const;
   const updated = updateObject(context, type, stored, decoded.object, { ...options, ownership });
-  return { stored: updated, warnings: decoded.warnings };
+  return {
+    stored: updated,
+    warnings: [...decoded.warnings, ...finalizerWarnings(type, updated.object, stored.object)],
+  };
 }
 
 function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject, patch: JsonValue): JsonValue {
@@ -69,6 +73,8 @@ function patchRefused(error: PatchError): ApiError {
   switch (error.kind) {
     case 'malformed':
       return badRequest(`error decoding patch: ${error.message}`);
+    case 'tooLarge':
+      return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message: error.message });
     case 'testFailed':
     case 'unprocessable':
       // Details would keep kubectl from showing the message.

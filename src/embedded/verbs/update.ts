@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { ensureObject, metadataOf, objectAt, textAt } from '../kinds/access.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
+import { needsFinalizerDomain } from '../kinds/finalizer-names.ts';
 import { hasStatusSubresource } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
 import { validateMetadata, validateMetadataUpdate } from '../kinds/validate-metadata.ts';
@@ -65,7 +66,7 @@ export function updateObject(
     raiseGeneration(type, object, previous.object);
   }
   const causes = [
-    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain'),
+    ...validateMetadata(object, behaviour.nameRule ?? 'subdomain', needsFinalizerDomain(type)),
     ...validateMetadataUpdate(object, previous.object),
     ...(behaviour.validate?.(object, context) ?? []),
     ...(options.status ? [] : (behaviour.validateUpdate?.(object, previous.object, context) ?? [])),

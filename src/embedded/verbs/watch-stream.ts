@@ -22,6 +22,8 @@ export interface WatchStreamOptions {
   readonly timeoutMs: number;
   /** A client that lets more events than this wait is dropped; it may resume where it stopped. */
   readonly pendingLimit: number;
+  /** And one that lets events of objects wait that hold more memory than this, about. */
+  readonly pendingLimitBytes: number;
   readonly signal?: AbortSignal;
   /** Called once, when the stream has ended for whatever reason. */
   readonly onEnd: (stream: WatchStream) => void;
@@ -44,6 +46,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
   #backlog: readonly WatchEvent[] = [];
   #backlogAt = 0;
   #pending: WatchEvent[] = [];
+  #pendingBytes = 0;
   #life: Life = { state: 'open' };
   #waiting: ((result: IteratorResult<Uint8Array, undefined>) => void) | undefined;
   #waitingFailed: ((error: Error) => void) | undefined;
@@ -67,7 +70,8 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
   onChange(change: Change): void {
     const event = visibleEvent(change, this.#options.selects);
     if (event === undefined || this.#life.state !== 'open') return;
-    if (this.#pending.length >= this.#options.pendingLimit) this.end();
+    const { pendingLimit, pendingLimitBytes } = this.#options;
+    if (this.#pending.length >= pendingLimit || this.#pendingBytes > pendingLimitBytes) this.end();
     else this.#push(event);
   }
 
@@ -82,7 +86,14 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
 
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (this.#life.state === 'aborted') return Promise.reject(this.#life.error);
-    const piece = this.#take();
+    let piece: Uint8Array | undefined;
+    try {
+      piece = this.#take();
+    } catch (error) {
+      // What one watch cannot be told is not the fault of whoever writes.
+      this.#finish({ state: 'aborted', error: error as Error });
+      return Promise.reject(error as Error);
+    }
     if (piece !== undefined) return Promise.resolve({ done: false, value: piece });
     if (this.#life.state === 'ended') return Promise.resolve({ done: true, value: undefined });
     return new Promise((resolve, reject) => {
@@ -111,6 +122,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
 
   #push(event: WatchEvent): void {
     this.#pending.push(event);
+    if (event.type !== 'BOOKMARK') this.#pendingBytes += event.object.bytes;
     this.#wake();
   }
 
@@ -154,6 +166,7 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
     if (this.#pending.length > 0) {
       this.#backlog = this.#pending;
       this.#pending = [];
+      this.#pendingBytes = 0;
       return this.#backlog[this.#backlogAt++];
     }
     return undefined;

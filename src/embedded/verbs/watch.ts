@@ -16,6 +16,7 @@ import type { WatchEvent } from './watch-stream.ts';
 /** A watch that asks for no end gets one between this and its double, so that clients do not return all at once. */
 const shortestWatchMs = 30 * 60 * 1000;
 const pendingLimit = 10_000;
+const pendingLimitBytes = 64 * 1024 * 1024;
 
 /** Answers a watch: a stream of events, one JSON text a line. Throws 410 and 504 before the stream begins. */
 export function watchObjects(
@@ -40,6 +41,7 @@ export function watchObjects(
           ? shortestWatchMs * (1 + context.random())
           : options.timeoutSeconds * 1000,
       pendingLimit,
+      pendingLimitBytes,
       ...(signal && { signal }),
       onEnd: (ended) => {
         unsubscribe();

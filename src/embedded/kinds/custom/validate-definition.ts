@@ -1,3 +1,4 @@
+import { append } from '../../append.ts';
 import { conflict } from '../../http/api-error.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
@@ -65,7 +66,7 @@ export function validateDefinition(definition: JsonObject, context: KindContext)
   if (spec?.preserveUnknownFields === true) {
     causes.push(invalidValue('spec.preserveUnknownFields', true, 'must be false'));
   }
-  causes.push(...validateVersions(spec));
+  append(causes, validateVersions(spec));
   refuseTakenNames(definition, context);
   return causes;
 }
@@ -82,7 +83,7 @@ function validateVersions(spec: JsonObject | undefined): StatusCause[] {
       causes.push(invalidValue(`${path}.name`, name, 'must be a DNS-1035 label such as v1alpha1'));
     if (seen.has(name)) causes.push(duplicateValue(`${path}.name`, name));
     seen.add(name);
-    causes.push(...validateVersion(version, path));
+    append(causes, validateVersion(version, path));
   });
   if (versions.filter((version) => version.storage === true).length !== 1) {
     causes.push(invalidValue('spec.versions', [...seen], 'must have exactly one version marked as storage version'));
@@ -95,7 +96,7 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
   const schema = objectAt(version, 'schema')?.openAPIV3Schema;
   const schemaPath = `${path}.schema.openAPIV3Schema`;
   if (!isObject(schema)) causes.push(required(schemaPath, 'schemas are required'));
-  else causes.push(...checkStructural(schema, schemaPath));
+  else append(causes, checkStructural(schema, schemaPath));
   const subresources = objectAt(version, 'subresources');
   if (subresources?.scale !== undefined) {
     causes.push(
@@ -108,10 +109,10 @@ function validateVersion(version: JsonObject, path: string): StatusCause[] {
     if (!columnTypes.includes(textAt(column, 'type'))) {
       causes.push(notSupported(`${columnPath}.type`, textAt(column, 'type'), columnTypes));
     }
-    causes.push(...validateJsonPath(textAt(column, 'jsonPath'), `${columnPath}.jsonPath`));
+    append(causes, validateJsonPath(textAt(column, 'jsonPath'), `${columnPath}.jsonPath`));
   });
   objectsAt(version, 'selectableFields').forEach((field, index) => {
-    causes.push(...validateJsonPath(textAt(field, 'jsonPath'), `${path}.selectableFields[${index}].jsonPath`));
+    append(causes, validateJsonPath(textAt(field, 'jsonPath'), `${path}.selectableFields[${index}].jsonPath`));
   });
   return causes;
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../json.ts';
-import { ensureObject, objectAt, objectsAt } from '../access.ts';
+import { ensureObject, objectAt, objectsAt, ownValue } from '../access.ts';
 import { fillConditionTimes } from '../condition-times.ts';
 import { canonicalizeQuantities } from '../quantity-fields.ts';
 
 function setDefault(object: JsonObject, field: string, value: JsonObject[string]): void {
-  object[field] ??= value;
+  if ((ownValue(object, field) ?? null) === null) object[field] = value;
 }
 
 /** Fills in what kube-apiserver fills in where it matters to scheduling or shows in kubectl. In place. */

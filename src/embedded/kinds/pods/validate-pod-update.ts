@@ -1,3 +1,4 @@
+import { append } from '../../append.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
 import { isObject, objectAt, objectsAt, textAt } from '../access.ts';
@@ -30,7 +31,7 @@ export function validatePodUpdate(pod: JsonObject, previous: JsonObject): Status
   }
   for (const field of ['activeDeadlineSeconds', 'tolerations', 'schedulingGates']) restore(allowed, old, field);
   if (objectsAt(old, 'schedulingGates').length > 0) {
-    causes.push(...validateNarrowing(spec, old));
+    append(causes, validateNarrowing(spec, old));
     restore(allowed, old, 'nodeSelector');
     const affinity = objectAt(allowed, 'affinity');
     const oldAffinity = objectAt(old, 'affinity');

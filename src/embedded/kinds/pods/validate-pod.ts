@@ -1,7 +1,8 @@
+import { append } from '../../append.ts';
 import { compareQuantities, parseQuantity } from '../../../api/quantity.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import type { JsonObject } from '../../json.ts';
-import { objectAt, objectsAt, textAt } from '../access.ts';
+import { objectAt, objectsAt, ownValue, textAt } from '../access.ts';
 import {
   dnsLabelProblem,
   dnsSubdomainProblem,
@@ -26,7 +27,7 @@ export function validatePod(pod: JsonObject): StatusCause[] {
   const names = new Set<string>();
   for (const field of ['initContainers', 'containers']) {
     objectsAt(spec, field).forEach((container, index) => {
-      causes.push(...validateContainer(container, `spec.${field}[${index}]`, names));
+      append(causes, validateContainer(container, `spec.${field}[${index}]`, names));
     });
   }
   causes.push(
@@ -71,9 +72,9 @@ function validateContainer(container: JsonObject, path: string, names: Set<strin
   }
   const portNames = new Set<string>();
   objectsAt(container, 'ports').forEach((port, index) => {
-    causes.push(...validatePort(port, `${path}.ports[${index}]`, portNames));
+    append(causes, validatePort(port, `${path}.ports[${index}]`, portNames));
   });
-  causes.push(...validateResources(objectAt(container, 'resources'), `${path}.resources`));
+  append(causes, validateResources(objectAt(container, 'resources'), `${path}.resources`));
   return causes;
 }
 
@@ -109,7 +110,7 @@ function validateResources(resources: JsonObject | undefined, path: string): Sta
     if (problem !== undefined) causes.push(invalidValue(`${path}.requests[${name}]`, name, problem));
   }
   for (const [name, request] of Object.entries(requests)) {
-    const limit = limits[name];
+    const limit = ownValue(limits, name);
     const extended = !nativeResource.test(name);
     if (limit === undefined) {
       if (extended) causes.push(required(`${path}.limits`, 'Limit must be set for non overcommitable resources'));

@@ -1,3 +1,4 @@
+import { append } from '../../append.ts';
 import type { StatusCause } from '../../http/api-error.ts';
 import { compileLabelSelector } from '../../../api/label-selector.ts';
 import type { Labels } from '../../../api/label-selector.ts';
@@ -35,7 +36,7 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
   }
   if (selector === undefined) causes.push(required('spec.selector'));
   const wrong = validateSelector(selector, 'spec.selector');
-  causes.push(...wrong);
+  append(causes, wrong);
   if (selector !== undefined && Object.keys(selector).length === 0) {
     causes.push(invalidValue('spec.selector', selector, 'empty selector is invalid for deployment'));
   }
@@ -45,7 +46,7 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
       invalidValue('spec.template.metadata.labels', labels ?? {}, '`selector` does not match template `labels`'),
     );
   }
-  causes.push(...validateLabels(labels, 'spec.template.metadata.labels'));
+  append(causes, validateLabels(labels, 'spec.template.metadata.labels'));
   const restartPolicy = textAt(objectAt(template, 'spec'), 'restartPolicy');
   for (const cause of validatePod(template)) causes.push({ ...cause, field: `spec.template.${cause.field}` });
   if (restartPolicy !== 'Always')

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { ApiClient } from '../testing/api-client.ts';
+import { configMapsPath } from '../testing/manifests.ts';
+
+const token = 'a-secret-that-is-long-enough';
+
+function get(client: ApiClient, path: string, headers: Record<string, string> = {}): ReturnType<ApiClient['send']> {
+  return client.send('GET', path, undefined, headers);
+}
+
+describe('a server whose administrator has a token', () => {
+  it('lets in who brings it', async () => {
+    const client = new ApiClient({ administratorToken: token });
+    expect((await get(client, configMapsPath, { authorization: `Bearer ${token}` })).status).toBe(200);
+    const impersonated = { authorization: `Bearer ${token}`, 'impersonate-user': 'somebody' };
+    expect((await get(client, configMapsPath, impersonated)).status).toBe(403);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['no token', {}],
+    ['an empty one', { authorization: '' }],
+    ['another', { authorization: `Bearer ${token}x` }],
+    ['its beginning', { authorization: `Bearer ${token.slice(0, -1)}` }],
+    ['a password', { authorization: 'Basic YTpi' }],
+  ])('refuses who brings %s, whatever is asked', async (_what, headers) => {
+    const client = new ApiClient({ administratorToken: token });
+    for (const path of [configMapsPath, '/api', '/apis', '/openapi/v3', '/nowhere']) {
+      const refused = await get(client, path, headers);
+      expect([path, refused.status, refused.body.reason]).toEqual([path, 401, 'Unauthorized']);
+    }
+    const written = await client.send('POST', configMapsPath, { metadata: { name: 'a' } }, headers);
+    expect(written.status).toBe(401);
+  });
+
+  it('says without a token what it is and that it lives, as a cluster does', async () => {
+    const client = new ApiClient({ administratorToken: token });
+    for (const path of ['/version', '/healthz', '/livez', '/readyz'])
+      expect((await get(client, path)).status).toBe(200);
+  });
+
+  it('tells whoever has none where it is', async () => {
+    const client = new ApiClient({ administratorToken: token });
+    expect((await get(client, configMapsPath)).body.message).toContain(
+      'use the kubeconfig that was written for this control plane',
+    );
+  });
+
+  it('nobody without it is taken for somebody else', async () => {
+    const client = new ApiClient({ administratorToken: token });
+    expect((await get(client, configMapsPath, { 'impersonate-user': 'kubernetes-admin' })).status).toBe(403);
+  });
+});

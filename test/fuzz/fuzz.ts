@@ -1,0 +1,41 @@
+/**
+ * Throws generated requests, most of them hostile, at a part of Tutti, and fails when it ends, stalls, grows or answers that it is broken.
+ *
+ *     npm run fuzz -- --requests 100000 --seed 7 --target embedded
+ */
+import process from 'node:process';
+import { Command } from 'commander';
+import { wholeNumber } from '../../src/cli/flag-values.ts';
+import { embeddedTarget } from './embedded-target.ts';
+import type { FuzzTarget } from './fuzz-target.ts';
+
+const targets: readonly FuzzTarget[] = [embeddedTarget];
+
+interface Flags {
+  readonly requests: number;
+  readonly seed: number;
+  readonly only?: number;
+  readonly target?: string;
+}
+
+const flags = new Command('fuzz')
+  .description('Throws generated requests at a part of Tutti, and says what breaks.')
+  .option('--requests <count>', 'how many, of each target', wholeNumber(1), 10_000)
+  .option('--seed <number>', 'the same seed gives the same requests', wholeNumber(0), 1)
+  .option('--only <number>', 'send only the request of this number', wholeNumber(0))
+  .option('--target <name>', `one of ${targets.map(({ name }) => name).join(', ')}; default: all`)
+  .parse()
+  .opts<Flags>();
+
+const chosen = targets.filter(({ name }) => flags.target === undefined || flags.target === name);
+if (chosen.length === 0) {
+  console.error(`there is no target ${flags.target}: it is one of ${targets.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+for (const target of chosen) {
+  const { requests, seed, only } = flags;
+  const options = { requests, seed, ...(only !== undefined && { only }), say: (line: string) => console.log(line) };
+  const { failures, lines } = await target.run(options);
+  for (const line of [...lines, ...failures]) console.log(line);
+  if (failures.length > 0) process.exitCode = 1;
+}
