@@ -18,8 +18,9 @@ const defaults = {
   filter: defaultsAt('filter'),
   preScore: defaultsAt('preScore'),
   score: defaultsAt('score'),
-  reserve: 'Coscheduling',
+  reserve: 'VolumeBinding, Coscheduling',
   permit: 'Coscheduling',
+  preBind: 'VolumeBinding',
   bind: 'DefaultBinder',
 };
 
@@ -134,6 +135,7 @@ describe('the plugins of a profile', () => {
         score: undefined,
         reserve: undefined,
         permit: undefined,
+        preBind: undefined,
       },
     ],
   ])('%s: %s', (plugins, _, different) => {
@@ -143,7 +145,7 @@ describe('the plugins of a profile', () => {
   });
 
   it('of kube-scheduler that are not here may be disabled, and nothing is said', () => {
-    const text = `${header}profiles:\n- plugins: {score: {disabled: [{name: VolumeBinding}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
+    const text = `${header}profiles:\n- plugins: {filter: {disabled: [{name: NodeDeclaredFeatures}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });

@@ -92,10 +92,11 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
+    const early = plan.placements.filter(({ state, pod, nodeName }) => plan.profile.needsPreBind(state, pod, nodeName));
+    const hasWaited = plan.waiting.length > 0 || early.length > 0;
     const starts = plan.startsGang && hasWaited ? plan.gang : undefined;
     if (starts !== undefined) this.#starting.add(starts.key);
-    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan));
+    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
     const decide = (): boolean => {
       if (starts !== undefined) this.#starting.delete(starts.key);
       return this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
@@ -140,13 +141,21 @@ export class BindingCycle {
     return refused;
   }
 
-  async #preBind(plan: BindingPlan): Promise<Status | undefined> {
-    const { profile, placements } = plan;
-    if (!profile.hasPreBind) return undefined;
-    const outcomes = await Promise.all(
-      placements.map(({ state, pod, nodeName }) => profile.preBind(state, pod, nodeName, this.#options.signal)),
+  /** `early`: those for which something has to be done. The first that fails ends the waiting of the others. */
+  async #preBind({ profile }: BindingPlan, early: readonly Placement[]): Promise<Status | undefined> {
+    if (early.length === 0) return undefined;
+    const failing = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, failing.signal]);
+    let refused: Status | undefined;
+    await Promise.all(
+      early.map(async ({ state, pod, nodeName }) => {
+        const status = await profile.preBind(state, pod, nodeName, signal);
+        if (status === undefined || refused !== undefined) return;
+        refused = status;
+        failing.abort(new Error(`${pod.name} failed: ${status.message}`));
+      }),
     );
-    return outcomes.find((status) => status !== undefined);
+    return refused;
   }
 
   /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */

@@ -151,6 +151,10 @@ export class Picture {
           return Promise.resolve('going');
         },
       },
+      volumes: {
+        bind: () => Promise.reject(new Error('this test writes no volumes')),
+        provision: () => Promise.reject(new Error('this test writes no volumes')),
+      },
     };
   }
 }

@@ -10,6 +10,7 @@ import { pluginRegistry } from '../../src/plugins/registry.ts';
 import { ApiPodBinder } from '../../src/scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../../src/scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../../src/scheduler/api/api-verdict-sink.ts';
+import { ApiVolumeWriter } from '../../src/scheduler/api/api-volume-writer.ts';
 import { Scheduler } from '../../src/scheduler/scheduler.ts';
 import { ForgetfulServer } from './forgetful-server.ts';
 import type { StoredObject } from './forgetful-server.ts';
@@ -65,6 +66,7 @@ export class OddPods {
         verdicts: new ApiVerdictSink({ client, clock, random }),
         events: this.#events,
         evictor: new ApiPodEvictor({ client, clock, random }),
+        volumes: new ApiVolumeWriter({ client, clock, random }),
       },
       clock,
       random,
