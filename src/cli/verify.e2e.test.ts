@@ -30,7 +30,9 @@ async function withPlayground(
   act: (kubeconfig: string, client: KubeClient) => Promise<void>,
 ): Promise<void> {
   const ground = await createPlayground({ nodes, logger: silentLogger });
-  const transport = new HttpTransport({ endpoint: await loadKubeconfig({ clock: systemClock, path: ground.kubeconfigPath }) });
+  const transport = new HttpTransport({
+    endpoint: await loadKubeconfig({ clock: systemClock, path: ground.kubeconfigPath }),
+  });
   try {
     await act(ground.kubeconfigPath, new KubeClient({ transport, clock: systemClock }));
   } finally {

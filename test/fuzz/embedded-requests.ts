@@ -1,9 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { seededRandom } from '../../src/base/random.ts';
+import type { JsonObject, JsonValue as Json } from '../../src/embedded/json.ts';
 import { Draws } from './draws.ts';
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-type JsonObject = { [key: string]: Json };
 
 /** A request that is sent as HTTP says. */
 export interface WellFormed {

@@ -27,15 +27,20 @@ const flags = new Command('fuzz')
   .parse()
   .opts<Flags>();
 
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
 const chosen = targets.filter(({ name }) => flags.target === undefined || flags.target === name);
 if (chosen.length === 0) {
-  console.error(`there is no target ${flags.target}: it is one of ${targets.map(({ name }) => name).join(', ')}`);
+  process.stderr.write(
+    `there is no target ${flags.target}: it is one of ${targets.map(({ name }) => name).join(', ')}\n`,
+  );
   process.exit(2);
 }
 for (const target of chosen) {
   const { requests, seed, only } = flags;
-  const options = { requests, seed, ...(only !== undefined && { only }), say: (line: string) => console.log(line) };
+  const options = { requests, seed, ...(only !== undefined && { only }), say };
   const { failures, lines } = await target.run(options);
-  for (const line of [...lines, ...failures]) console.log(line);
+  for (const line of [...lines, ...failures]) say(line);
   if (failures.length > 0) process.exitCode = 1;
 }

@@ -91,8 +91,9 @@ export class WatchStream implements AsyncIterable<Uint8Array>, AsyncIterator<Uin
       piece = this.#take();
     } catch (error) {
       // What one watch cannot be told is not the fault of whoever writes.
-      this.#finish({ state: 'aborted', error: error as Error });
-      return Promise.reject(error as Error);
+      const failure = error as Error;
+      this.#finish({ state: 'aborted', error: failure });
+      return Promise.reject(failure);
     }
     if (piece !== undefined) return Promise.resolve({ done: false, value: piece });
     if (this.#life.state === 'ended') return Promise.resolve({ done: true, value: undefined });
