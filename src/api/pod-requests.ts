@@ -123,11 +123,7 @@ function podLevelOnly(sum: ResourceSum): ResourceSum {
   return sum;
 }
 
-function mostOf(
-  spec: RawRequestSpec,
-  defaults: ResourceSum,
-  resize: RawRequestStatus,
-): ResourceSum {
+function mostOf(spec: RawRequestSpec, defaults: ResourceSum, resize: RawRequestStatus): ResourceSum {
   const isRefused = isInfeasible(resize);
   const most: ResourceSum = isRefused ? new Map<string, number>() : aggregate(spec, defaults);
   const ofContainers = (reading: Reading): ResourceSum => aggregate(spec, defaults, resize, reading);

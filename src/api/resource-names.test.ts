@@ -39,10 +39,8 @@ describe('names of resources', () => {
   it('a rare one is known for as long as a list has it, and no longer', async () => {
     const names = filled();
     const kept = listOf(names, 'cpu', 'example.com/shared');
-    let gone: ResourceList | undefined = listOf(names, 'example.com/shared', 'example.com/made-up');
-    const [shared, madeUp] = gone.ids;
+    const [shared, madeUp] = listOf(names, 'example.com/shared', 'example.com/made-up').ids;
     expect(names.size).toBe(commonResources + 2);
-    gone = undefined;
     await collectGarbage(() => names.size === commonResources + 1);
     expect(names.nameOf(kept.ids[1]!)).toBe('example.com/shared');
     expect(kept.ids[1]).toBe(shared);

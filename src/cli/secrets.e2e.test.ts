@@ -53,9 +53,17 @@ function expectSafe(text: string): void {
 describe('what a process writes has no secret and nothing that a terminal acts upon', () => {
   it.each(['text', 'json'])('with a token that the server repeats, in %s', async (format) => {
     const path = await kubeconfig({ user: { token: 'canary-token-of-the-user' } });
-    const process = home.tutti(
-      ['scheduler', '--kubeconfig', path, '--secure-port', '0', '--log-format', format, '--log-level', 'debug'],
-    );
+    const process = home.tutti([
+      'scheduler',
+      '--kubeconfig',
+      path,
+      '--secure-port',
+      '0',
+      '--log-format',
+      format,
+      '--log-level',
+      'debug',
+    ]);
     await process.said(/API server reached/);
     await process.said(/no: Bearer/);
     process.signal('SIGTERM');

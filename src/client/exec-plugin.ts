@@ -51,10 +51,14 @@ export class ExecPlugin {
     this.#options = options;
     if (command === undefined || command === '') throw new KubeconfigError('exec names no command');
     if (!apiVersions.includes(apiVersion ?? '')) {
-      throw new KubeconfigError(`exec has apiVersion ${JSON.stringify(apiVersion ?? '')}; expected ${apiVersions.join(' or ')}`);
+      throw new KubeconfigError(
+        `exec has apiVersion ${JSON.stringify(apiVersion ?? '')}; expected ${apiVersions.join(' or ')}`,
+      );
     }
     if (interactiveMode === 'Always') {
-      throw new KubeconfigError('exec has interactiveMode Always, but nobody is there to ask: choose one that runs without a terminal');
+      throw new KubeconfigError(
+        'exec has interactiveMode Always, but nobody is there to ask: choose one that runs without a terminal',
+      );
     }
   }
 
@@ -84,7 +88,9 @@ export class ExecPlugin {
       let bytes = 0;
       let complaint = '';
       const timer = clock.setTimer(deadlineMs, () => {
-        giveUp(`${command} did not end within ${deadlineMs / 1000} s and was killed: run it by hand to see what it waits for`);
+        giveUp(
+          `${command} did not end within ${deadlineMs / 1000} s and was killed: run it by hand to see what it waits for`,
+        );
       });
       const giveUp = (problem: string): void => {
         timer.cancel();
@@ -103,13 +109,23 @@ export class ExecPlugin {
         complaint = (complaint + text).slice(0, mostErrorCharacters);
       });
       child.on('error', (error: NodeJS.ErrnoException) => {
-        const hint = installHint === undefined || installHint === '' ? 'install it, or correct exec.command' : installHint;
-        giveUp(error.code === 'ENOENT' ? `${command} is not there: ${hint}` : `${command} could not be run: ${error.message}`);
+        const hint =
+          installHint === undefined || installHint === '' ? 'install it, or correct exec.command' : installHint;
+        giveUp(
+          error.code === 'ENOENT'
+            ? `${command} is not there: ${hint}`
+            : `${command} could not be run: ${error.message}`,
+        );
       });
       child.on('close', (code, signal) => {
         timer.cancel();
         if (code === 0) resolve(Buffer.concat(printed).toString('utf8'));
-        else reject(new Error(`${command} ended with ${code === null ? signal : `status ${code}`}: ${complaint.trim() || 'it says nothing'}`));
+        else
+          reject(
+            new Error(
+              `${command} ended with ${code === null ? signal : `status ${code}`}: ${complaint.trim() || 'it says nothing'}`,
+            ),
+          );
       });
     });
   }
@@ -118,13 +134,18 @@ export class ExecPlugin {
     const { apiVersion, command } = this.#options.config;
     const said = parsed(text);
     if (said === undefined) {
-      throw new Error(`${command} printed ${text.trim() === '' ? 'nothing' : 'something'} that is not an ExecCredential in JSON`);
+      throw new Error(
+        `${command} printed ${text.trim() === '' ? 'nothing' : 'something'} that is not an ExecCredential in JSON`,
+      );
     }
     if (said.kind !== 'ExecCredential' || said.apiVersion !== apiVersion) {
-      throw new Error(`${command} printed another kind or version of object than ExecCredential of ${apiVersion}, which exec.apiVersion asks for`);
+      throw new Error(
+        `${command} printed another kind or version of object than ExecCredential of ${apiVersion}, which exec.apiVersion asks for`,
+      );
     }
     const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = said.status ?? {};
-    if (isGiven(cert) !== isGiven(key)) throw new Error(`${command} printed a client certificate or key without the other`);
+    if (isGiven(cert) !== isGiven(key))
+      throw new Error(`${command} printed a client certificate or key without the other`);
     if (!isGiven(token) && !isGiven(cert)) {
       throw new Error(`${command} printed an ExecCredential without a token or client certificate in its status`);
     }

@@ -355,12 +355,15 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
       'while :; do echo canary canary canary canary canary canary canary canary; done',
       'printed more than 1048576 bytes and was killed',
     ],
-  ])('that prints %s is no permission to be nobody, and what it printed is not repeated', async (_, script, problem) => {
-    const error = (await (await withPlugin(script)).credentials().catch((thrown: unknown) => thrown)) as Error;
-    expect(error).toBeInstanceOf(KubeconfigError);
-    expect(error.message).toContain(`${join(folder, 'plugin')} ${problem}`);
-    expect(describeError(error)).not.toContain('canary');
-  });
+  ])(
+    'that prints %s is no permission to be nobody, and what it printed is not repeated',
+    async (_, script, problem) => {
+      const error = (await (await withPlugin(script)).credentials().catch((thrown: unknown) => thrown)) as Error;
+      expect(error).toBeInstanceOf(KubeconfigError);
+      expect(error.message).toContain(`${join(folder, 'plugin')} ${problem}`);
+      expect(describeError(error)).not.toContain('canary');
+    },
+  );
 
   test('that is not there is told with how to install it', async () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent', installHint: 'brew it' };

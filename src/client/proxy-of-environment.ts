@@ -35,11 +35,11 @@ export function proxyProblem(url: string): string | undefined {
 }
 
 function valueOf(variable: string, environment: Environment): string {
-  return environment[variable] || environment[variable.toLowerCase()] || '';
+  return [environment[variable], environment[variable.toLowerCase()]].find(Boolean) ?? '';
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || /^127\./.test(host) || host === '::1';
+  return host === 'localhost' || host.startsWith('127.') || host === '::1';
 }
 
 function isMeant(exception: string, host: string, port: string): boolean {

@@ -20,7 +20,9 @@ export async function readBytes(body: AsyncIterable<Uint8Array>, mostBytes = Inf
 
 /** The beginning of a body, as text. */
 export async function readBeginning(body: AsyncIterable<Uint8Array>, bytes: number): Promise<string> {
-  return joined((await read(body, bytes)).chunks).subarray(0, bytes).toString('utf8');
+  return joined((await read(body, bytes)).chunks)
+    .subarray(0, bytes)
+    .toString('utf8');
 }
 
 /** Gives the body up when it is longer. */

@@ -101,7 +101,8 @@ export async function resolveKubeconfig(options: KubeconfigLocation): Promise<Re
     clusterInfo: clusterInfoOf(cluster, all.clusters.get(cluster.name)),
   };
   const environment = options.environment ?? process.env;
-  const proxyUrl = cluster.proxyUrl || proxyOfEnvironment(new URL(cluster.server), environment);
+  const own = cluster.proxyUrl ?? '';
+  const proxyUrl = own === '' ? proxyOfEnvironment(new URL(cluster.server), environment) : own;
   const config = new KubeConfig();
   // client-node refuses plain http unless this is set; there is no certificate to skip then.
   const isPlain = cluster.server.startsWith('http:');
@@ -247,7 +248,9 @@ function completeUsers({ users }: RawKubeconfig, path: string): void {
       throw new KubeconfigError(`${path}: ${what}: correct it, or make the file readable`, { cause });
     }
     if (token === '') {
-      throw new KubeconfigError(`${path}: the tokenFile of user "${name}", ${tokenFile}, is empty: put the token there`);
+      throw new KubeconfigError(
+        `${path}: the tokenFile of user "${name}", ${tokenFile}, is empty: put the token there`,
+      );
     }
     user.token = token;
   }

@@ -56,7 +56,10 @@ export async function connectToApi(options: ApiConnectionOptions): Promise<ApiCo
     endpoint,
     ...(options.callConnections === undefined ? {} : { callConnections: options.callConnections }),
   });
-  const transport = registry === undefined ? http : new MeasuredTransport({ transport: http, clock, registry, server, ...(logger !== undefined && { logger }) });
+  const transport =
+    registry === undefined
+      ? http
+      : new MeasuredTransport({ transport: http, clock, registry, server, ...(logger !== undefined && { logger }) });
   const gate = new CallGate({
     limiter: new RateLimiter({ clock, qps, burst }),
     precedence: new BindPrecedence({ clock }),

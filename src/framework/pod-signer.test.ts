@@ -7,7 +7,11 @@ import type { Plugin } from './plugin.ts';
 const build = new Builders();
 
 /** Signs a pod with so many characters as its priority says. */
-const plugin: Plugin = { name: 'Long', sign: ({ name, priority }) => name.padEnd(priority, '.'), filter: () => undefined };
+const plugin: Plugin = {
+  name: 'Long',
+  sign: ({ name, priority }) => name.padEnd(priority, '.'),
+  filter: () => undefined,
+};
 const at = { filter: [plugin], score: [], preFilter: [] } as unknown as MadePlugins['at'];
 
 it('pods that are alike have the very same signatures, until too much would be kept', () => {

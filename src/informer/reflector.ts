@@ -329,7 +329,8 @@ export class Reflector<T> {
       );
       if (!goesOn) return resourceVersion;
       if (next.continueToken === continueToken || page >= mostPages) {
-        const what = page >= mostPages ? `has more than ${mostPages} pages` : `goes on with page ${page} after page ${page}`;
+        const what =
+          page >= mostPages ? `has more than ${mostPages} pages` : `goes on with page ${page} after page ${page}`;
         throw new MalformedAnswerError(`the list of ${path} has no end: it ${what}`);
       }
       continueToken = next.continueToken;
@@ -368,7 +369,9 @@ export class Reflector<T> {
       if (before !== undefined && isAtLeast(before, version) && before !== version) {
         if (this.#isHeld(event)) return; // said twice
         // A server that was set back to an earlier state: what it has now is not what is held.
-        throw new WatchLostError(`GET ${this.#options.path}: the watch went back from resourceVersion ${before} to ${version}`);
+        throw new WatchLostError(
+          `GET ${this.#options.path}: the watch went back from resourceVersion ${before} to ${version}`,
+        );
       }
       this.#policy.reached(version);
     }

@@ -111,7 +111,8 @@ export class WatchStream {
   }
 
   #typed(error: unknown): unknown {
-    if (error instanceof ApiError || error instanceof WatchMalformedError || error instanceof WatchLostError) return error;
+    if (error instanceof ApiError || error instanceof WatchMalformedError || error instanceof WatchLostError)
+      return error;
     if (error instanceof LineTooLongError) {
       // It would come again and again from the same place.
       return new WatchLostError(`GET ${this.#options.path}: ${error.message}`, { cause: error });

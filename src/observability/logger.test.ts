@@ -100,17 +100,20 @@ it.each(['text', 'json'] as const)('tells times in whole milliseconds in %s', (f
   expect(lines[0]).not.toContain('845.');
 });
 
-it.each(['text', 'json'] as const)('shows no secret and no control character in %s, wherever it comes from', (format) => {
-  const { logger, lines } = capture(format);
-  const url = 'https://admin:canary@10.0.0.1:6443';
-  logger.child({ server: url }).info(`reached\u001b[2J ${url}`, {
-    version: 'v1\u001b]0;pwned\u0007\u009b31m\u2028',
-    nested: { proxy: [url], text: 'Bearer canary-canary' },
-    error: new Error(`no answer from ${url}`, { cause: `Basic ${btoa('canary:canary')}` }),
-  });
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).not.toContain('canary');
-  expect(lines[0]).not.toContain(btoa('canary:canary').replace(/=*$/, ''));
-  expect(lines[0]!.slice(0, -1)).toMatch(/^[\u0020-\u007e]*$/);
-  if (format === 'json') expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', version: expect.any(String) });
-});
+it.each(['text', 'json'] as const)(
+  'shows no secret and no control character in %s, wherever it comes from',
+  (format) => {
+    const { logger, lines } = capture(format);
+    const url = 'https://admin:canary@10.0.0.1:6443';
+    logger.child({ server: url }).info(`reached\u001b[2J ${url}`, {
+      version: 'v1\u001b]0;pwned\u0007\u009b31m\u2028',
+      nested: { proxy: [url], text: 'Bearer canary-canary' },
+      error: new Error(`no answer from ${url}`, { cause: `Basic ${btoa('canary:canary')}` }),
+    });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toContain('canary');
+    expect(lines[0]).not.toContain(btoa('canary:canary').replace(/=*$/, ''));
+    expect(lines[0]!.slice(0, -1)).toMatch(/^[\u0020-\u007e]*$/);
+    if (format === 'json') expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'info', version: expect.any(String) });
+  },
+);

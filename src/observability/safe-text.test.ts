@@ -12,10 +12,7 @@ describe('text that is shown', () => {
     ['Basic Y2FuYXJ5OmE=', 'Basic [redacted]'],
     ['it printed eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.sig-canary', 'it printed [redacted]'],
     ['GET /x?token=canary&b=c', 'GET /x?token=[redacted]&b=c'],
-    [
-      '-----BEGIN RSA PRIVATE KEY-----\\ncanary\\n-----END RSA PRIVATE KEY-----, and more',
-      '[redacted], and more',
-    ],
+    ['-----BEGIN RSA PRIVATE KEY-----\\ncanary\\n-----END RSA PRIVATE KEY-----, and more', '[redacted], and more'],
   ])('%s has no secret', (text, shown) => {
     expect(safeText(text)).toBe(shown);
   });

@@ -4,8 +4,7 @@ import { readResources } from '../api/resource-list.ts';
 import type { ResourceSum } from '../api/resource-list.ts';
 import { NodeRoom } from './node-room.ts';
 
-const request = (resources: Record<string, string | number>): ResourceSum =>
-  readResources({ pods: 1, ...resources });
+const request = (resources: Record<string, string | number>): ResourceSum => readResources({ pods: 1, ...resources });
 
 describe('the room of a node', () => {
   test.each([

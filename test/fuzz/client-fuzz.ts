@@ -91,7 +91,13 @@ async function call(client: KubeClient, random: Random, id: string): Promise<unk
   const path = `/fuzz/${id}`;
   const kind = Math.floor(random() * 7);
   const again = <T>(make: () => Promise<T>, idempotent: boolean): Promise<T> =>
-    retry(make, { clock: systemClock, random, idempotent, maxAttempts: attempts, backoff: { initialMs: 1, maxMs: 10 } });
+    retry(make, {
+      clock: systemClock,
+      random,
+      idempotent,
+      maxAttempts: attempts,
+      backoff: { initialMs: 1, maxMs: 10 },
+    });
   switch (kind) {
     case 0:
       return idOf(await client.get(path));

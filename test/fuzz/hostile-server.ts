@@ -19,7 +19,8 @@ interface Fate {
 type Making = (id: string, random: Random) => Fate;
 
 const text = (value: string): Buffer => Buffer.from(value, 'latin1');
-const good = (id: string, status = 200): string => answerOf(status, JSON.stringify({ id, metadata: {}, items: [], again: id }));
+const good = (id: string, status = 200): string =>
+  answerOf(status, JSON.stringify({ id, metadata: {}, items: [], again: id }));
 
 function answerOf(status: number, body: string, headers = ''): string {
   return `HTTP/1.1 ${status} X\r\ncontent-type: application/json\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
@@ -27,66 +28,127 @@ function answerOf(status: number, body: string, headers = ''): string {
 
 const status = (code: number): string => JSON.stringify({ kind: 'Status', code, reason: 'Odd', message: 'x\u001b[2J' });
 
-/** name -> how often among all, and what is done */
-export const fates: Readonly<Record<string, readonly [weight: number, make: Making]>> = {
-  good: [40, (id) => ({ pieces: [text(good(id))], then: 'keep' })],
-  'good, in many pieces': [10, (id, random) => ({ pieces: cut(text(good(id)), random), then: 'keep' })],
-  'good, in chunks': [10, (id, random) => ({ pieces: cut(text(chunked(good(id))), random), then: 'keep' })],
-  'good, until the connection closes': [
-    4,
-    (id) => ({ pieces: [text(`HTTP/1.1 200 OK\r\n\r\n{"id":"${id}","items":[],"again":"${id}"}`)], then: 'close' }),
-  ],
-  'good, and then another that nobody asked for': [
-    4,
-    (id) => ({ pieces: [text(good(id) + good('smuggled'))], then: 'keep' }),
-  ],
+/** name -> what is done */
+const fates: Readonly<Record<string, Making>> = {
+  good: (id) => ({ pieces: [text(good(id))], then: 'keep' }),
+  'good, in many pieces': (id, random) => ({ pieces: cut(text(good(id)), random), then: 'keep' }),
+  'good, in chunks': (id, random) => ({ pieces: cut(text(chunked(good(id))), random), then: 'keep' }),
+  'good, until the connection closes': (id) => ({
+    pieces: [text(`HTTP/1.1 200 OK\r\n\r\n{"id":"${id}","items":[],"again":"${id}"}`)],
+    then: 'close',
+  }),
+  'good, and then another that nobody asked for': (id) => ({
+    pieces: [text(good(id) + good('smuggled'))],
+    then: 'keep',
+  }),
   // Who has asked something meanwhile can only take it for the answer: HTTP/1.1 has nothing to tell them apart by. So it is the last one there.
-  'good, and another a moment later': [
-    2,
-    (id) => ({ pieces: [text(good(id)), text(''), text(good('late'))], then: 'close', isLast: true }),
-  ],
-  'a 408 on an idle connection': [
-    2,
-    (id) => ({ pieces: [text(good(id)), text('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n')], then: 'close' }),
-  ],
-  408: [2, () => ({ pieces: [text(answerOf(408, ''))], then: 'close' })],
-  429: [3, () => ({ pieces: [text(answerOf(429, status(429), 'retry-after: 0\r\n'))], then: 'keep', isRefusal: true })],
-  503: [3, () => ({ pieces: [text(answerOf(503, status(503)))], then: 'keep' })],
-  409: [2, () => ({ pieces: [text(answerOf(409, status(409)))], then: 'keep' })],
-  'an odd status': [
-    2,
-    (_, random) => {
-      const code = 100 + Math.floor(random() * 500);
-      return { pieces: [text(answerOf(code, '{}'))], then: 'keep', isRefusal: code === 429 };
-    },
-  ],
-  'many interim answers': [1, (id) => ({ pieces: [text('HTTP/1.1 100 C\r\n\r\n'.repeat(500) + good(id))], then: 'keep' })],
-  'nothing, and closed': [3, () => ({ pieces: [], then: 'close' })],
-  'nothing, and reset': [3, () => ({ pieces: [], then: 'reset' })],
-  'nothing, ever': [0.5, () => ({ pieces: [], then: 'hang' })],
-  'a part, and closed': [4, (id, random) => ({ pieces: [part(good(id), random)], then: 'close' })],
-  'a part, and reset': [4, (id, random) => ({ pieces: [part(good(id), random)], then: 'reset' })],
-  'a part, and nothing more': [0.5, (id, random) => ({ pieces: [part(good(id), random)], then: 'hang' })],
-  garbage: [4, (_, random) => ({ pieces: cut(Buffer.from(Array.from({ length: 300 }, () => random() * 256)), random), then: 'close' })],
-  'one byte changed': [10, (id, random) => ({ pieces: [spoiled(text(random() < 0.5 ? good(id) : chunked(good(id))), random)], then: 'close' })],
-  'a line feed alone': [1, (id) => ({ pieces: [text(good(id).replace('X\r\n', 'X\r\na: b\nconnection: close\r\n'))], then: 'keep' })],
-  'two lengths': [1, (id) => ({ pieces: [text(good(id).replace('content-', 'content-length: 1\r\ncontent-'))], then: 'keep' })],
-  'a length and chunks': [1, (id) => ({ pieces: [text(good(id).replace('content-', 'transfer-encoding: chunked\r\ncontent-'))], then: 'keep' })],
-  'chunks in HTTP/1.0': [1, (id) => ({ pieces: [text(chunked(good(id)).replace('1.1', '1.0'))], then: 'close' })],
-  'no JSON': [1, () => ({ pieces: [text(answerOf(200, '<html>'))], then: 'keep' })],
-  'JSON that is no object': [1, (_, random) => ({ pieces: [text(answerOf(200, ['null', '[]', '7', '"x"'][Math.floor(random() * 4)]!))], then: 'keep' })],
-  'JSON without end of nesting': [0.2, () => ({ pieces: [text(answerOf(200, '['.repeat(200_000)))], then: 'keep' })],
-  'a head without end': [0.3, () => ({ pieces: [text('HTTP/1.1 200 OK\r\na: '), 'endless'], then: 'hang' })],
-  'a body without end': [0.05, () => ({ pieces: [text('HTTP/1.1 200 OK\r\n\r\n'), 'endless'], then: 'hang' })],
-  'an error that is a page': [2, () => ({ pieces: [text(answerOf(500, 'x'.repeat(20_000)))], then: 'keep' })],
-  'an answer that is too long': [0.05, () => ({ pieces: [text(answerOf(200, 'x'.repeat(17_000_000)))], then: 'keep' })],
-  'an error without end': [0.5, () => ({ pieces: [text('HTTP/1.1 500 No\r\n\r\n'), 'endless'], then: 'hang' })],
-  'chunks without end': [0.05, () => ({ pieces: [text('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffff\r\n'), 'endless'], then: 'hang' })],
-  'a keep-alive of no time': [2, (id) => ({ pieces: [text(good(id).replace('X\r\n', 'X\r\nkeep-alive: timeout=0\r\n'))], then: 'keep' })],
+  'good, and another a moment later': (id) => ({
+    pieces: [text(good(id)), text(''), text(good('late'))],
+    then: 'close',
+    isLast: true,
+  }),
+  'a 408 on an idle connection': (id) => ({
+    pieces: [text(good(id)), text('HTTP/1.1 408 Request Timeout\r\nconnection: close\r\n\r\n')],
+    then: 'close',
+  }),
+  408: () => ({ pieces: [text(answerOf(408, ''))], then: 'close' }),
+  429: () => ({ pieces: [text(answerOf(429, status(429), 'retry-after: 0\r\n'))], then: 'keep', isRefusal: true }),
+  503: () => ({ pieces: [text(answerOf(503, status(503)))], then: 'keep' }),
+  409: () => ({ pieces: [text(answerOf(409, status(409)))], then: 'keep' }),
+  'an odd status': (_, random) => {
+    const code = 100 + Math.floor(random() * 500);
+    return { pieces: [text(answerOf(code, '{}'))], then: 'keep', isRefusal: code === 429 };
+  },
+  'many interim answers': (id) => ({ pieces: [text('HTTP/1.1 100 C\r\n\r\n'.repeat(500) + good(id))], then: 'keep' }),
+  'nothing, and closed': () => ({ pieces: [], then: 'close' }),
+  'nothing, and reset': () => ({ pieces: [], then: 'reset' }),
+  'nothing, ever': () => ({ pieces: [], then: 'hang' }),
+  'a part, and closed': (id, random) => ({ pieces: [part(good(id), random)], then: 'close' }),
+  'a part, and reset': (id, random) => ({ pieces: [part(good(id), random)], then: 'reset' }),
+  'a part, and nothing more': (id, random) => ({ pieces: [part(good(id), random)], then: 'hang' }),
+  garbage: (_, random) => ({
+    pieces: cut(Buffer.from(Array.from({ length: 300 }, () => random() * 256)), random),
+    then: 'close',
+  }),
+  'one byte changed': (id, random) => ({
+    pieces: [spoiled(text(random() < 0.5 ? good(id) : chunked(good(id))), random)],
+    then: 'close',
+  }),
+  'a line feed alone': (id) => ({
+    pieces: [text(good(id).replace('X\r\n', 'X\r\na: b\nconnection: close\r\n'))],
+    then: 'keep',
+  }),
+  'two lengths': (id) => ({
+    pieces: [text(good(id).replace('content-', 'content-length: 1\r\ncontent-'))],
+    then: 'keep',
+  }),
+  'a length and chunks': (id) => ({
+    pieces: [text(good(id).replace('content-', 'transfer-encoding: chunked\r\ncontent-'))],
+    then: 'keep',
+  }),
+  'chunks in HTTP/1.0': (id) => ({ pieces: [text(chunked(good(id)).replace('1.1', '1.0'))], then: 'close' }),
+  'no JSON': () => ({ pieces: [text(answerOf(200, '<html>'))], then: 'keep' }),
+  'JSON that is no object': (_, random) => ({
+    pieces: [text(answerOf(200, ['null', '[]', '7', '"x"'][Math.floor(random() * 4)]!))],
+    then: 'keep',
+  }),
+  'JSON without end of nesting': () => ({ pieces: [text(answerOf(200, '['.repeat(200_000)))], then: 'keep' }),
+  'a head without end': () => ({ pieces: [text('HTTP/1.1 200 OK\r\na: '), 'endless'], then: 'hang' }),
+  'a body without end': () => ({ pieces: [text('HTTP/1.1 200 OK\r\n\r\n'), 'endless'], then: 'hang' }),
+  'an error that is a page': () => ({ pieces: [text(answerOf(500, 'x'.repeat(20_000)))], then: 'keep' }),
+  'an answer that is too long': () => ({ pieces: [text(answerOf(200, 'x'.repeat(17_000_000)))], then: 'keep' }),
+  'an error without end': () => ({ pieces: [text('HTTP/1.1 500 No\r\n\r\n'), 'endless'], then: 'hang' }),
+  'chunks without end': () => ({
+    pieces: [text('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffff\r\n'), 'endless'],
+    then: 'hang',
+  }),
+  'a keep-alive of no time': (id) => ({
+    pieces: [text(good(id).replace('X\r\n', 'X\r\nkeep-alive: timeout=0\r\n'))],
+    then: 'keep',
+  }),
+};
+
+/** name -> how often among all */
+const weights: Readonly<Record<string, number>> = {
+  good: 40,
+  'good, in many pieces': 10,
+  'good, in chunks': 10,
+  'good, until the connection closes': 4,
+  'good, and then another that nobody asked for': 4,
+  'good, and another a moment later': 2,
+  'a 408 on an idle connection': 2,
+  408: 2,
+  429: 3,
+  503: 3,
+  409: 2,
+  'an odd status': 2,
+  'many interim answers': 1,
+  'nothing, and closed': 3,
+  'nothing, and reset': 3,
+  'nothing, ever': 0.5,
+  'a part, and closed': 4,
+  'a part, and reset': 4,
+  'a part, and nothing more': 0.5,
+  garbage: 4,
+  'one byte changed': 10,
+  'a line feed alone': 1,
+  'two lengths': 1,
+  'a length and chunks': 1,
+  'chunks in HTTP/1.0': 1,
+  'no JSON': 1,
+  'JSON that is no object': 1,
+  'JSON without end of nesting': 0.2,
+  'a head without end': 0.3,
+  'a body without end': 0.05,
+  'an error that is a page': 2,
+  'an answer that is too long': 0.05,
+  'an error without end': 0.5,
+  'chunks without end': 0.05,
+  'a keep-alive of no time': 2,
 };
 
 const names = Object.keys(fates);
-const total = names.reduce((sum, name) => sum + fates[name]![0], 0);
+const total = names.reduce((sum, name) => sum + weights[name]!, 0);
 const block = Buffer.alloc(65_536, 'x');
 
 /** A server that reads requests as they should be read and does to each what its number says. */
@@ -133,7 +195,7 @@ export class HostileServer {
     socket.on('close', () => this.#sockets.delete(socket)).on('error', () => undefined);
     let received = '';
     socket.setEncoding('latin1').on('data', (data) => {
-      received += data;
+      received += String(data);
       const end = received.indexOf('\r\n\r\n');
       if (end < 0) return;
       const head = received.slice(0, end);
@@ -151,7 +213,7 @@ export class HostileServer {
     // What is sent again may have another fate.
     const random = seededRandom(this.#seed * 1_000_003 + Number(id) * 7 + taken);
     const name = drawn(random);
-    const { pieces, then, isRefusal, isLast } = fates[name]![1](id, random);
+    const { pieces, then, isRefusal, isLast } = fates[name]!(id, random);
     if (isLast === true) this.#spent.add(socket);
     this.dealt.set(name, (this.dealt.get(name) ?? 0) + 1);
     if (method !== 'GET' && isRefusal !== true) this.writes.set(id, taken + 1);
@@ -176,7 +238,7 @@ export class HostileServer {
 function drawn(random: Random): string {
   let left = random() * total;
   for (const name of names) {
-    left -= fates[name]![0];
+    left -= weights[name]!;
     if (left < 0) return name;
   }
   return 'good';

@@ -73,7 +73,8 @@ export class ForgetfulServer implements Transport {
     const url = new URL(request.path, 'http://server');
     if (request.method !== 'GET') return Promise.resolve(this.#write(request, url.pathname));
     const kind = collections[url.pathname] ?? 'none';
-    if (url.searchParams.get('watch') === 'true') return Promise.resolve(this.#watch(kind, Number(url.searchParams.get('resourceVersion')), signal));
+    if (url.searchParams.get('watch') === 'true')
+      return Promise.resolve(this.#watch(kind, Number(url.searchParams.get('resourceVersion')), signal));
     const items = [...this.#objects.values()].filter((object) => object.kind === kind);
     return Promise.resolve(answer(200, { metadata: { resourceVersion: String(this.#version) }, items }));
   }
@@ -105,7 +106,10 @@ export class ForgetfulServer implements Transport {
   #watch(kind: string, from: number, signal: AbortSignal | undefined): TransportResponse {
     const watch = new Watch(kind);
     if (from < (this.#latest.get(kind) ?? 0)) {
-      watch.push({ type: 'ERROR', object: { kind: 'Status', code: 410, reason: 'Expired', message: 'nothing is kept' } });
+      watch.push({
+        type: 'ERROR',
+        object: { kind: 'Status', code: 410, reason: 'Expired', message: 'nothing is kept' },
+      });
     }
     this.#watches.add(watch);
     watch.onEnd = () => this.#watches.delete(watch);

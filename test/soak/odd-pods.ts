@@ -140,7 +140,8 @@ export class OddPods {
     const labels = { [`example.com/label-${id}`]: `value-${id}` };
     if (dice < 2) this.#pod(`names-${id}`, { namespace, requests: madeUp(id, namesOfOne) });
     else if (dice < 4) this.#pod(`plain-${id}`, { namespace, labels, requests: { cpu: `${id % 700}m` } });
-    else if (dice === 4) this.#pod(`elsewhere-${id}`, { namespace, nodeName: `node-${id % 20}`, requests: madeUp(id, 30) });
+    else if (dice === 4)
+      this.#pod(`elsewhere-${id}`, { namespace, nodeName: `node-${id % 20}`, requests: madeUp(id, 30) });
     else if (dice === 5) this.#pod(`lost-${id}`, { namespace, nodeName: `nowhere-${id}`, requests: madeUp(id, 30) });
     else if (dice === 6) this.#gang(id, namespace, labels);
     else if (dice === 7 && this.#second < this.#nodesComeFor) this.#comingNode(id);
