@@ -30,6 +30,7 @@ export class CrowdedCore {
         verdicts: { write: unanswered },
         events: { record: () => undefined },
         evictor: { evict: unanswered, release: unanswered },
+        volumes: { bind: unanswered, provision: unanswered },
       },
       clock: systemClock,
       random: seededRandom(1),

@@ -48,6 +48,7 @@ const core = new SchedulerCore({
     },
     events: { record: () => counts.events++ },
     evictor: { evict: () => Promise.resolve(), release: () => Promise.resolve('going') },
+    volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
   },
   clock: systemClock,
   random: seededRandom(1),

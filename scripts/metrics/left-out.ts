@@ -18,8 +18,9 @@ export const leftOut: Readonly<Record<string, string>> = {
   scheduler_dra_bindingconditions_allocations_total: 'resource claims (DRA) are not supported yet',
   scheduler_dra_bindingconditions_wait_duration_seconds: 'the same',
   scheduler_resourceclaim_creates_total: 'the same',
-  scheduler_volume_scheduling_stage_error_total: 'no plugin for volumes comes with Tutti yet',
-  scheduler_volume_binder_cache_requests_total: 'the same',
+  scheduler_volume_scheduling_stage_error_total:
+    'failures of VolumeBinding are among those of all plugins: `scheduler_plugin_execution_duration_seconds{plugin="VolumeBinding",status="Error"}`',
+  scheduler_volume_binder_cache_requests_total: 'kube-scheduler keeps it for old dashboards; there is no such cache',
   rest_client_rate_limiter_duration_seconds: 'calls wait in lanes of different urgency, which one histogram would hide',
   kubernetes_feature_enabled: 'there are no feature gates',
   kube_pod_resource_request:

@@ -1,65 +1,76 @@
-import type { Labels, LabelSelector } from './label-selector.ts';
-import { sameLabels } from './same-labels.ts';
-import type { SelectingController } from './pod.ts';
+import { projectCsiDriver } from './csi-driver.ts';
+import type { CsiDriver } from './csi-driver.ts';
+import { projectCsiNode } from './csi-node.ts';
+import type { CsiNode } from './csi-node.ts';
+import { projectCsiStorageCapacity } from './csi-storage-capacity.ts';
+import type { CsiStorageCapacity } from './csi-storage-capacity.ts';
+import type { ListedMetadata } from './listed-metadata.ts';
+import { projectPersistentVolumeClaim } from './persistent-volume-claim.ts';
+import type { PersistentVolumeClaim } from './persistent-volume-claim.ts';
+import { projectPersistentVolume } from './persistent-volume.ts';
+import type { PersistentVolume } from './persistent-volume.ts';
+import { selectingProjector } from './selecting-object.ts';
+import type { SelectingKind, SelectingObject } from './selecting-object.ts';
+import { projectStorageClass } from './storage-class.ts';
+import type { StorageClass } from './storage-class.ts';
+import { projectVolumeAttachment } from './volume-attachment.ts';
+import type { VolumeAttachment } from './volume-attachment.ts';
 
-/** Kinds besides nodes, pods and groups that some plugin may read. */
-export type ListedKind = 'Namespace' | 'Service' | SelectingController;
-
-/** All that is kept of one of them. */
-export interface ListedObject {
-  readonly kind: ListedKind;
-  /** Empty for a Namespace. */
-  readonly namespace: string;
-  readonly name: string;
-  /** Of a Namespace; of the others none. */
-  readonly labels: Labels;
-  /** Which pods it selects; undefined: none that could be told by labels. */
-  readonly selector: LabelSelector | undefined;
-}
-
-/** kind -> where the API server lists them */
-export const listedPaths: Readonly<Record<ListedKind, string>> = {
-  Namespace: '/api/v1/namespaces',
-  Service: '/api/v1/services',
-  ReplicationController: '/api/v1/replicationcontrollers',
-  ReplicaSet: '/apis/apps/v1/replicasets',
-  StatefulSet: '/apis/apps/v1/statefulsets',
+/** kind -> what is kept of an object of it; kinds besides nodes, pods and groups that some plugin may read */
+export type ListedKinds = { readonly [Kind in SelectingKind]: SelectingObject<Kind> } & {
+  readonly PersistentVolume: PersistentVolume;
+  readonly PersistentVolumeClaim: PersistentVolumeClaim;
+  readonly StorageClass: StorageClass;
+  readonly CSINode: CsiNode;
+  readonly CSIDriver: CsiDriver;
+  readonly CSIStorageCapacity: CsiStorageCapacity;
+  readonly VolumeAttachment: VolumeAttachment;
 };
 
-export const listedKinds = Object.keys(listedPaths) as readonly ListedKind[];
+export type ListedKind = keyof ListedKinds;
 
-const noLabels: Labels = Object.freeze({});
+/** All that is kept of one of them. Where those of a kind are looked up together its `group` says with which others. */
+export type ListedObject = ListedKinds[ListedKind];
 
-interface RawListed {
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Labels;
-  };
-  readonly spec?: { readonly selector?: unknown };
+interface Listing<Kind extends ListedKind> {
+  /** Where the API server lists them. */
+  readonly path: string;
+  readonly project: (input: unknown) => ListedKinds[Kind];
 }
 
-/** Throws a TypeError for what is no such object; the message names the field. */
-export function projectListed(kind: ListedKind, input: unknown): ListedObject {
-  const { metadata, spec } = input as RawListed;
+const listings: { readonly [Kind in ListedKind]: Listing<Kind> } = {
+  Namespace: { path: '/api/v1/namespaces', project: selectingProjector('Namespace') },
+  Service: { path: '/api/v1/services', project: selectingProjector('Service') },
+  ReplicationController: {
+    path: '/api/v1/replicationcontrollers',
+    project: selectingProjector('ReplicationController'),
+  },
+  ReplicaSet: { path: '/apis/apps/v1/replicasets', project: selectingProjector('ReplicaSet') },
+  StatefulSet: { path: '/apis/apps/v1/statefulsets', project: selectingProjector('StatefulSet') },
+  PersistentVolume: { path: '/api/v1/persistentvolumes', project: projectPersistentVolume },
+  PersistentVolumeClaim: { path: '/api/v1/persistentvolumeclaims', project: projectPersistentVolumeClaim },
+  StorageClass: { path: '/apis/storage.k8s.io/v1/storageclasses', project: projectStorageClass },
+  CSINode: { path: '/apis/storage.k8s.io/v1/csinodes', project: projectCsiNode },
+  CSIDriver: { path: '/apis/storage.k8s.io/v1/csidrivers', project: projectCsiDriver },
+  CSIStorageCapacity: { path: '/apis/storage.k8s.io/v1/csistoragecapacities', project: projectCsiStorageCapacity },
+  VolumeAttachment: { path: '/apis/storage.k8s.io/v1/volumeattachments', project: projectVolumeAttachment },
+};
+
+export const listedKinds = Object.keys(listings) as readonly ListedKind[];
+
+/** Where the API server lists objects of the kind. */
+export function listedPath(kind: ListedKind): string {
+  return listings[kind].path;
+}
+
+/** Throws a TypeError for what is no such object, or a QuantityError; the message names the field. */
+export function projectListed<Kind extends ListedKind>(kind: Kind, input: unknown): ListedKinds[Kind] {
+  const { metadata } = input as { readonly metadata: ListedMetadata };
   if (typeof metadata.name !== 'string') throw new TypeError('metadata.name is not a string');
-  const isNamespace = kind === 'Namespace';
-  return {
-    kind,
-    namespace: isNamespace ? '' : (metadata.namespace ?? ''),
-    name: metadata.name,
-    labels: isNamespace ? (metadata.labels ?? noLabels) : noLabels,
-    selector: isNamespace ? undefined : selectorOf(kind, spec?.selector),
-  };
-}
-
-/** Services and ReplicationControllers have a map, the newer kinds a selector. */
-function selectorOf(kind: ListedKind, selector: unknown): LabelSelector | undefined {
-  if (typeof selector !== 'object' || selector === null) return undefined;
-  return kind === 'Service' || kind === 'ReplicationController' ? { matchLabels: selector as Labels } : selector;
+  return (listings[kind] as Listing<Kind>).project(input);
 }
 
 /** Whether nothing that is read of it differs. */
 export function listedAlike(a: ListedObject, b: ListedObject): boolean {
-  return sameLabels(a.labels, b.labels) && JSON.stringify(a.selector) === JSON.stringify(b.selector);
+  return JSON.stringify(a) === JSON.stringify(b);
 }

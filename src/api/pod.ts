@@ -8,6 +8,8 @@ import type { ResourceList } from './resource-list.ts';
 import { podsId } from './resource-names.ts';
 import type { ResourceNames } from './resource-names.ts';
 import type { LabelSelector } from './label-selector.ts';
+import { podVolumesOf } from './pod-volume.ts';
+import type { PodVolume, RawPodVolume } from './pod-volume.ts';
 import type { NodeSelectorTerm } from './node-selector.ts';
 import { LabelInterner } from './label-interner.ts';
 import { WeakInterner } from '../base/weak-interner.ts';
@@ -141,6 +143,8 @@ export interface Pod {
   readonly failedBecause: string | undefined;
   /** Why it has to go, or had to: the reason of its condition DisruptionTarget. */
   readonly disruptedBy: string | undefined;
+  /** Those that scheduling has to do with. Not in the template: the claims of pods that are alike otherwise are often their own. */
+  readonly volumes: readonly PodVolume[];
   readonly template: PodTemplate;
 }
 
@@ -229,7 +233,7 @@ export interface RawPod {
     readonly topologySpreadConstraints?: readonly TopologySpreadConstraint[] | null;
     readonly tolerations?: readonly Toleration[];
     readonly resourceClaims?: readonly { readonly name: string }[] | null;
-    readonly volumes?: readonly { readonly image?: { readonly reference?: string } }[] | null;
+    readonly volumes?: readonly RawPodVolume[] | null;
   };
   readonly status?: Omit<RawRequestStatus, 'conditions'> & {
     readonly phase?: string;
@@ -307,6 +311,7 @@ export class PodProjector {
       isControlled: metadata.ownerReferences?.some((owner) => owner.controller === true) ?? false,
       failedBecause: status?.phase === 'Failed' ? status.reason : undefined,
       disruptedBy: disruption?.status === 'True' ? (disruption.reason ?? '') : undefined,
+      volumes: podVolumesOf(metadata.name, spec.volumes),
       template: this.#template(raw),
     };
   }

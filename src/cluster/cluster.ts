@@ -4,7 +4,9 @@ import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
+import { AssumedVolumes } from './assumed-volumes.ts';
 import type { Claim } from './claim.ts';
+import { ClaimsInUse } from './claims-in-use.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
 import { ImageCensus } from './image-census.ts';
@@ -12,6 +14,7 @@ import { KnownTerms } from './known-terms.ts';
 import { ListedObjects } from './listed-objects.ts';
 import { isLostTo } from './lost-node.ts';
 import { NodeInfo } from './node-info.ts';
+import type { PlacementLog } from './node-info.ts';
 import { PlacedPods } from './placed-pods.ts';
 import { Room } from './room.ts';
 import { Topologies } from './topologies.ts';
@@ -48,9 +51,22 @@ export class Cluster {
   readonly #room = new Room();
   /** What plugins read besides nodes, pods and groups. */
   readonly listed = new ListedObjects();
+  /** What has been decided about volumes and claims, and is still to be written. */
+  readonly assumedVolumes = new AssumedVolumes(this.listed);
   /** What pods say of other pods. */
   readonly knownTerms = new KnownTerms();
   readonly #placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
+  readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(() => this.#nodesByName.values());
+  readonly #log: PlacementLog = {
+    came: (node, pods) => {
+      this.#placed.came(node, pods);
+      this.#claimsInUse.came(node, pods);
+    },
+    left: (node, pods) => {
+      this.#placed.left(node, pods);
+      this.#claimsInUse.left(node, pods);
+    },
+  };
   readonly #topologies = new Topologies();
   /** Which images the nodes have. */
   readonly images = new ImageCensus();
@@ -91,6 +107,12 @@ export class Cluster {
   get placed(): PlacedPods {
     this.hidePlan();
     return this.#placed;
+  }
+
+  /** Which claims pods on nodes use. It is kept from the first time on that somebody asks. */
+  get claimsInUse(): ClaimsInUse {
+    this.hidePlan();
+    return this.#claimsInUse;
   }
 
   get nodes(): readonly NodeInfo[] {
@@ -460,7 +482,7 @@ export class Cluster {
   #nodeNamed(name: string): NodeInfo {
     let info = this.#nodesByName.get(name);
     if (info === undefined) {
-      info = new NodeInfo(name, unknownNode, this.#placed);
+      info = new NodeInfo(name, unknownNode, this.#log);
       info.isGone = this.#gone.has(name);
       this.#nodesByName.set(name, info);
     }

@@ -21,6 +21,7 @@ export function makeProfiles({ profiles }: SchedulerConfiguration, own: readonly
       verdicts: { write: nowhere },
       events: { record: () => undefined },
       evictor: { evict: nowhere, release: nowhere },
+      volumes: { bind: nowhere, provision: nowhere },
     },
     clock: systemClock,
     random: Math.random,

@@ -10,6 +10,7 @@ import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { ApiPodBinder } from '../scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../scheduler/api/api-verdict-sink.ts';
+import { ApiVolumeWriter } from '../scheduler/api/api-volume-writer.ts';
 import { openHttpExtenders } from '../scheduler/api/http-extenders.ts';
 import type { HttpExtenders } from '../scheduler/api/http-extenders.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
@@ -94,6 +95,7 @@ export async function runScheduler(options: SchedulerProcessOptions): Promise<Ru
         verdicts: new ApiVerdictSink({ client, clock, random }),
         events: withDroppedStatusEvents(events, schema),
         evictor: new ApiPodEvictor({ client, clock, random }),
+        volumes: new ApiVolumeWriter({ client, clock, random }),
         ...(extending !== undefined && { extenders: extending.port }),
       },
       nodeRead: extending?.nodeRead,

@@ -1,6 +1,5 @@
 import type { ReportProblem } from '../plugins/argument-schema.ts';
 import { PluginArguments } from '../plugins/plugin-arguments.ts';
-import { utilizationShape } from '../plugins/utilization-shape.ts';
 
 const defaultPreemption = new PluginArguments('DefaultPreemption', {
   type: 'object',
@@ -18,19 +17,10 @@ const defaultPreemption = new PluginArguments('DefaultPreemption', {
   },
 });
 
-const volumeBinding = new PluginArguments('VolumeBinding', {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    bindTimeoutSeconds: { type: 'integer', minimum: 0, default: 600 },
-    shape: utilizationShape,
-  },
-});
-
 /**
  * The arguments of kube-scheduler's plugins that Tutti does not have, by kube-scheduler's rules: plugin -> how they are read. A
  * file is checked whole, though nothing becomes of them.
  */
 export const foreignArguments: ReadonlyMap<string, { read(args: unknown): unknown }> = new Map(
-  [defaultPreemption, volumeBinding].map((each) => [each.plugin, each as { read(args: unknown): unknown }]),
+  [defaultPreemption].map((each) => [each.plugin, each as { read(args: unknown): unknown }]),
 );

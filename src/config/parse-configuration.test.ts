@@ -189,8 +189,8 @@ describe('a warning', () => {
       '3:44: profiles[0].plugins.filter.disabled[0].name disables nothing: no plugin is called "NodeNam"; did you mean NodeName?',
     ],
     [
-      'profiles: [{pluginConfig: [{name: VolumeBinding, args: {bindTimeoutSeconds: 60}}]}]',
-      '3:29: profiles[0].pluginConfig[0].name has no effect: it names VolumeBinding, which Tutti does not have',
+      'profiles: [{pluginConfig: [{name: DefaultPreemption, args: {minCandidateNodesAbsolute: 60}}]}]',
+      '3:29: profiles[0].pluginConfig[0].name has no effect: it names DefaultPreemption, which Tutti does not have',
     ],
     [
       'profiles: [{pluginConfig: [{name: Coschedulling, args: {anything: 1}}]}]',

@@ -18,8 +18,9 @@ const defaults = {
   filter: defaultsAt('filter'),
   preScore: defaultsAt('preScore'),
   score: defaultsAt('score'),
-  reserve: 'Coscheduling',
+  reserve: 'VolumeBinding, Coscheduling',
   permit: 'Coscheduling',
+  preBind: 'VolumeBinding',
   bind: 'DefaultBinder',
 };
 
@@ -143,7 +144,7 @@ describe('the plugins of a profile', () => {
   });
 
   it('of kube-scheduler that are not here may be disabled, and nothing is said', () => {
-    const text = `${header}profiles:\n- plugins: {score: {disabled: [{name: VolumeBinding}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
+    const text = `${header}profiles:\n- plugins: {filter: {disabled: [{name: NodeDeclaredFeatures}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });

@@ -1,8 +1,11 @@
 import type { Pod } from '../api/pod.ts';
 import type { CycleState } from './cycle-state.ts';
 import type { MadePlugins } from './make-plugins.ts';
+import { readRefusalOrSkip } from './plugin-answers.ts';
+import { guarded } from './plugin-calls.ts';
 import type { PluginCalls } from './plugin-calls.ts';
 import { outcomeOf } from './plugin-meter.ts';
+import type { Plugin } from './plugin.ts';
 import { Status } from './status.ts';
 
 /** PreBind, Bind and PostBind: the points that may be waited for. */
@@ -15,9 +18,9 @@ export class BindingPoints {
     this.#calls = calls;
   }
 
-  /** Some plugin has work to do before the pod is bound. */
-  get hasPreBind(): boolean {
-    return this.#at.preBind.length > 0;
+  /** Whether some plugin has work to do before the pod is bound. One that fails to say has. */
+  needsPreBind(state: CycleState, pod: Pod, nodeName: string): boolean {
+    return this.#at.preBind.some((plugin) => hasWork(plugin, state, pod, nodeName));
   }
 
   async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
@@ -45,6 +48,7 @@ export class BindingPoints {
 
   async #preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
     for (const plugin of this.#at.preBind) {
+      if (!hasWork(plugin, state, pod, nodeName)) continue;
       // Its own, so that it learns that it took too long.
       const late = new AbortController();
       const either = AbortSignal.any([signal, late.signal]);
@@ -62,4 +66,12 @@ export class BindingPoints {
     }
     return new Status('Error', 'every Bind plugin skipped the pod');
   }
+}
+
+function hasWork(plugin: Plugin, state: CycleState, pod: Pod, nodeName: string): boolean {
+  if (plugin.preBindPreFlight === undefined) return true;
+  const answer = guarded(plugin, 'PreBindPreFlight', () =>
+    readRefusalOrSkip(plugin.preBindPreFlight!(state, pod, nodeName)),
+  );
+  return answer?.code !== 'Skip';
 }

@@ -17,7 +17,7 @@ const points = [
     'filterAll',
   ] as const),
   ...(['postFilter', 'preScore', 'score', 'scoreAll', 'normalizeScore', 'reserve', 'unreserve', 'permit'] as const),
-  ...(['preBind', 'bind', 'postBind', 'eventsToRegister'] as const),
+  ...(['preBindPreFlight', 'preBind', 'bind', 'postBind', 'eventsToRegister'] as const),
 ] satisfies readonly (keyof Plugin)[];
 
 /**

@@ -7,7 +7,7 @@ import { CallSampler, outcomeOf } from './plugin-meter.ts';
 import type { MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin } from './plugin.ts';
 import { Status } from './status.ts';
-import { withinDeadline } from './within-deadline.ts';
+import { asyncPointDeadlineMs, withinDeadline } from './within-deadline.ts';
 
 /** One call in so many is timed: at Filter and Score, which are asked about each node, and at the other points. */
 const timedNodeCalls = 256;
@@ -75,10 +75,11 @@ export class PluginCalls {
     run: () => Promise<Status | undefined>,
     onLate?: (error: Error) => void,
   ): Promise<Status | undefined> {
+    const { asyncDeadlineMs: deadlineMs = asyncPointDeadlineMs } = plugin;
     const begun = this.#meter !== undefined && this.#otherCalls.picks() ? this.begin() : NaN;
     let status: Status | undefined;
     try {
-      status = readRefusalOrSkip(await withinDeadline(this.#clock, run, onLate));
+      status = readRefusalOrSkip(await withinDeadline(this.#clock, deadlineMs, run, onLate));
     } catch (error) {
       status = failureOf(plugin, point, error);
     }

@@ -1,7 +1,11 @@
+import type { PersistentVolumeClaim } from '../api/persistent-volume-claim.ts';
+import type { PersistentVolume } from '../api/persistent-volume.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import type { AssumedVolumes } from '../cluster/assumed-volumes.ts';
+import type { ClaimsInUseView } from '../cluster/claims-in-use.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { KnownTermsView } from '../cluster/known-terms.ts';
 import type { ListedObjectsView } from '../cluster/listed-objects.ts';
@@ -32,6 +36,24 @@ export interface PodBinding {
   readonly mayBeSent?: () => void;
 }
 
+/** Who writes what has been chosen for PersistentVolumeClaims. Rejects when it cannot be written, or with the signal's reason. */
+export interface VolumeWriter {
+  /**
+   * Keeps the volume for the claim; whoever binds volumes does the rest. `isOurChoice`: nobody had kept it for the claim before. Answers
+   * the volume's resourceVersion from which on it is so. Rejects when it has gone to another claim.
+   */
+  bind(
+    volume: PersistentVolume,
+    claim: PersistentVolumeClaim,
+    options: { readonly isOurChoice: boolean; readonly signal: AbortSignal },
+  ): Promise<string>;
+  /**
+   * Has a volume made for the claim where the node can reach it. Answers the claim's resourceVersion from which on it is so. Rejects when
+   * it is to be made for another node.
+   */
+  provision(claim: PersistentVolumeClaim, nodeName: string, signal: AbortSignal): Promise<string>;
+}
+
 /** The read side of the cluster, as plugins see it. */
 export interface ClusterLister {
   readonly nodes: readonly NodeView[];
@@ -46,6 +68,10 @@ export interface ClusterLister {
   readonly knownTerms: KnownTermsView;
   /** What the plugin reads of the kinds that its `reads` names. */
   readonly listed: ListedObjectsView;
+  /** Volumes and claims as they will be when what has been decided is written. */
+  readonly assumedVolumes: AssumedVolumes;
+  /** Which claims pods on nodes use. It is kept from the first time on that somebody asks. */
+  readonly claimsInUse: ClaimsInUseView;
   /** What is free, in sum. */
   readonly room: RoomView;
   /** Which images nodes have, if some enabled plugin `readsImages`. */
@@ -80,6 +106,7 @@ export interface PluginHandle {
   readonly cluster: ClusterLister;
   readonly waitingPods: WaitingPods;
   readonly binder: PodBinder;
+  readonly volumes: VolumeWriter;
   /**
    * Would the entity fit, whole, if the cluster were otherwise? Plans on the picture as `options` change it, and puts everything
    * back as it was. Costs what a plan costs. For PostFilter and for what runs between cycles: throws while a plan is being

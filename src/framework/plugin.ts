@@ -61,6 +61,9 @@ export interface Plugin {
   /** True when it reads the images of nodes and pods. They are only kept where an enabled plugin reads them. Default false. */
   readonly readsImages?: boolean;
 
+  /** How long its PreBind or Bind may take for one pod, in milliseconds. Default ten minutes. */
+  readonly asyncDeadlineMs?: number;
+
   /**
    * The canonical text of everything about the pod that this plugin's PreFilter, Filter, PreScore, Score and hints read: equal
    * texts, equal answers. The answers are kept, so nothing else may be in it, the time for one. Asked about each pod in each
@@ -152,6 +155,11 @@ export interface Plugin {
   /** The gate before binding: `undefined` passes, `Wait` parks the pod until Allow or Reject, a Status rejects. */
   permit?(state: CycleState, pod: Pod, nodeName: string): Status | Wait | undefined;
 
+  /**
+   * Asked before PreBind: `Skip` when there is nothing to be done for this pod, which then need not be waited for. Absent: there may
+   * always be something.
+   */
+  preBindPreFlight?(state: CycleState, pod: Pod, nodeName: string): Status | undefined;
   /** Work that must be done before the pod is bound (volumes). For a gang, every member's runs before any Bind. */
   preBind?(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined>;
   /** Binds the pod, or answers `Skip`. The first plugin that does not skip decides. */

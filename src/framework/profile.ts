@@ -493,9 +493,9 @@ export class Profile {
     return { status: undefined, waits };
   }
 
-  /** Some plugin has work to do before the pod is bound. */
-  get hasPreBind(): boolean {
-    return this.#binding.hasPreBind;
+  /** Whether some plugin has work to do before the pod is bound. */
+  needsPreBind(state: CycleState, pod: Pod, nodeName: string): boolean {
+    return this.#binding.needsPreBind(state, pod, nodeName);
   }
 
   preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {

@@ -19,12 +19,17 @@ import { balancedAllocationArguments } from './noderesources/balanced-arguments.
 import { fitArguments } from './noderesources/fit-arguments.ts';
 import { createNodeResourcesFit } from './noderesources/node-resources-fit.ts';
 import { createNodeUnschedulable } from './nodeunschedulable/node-unschedulable.ts';
+import { createNodeVolumeLimits } from './nodevolumelimits/node-volume-limits.ts';
 import { noArguments } from './plugin-arguments.ts';
 import { createPodTopologySpread } from './podtopologyspread/pod-topology-spread.ts';
 import { spreadArguments } from './podtopologyspread/spread-args.ts';
 import { createPrioritySort } from './prioritysort/priority-sort.ts';
 import { createSchedulingGates } from './schedulinggates/scheduling-gates.ts';
 import { createTaintToleration } from './tainttoleration/taint-toleration.ts';
+import { volumeBindingArguments } from './volumebinding/volume-binding-args.ts';
+import { createVolumeBinding } from './volumebinding/volume-binding.ts';
+import { createVolumeRestrictions } from './volumerestrictions/volume-restrictions.ts';
+import { createVolumeZone } from './volumezone/volume-zone.ts';
 
 export interface DefaultPlugin {
   readonly name: string;
@@ -89,6 +94,31 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     points: ['filter', 'score'],
     arguments: fitArguments,
     weight: 1,
+  },
+  {
+    name: 'VolumeRestrictions',
+    factory: createVolumeRestrictions,
+    points: ['preFilter', 'filter'],
+    arguments: noArguments('VolumeRestrictions'),
+  },
+  {
+    name: 'NodeVolumeLimits',
+    factory: createNodeVolumeLimits,
+    points: ['preFilter', 'filter'],
+    arguments: noArguments('NodeVolumeLimits'),
+  },
+  {
+    name: 'VolumeBinding',
+    factory: createVolumeBinding,
+    points: ['preFilter', 'filter', 'preScore', 'score', 'reserve', 'preBind'],
+    arguments: volumeBindingArguments,
+    weight: 1,
+  },
+  {
+    name: 'VolumeZone',
+    factory: createVolumeZone,
+    points: ['preFilter', 'filter'],
+    arguments: noArguments('VolumeZone'),
   },
   {
     name: 'PodTopologySpread',

@@ -28,3 +28,12 @@ export const utilizationShape = {
     }
   },
 } as const;
+
+/** Of the line through the points, in tenths of their score, rounded towards the earlier point; constant before the first and after the last. */
+export function valueAt(shape: readonly ShapePoint[], utilization: number): number {
+  const next = shape.findIndex((point) => utilization <= point.utilization);
+  if (next <= 0) return 10 * shape.at(next)!.score;
+  const [from, to] = [shape[next - 1]!, shape[next]!];
+  const rise = 10 * (to.score - from.score) * (utilization - from.utilization);
+  return 10 * from.score + Math.trunc(rise / (to.utilization - from.utilization));
+}

@@ -82,8 +82,9 @@ export class BindingCycle {
   }
 
   async #run(plan: BindingPlan): Promise<void> {
-    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan));
-    const hasWaited = plan.waiting.length > 0 || plan.profile.hasPreBind;
+    const early = plan.placements.filter(({ state, pod, nodeName }) => plan.profile.needsPreBind(state, pod, nodeName));
+    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
+    const hasWaited = plan.waiting.length > 0 || early.length > 0;
     const decide = (): boolean => this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
     // Plugins that filter again would count in what an attempt has reserved half way through.
     if (!(hasWaited ? await this.#options.atRest(decide) : decide())) return;
@@ -125,11 +126,11 @@ export class BindingCycle {
     return refused;
   }
 
-  async #preBind(plan: BindingPlan): Promise<Status | undefined> {
-    const { profile, placements } = plan;
-    if (!profile.hasPreBind) return undefined;
+  /** `early`: those for which something has to be done. */
+  async #preBind({ profile }: BindingPlan, early: readonly Placement[]): Promise<Status | undefined> {
+    if (early.length === 0) return undefined;
     const outcomes = await Promise.all(
-      placements.map(({ state, pod, nodeName }) => profile.preBind(state, pod, nodeName, this.#options.signal)),
+      early.map(({ state, pod, nodeName }) => profile.preBind(state, pod, nodeName, this.#options.signal)),
     );
     return outcomes.find((status) => status !== undefined);
   }

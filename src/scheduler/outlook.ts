@@ -1,3 +1,4 @@
+import { noVolumes } from '../api/pod-volume.ts';
 import type { Pod } from '../api/pod.ts';
 import type { WaitsFor } from '../api/verdict.ts';
 import type { Clock } from '../base/clock.ts';
@@ -29,6 +30,7 @@ const stepsPerNode = 4;
 const stepsPerPod = 0.5;
 /** Steps that all answers together may take in the long run, in a millisecond: some twentieth of the time. */
 const stepsPerMs = 100;
+const decidingVolumes = ['PersistentVolume', 'PersistentVolumeClaim', 'StorageClass', 'CSINode'] as const;
 /** Answers kept; one is small, and few gangs differ in shape. */
 const answerLimit = 1_000;
 
@@ -79,7 +81,7 @@ export class Outlook {
     const kinds = yield* this.#kinds(profile, demand, pace);
     // Pods that nothing is known to be alike to are looked at one by one, for too long.
     if (kinds === undefined) return 'unknown';
-    const key = profile.judgesUnsigned || demand.gang?.counted !== 0 ? undefined : keyOf(profile, demand, kinds);
+    const key = profile.judgesUnsigned || demand.gang?.counted !== 0 ? undefined : `${keyOf(profile, demand, kinds)}${this.#volumesOf(kinds)}`;
     const known = key === undefined ? undefined : this.#known(key);
     if (known !== undefined) return known;
     const prospect = yield* this.#find(profile, candidate, demand, kinds, pace);
@@ -89,6 +91,13 @@ export class Outlook {
     if (key !== undefined) this.#keep(key, prospect);
     if (gang !== undefined) this.#latest.set(gang, prospect);
     return prospect;
+  }
+
+  /** The state of what decides where volumes can be had; empty for members without any. */
+  #volumesOf(kinds: Kinds): string {
+    const { listed } = this.#cluster;
+    const haveNone = [...kinds.values()].every(([pod]) => pod!.volumes === noVolumes);
+    return haveNone ? '' : decidingVolumes.map((kind) => listed.revision(kind)).join(' ');
   }
 
   #known(key: string): Prospect | undefined {

@@ -2,7 +2,7 @@ import type { Pod } from '../api/pod.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { EventToRecord } from '../client/event-recorder.ts';
 import type { Extender, WholePod } from '../framework/extender.ts';
-import type { PodBinder } from '../framework/plugin-handle.ts';
+import type { PodBinder, VolumeWriter } from '../framework/plugin-handle.ts';
 
 /** What the core of a scheduler needs of the world. All else it is told by its watch handlers. */
 export interface SchedulerPorts {
@@ -10,6 +10,7 @@ export interface SchedulerPorts {
   readonly verdicts: VerdictSink;
   readonly events: EventSink;
   readonly evictor: PodEvictor;
+  readonly volumes: VolumeWriter;
   /** Absent: nobody outside has a say in scheduling. */
   readonly extenders?: ExtenderPort;
 }

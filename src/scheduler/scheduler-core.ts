@@ -161,6 +161,7 @@ export class SchedulerCore {
         cluster,
         waitingPods,
         binder: ports.binder,
+        volumes: ports.volumes,
         trial: (candidate, trialOptions) => {
           this.#endOpenAttempt();
           return trials.run(profile(), candidate, trialOptions);

@@ -48,6 +48,7 @@ it('that is stopped in the middle of a gang still sees that a member was deleted
       verdicts: { write: () => Promise.resolve('written') },
       events: { record: () => undefined },
       evictor: { evict: () => Promise.resolve(), release: () => Promise.resolve('going') },
+      volumes: { bind: () => Promise.resolve('1'), provision: () => Promise.resolve('1') },
     },
     clock: systemClock,
     random: Math.random,

@@ -1,4 +1,4 @@
-import { listedAlike, listedPaths, projectListed } from '../api/listed-object.ts';
+import { listedAlike, listedPath, projectListed } from '../api/listed-object.ts';
 import type { ListedKind, ListedObject } from '../api/listed-object.ts';
 import { NodeImages } from '../api/node-images.ts';
 import type { Node } from '../api/node.ts';
@@ -214,7 +214,7 @@ export class Scheduler {
   #listedReflector(kind: ListedKind): ListedReflector {
     const absent = deferred();
     const reflector = this.#reflector(
-      listedPaths[kind],
+      listedPath(kind),
       (raw) => projectListed(kind, raw),
       this.#core.handlers.listed,
       (problem) => {

@@ -70,6 +70,8 @@ export class Picture {
   readonly evicted: string[] = [];
   /** Names of the pods whose groups were released, in order. */
   readonly released: string[] = [];
+  /** `volume for claim`, or `claim on node` where a volume is to be made. */
+  readonly volumesWritten: string[] = [];
   /** What was logged as a warning, in order. */
   readonly warnings: string[] = [];
   readonly registry = createMetricRegistry({ processMetrics: false });
@@ -149,6 +151,16 @@ export class Picture {
         release: (pod) => {
           this.released.push(pod.name);
           return Promise.resolve('going');
+        },
+      },
+      volumes: {
+        bind: ({ name, resourceVersion }, claim) => {
+          this.volumesWritten.push(`${name} for ${claim.name}`);
+          return Promise.resolve(resourceVersion);
+        },
+        provision: ({ name, resourceVersion }, nodeName) => {
+          this.volumesWritten.push(`${name} on ${nodeName}`);
+          return Promise.resolve(resourceVersion);
         },
       },
     };

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { Cluster } from '../../src/cluster/cluster.ts';
-import type { PluginHandle, PodBinder } from '../../src/framework/plugin-handle.ts';
+import type { PluginHandle, PodBinder, VolumeWriter } from '../../src/framework/plugin-handle.ts';
 import { Status } from '../../src/framework/status.ts';
 import { WaitingPods } from '../../src/framework/waiting-pods.ts';
 import { silentLogger } from '../../src/observability/silent-logger.ts';
@@ -16,6 +16,7 @@ export function pluginHandle(
     readonly cluster?: Cluster;
     readonly clock?: Clock;
     readonly binder?: PodBinder;
+    readonly volumes?: VolumeWriter;
   } = {},
 ): PluginHandle & { readonly cluster: Cluster } {
   const clock = options.clock ?? new VirtualClock();
@@ -28,9 +29,15 @@ export function pluginHandle(
     cluster: options.cluster ?? new Cluster(builders.resources),
     waitingPods: new WaitingPods(clock),
     binder: options.binder ?? { bind: () => Promise.reject(new Error('this test binds nothing')) },
+    volumes: options.volumes ?? refusingVolumes,
     trial: () => {
       throw new Error('this test plans nothing');
     },
     betweenAttempts: (change) => change(),
   };
 }
+
+const refusingVolumes: VolumeWriter = {
+  bind: () => Promise.reject(new Error('this test writes no volumes')),
+  provision: () => Promise.reject(new Error('this test writes no volumes')),
+};

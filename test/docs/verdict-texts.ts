@@ -18,11 +18,17 @@ export interface VerdictTexts {
 /** File -> the variables whose texts reach a Status, or a verdict, by other ways than the constructor of Status. */
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
+  'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noRoom', 'gone'],
   'src/scheduler/releases.ts': ['note', 'why'],
   'src/scheduler/scheduling-cycle.ts': ['neverFits'],
 };
 /** Functions that make the message of a verdict. */
-const describing = ['describeRefusal', 'describeDiagnosis'];
+const describing = [
+  ...['describeRefusal', 'describeDiagnosis'],
+  ...['claimNotFound', 'volumeNotFound', 'classNotFound', 'withoutBindingMode', 'notOwned'],
+];
+/** What plugins for volumes call with the text of a Status. */
+const refusing = ['refuse', 'refusal', 'this.#fail'];
 
 export function verdictTexts(): VerdictTexts {
   const files = globSync('src/{plugins,framework,scheduler}/**/*.ts', { exclude: ['**/*.test.ts', '**/testing/**'] });
@@ -53,6 +59,19 @@ function messagesIn(path: string): string[] {
       found.push(...textsOf(node.arguments![1]!, source));
     else if (ts.isCallExpression(node) && node.expression.getText(source) === 'notReady')
       found.push(...textsOf(node.arguments[0]!, source));
+    else if (
+      /volume/.test(path) &&
+      ts.isCallExpression(node) &&
+      refusing.includes(node.expression.getText(source)) &&
+      node.arguments.length === 1
+    )
+      found.push(...textsOf(node.arguments[0]!, source));
+    else if (
+      path.endsWith('/provisioning.ts') &&
+      ts.isPropertyAssignment(node) &&
+      node.name.getText(source) === 'reason'
+    )
+      found.push(...textsOf(node.initializer, source));
     else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
     else if (
       /\/(preemptions|releases)\.ts$/.test(path) &&

@@ -6,10 +6,14 @@ import { nodeName } from './comparisons/node-name.ts';
 import { nodePorts } from './comparisons/node-ports.ts';
 import { nodeResourcesFit } from './comparisons/node-resources-fit.ts';
 import { nodeUnschedulable } from './comparisons/node-unschedulable.ts';
+import { nodeVolumeLimits } from './comparisons/node-volume-limits.ts';
 import { podTopologySpread } from './comparisons/pod-topology-spread.ts';
 import { prioritySort } from './comparisons/priority-sort.ts';
 import { schedulingGates } from './comparisons/scheduling-gates.ts';
 import { taintToleration } from './comparisons/taint-toleration.ts';
+import { volumeBinding } from './comparisons/volume-binding.ts';
+import { volumeRestrictions } from './comparisons/volume-restrictions.ts';
+import { volumeZone } from './comparisons/volume-zone.ts';
 import type { PluginComparison } from './plugin-comparison.ts';
 
 /** Every plugin that is held to kube-scheduler's. */
@@ -22,6 +26,10 @@ export const comparisons: readonly PluginComparison[] = [
   nodeAffinity,
   nodePorts,
   nodeResourcesFit,
+  volumeRestrictions,
+  nodeVolumeLimits,
+  volumeBinding,
+  volumeZone,
   podTopologySpread,
   interPodAffinity,
   balancedAllocation,

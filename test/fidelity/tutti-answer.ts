@@ -99,6 +99,10 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
     waitingPods: new WaitingPods(clock),
     betweenAttempts: (change) => change(),
     binder: { bind: () => Promise.reject(new Error('nothing is bound here')) },
+    volumes: {
+      bind: () => Promise.reject(new Error('nothing is bound here')),
+      provision: () => Promise.reject(new Error('nothing is bound here')),
+    },
     trial: () => {
       throw new Error('nothing is planned here');
     },

@@ -25,14 +25,14 @@ export const mutations: readonly Mutation[] = [
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whatever comes of the others.',
     file: 'scheduler/binding-cycle.ts',
-    find: '(await this.#passPermit(plan)) ?? (await this.#preBind(plan));',
+    find: '(await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));',
     replace: 'await this.#passPermit(plan);',
     and: [
       {
         file: 'scheduler/binding-cycle.ts',
         find: 'const { namespace, name, uid } = pod;',
         replace:
-          'const { namespace, name, uid } = pod;\nif (plan.profile.hasPreBind) { const own = await plan.profile.preBind(state, pod, nodeName, this.#options.signal); if (own !== undefined) return own; }',
+          'const { namespace, name, uid } = pod;\nif (plan.profile.needsPreBind(state, pod, nodeName)) { const own = await plan.profile.preBind(state, pod, nodeName, this.#options.signal); if (own !== undefined) return own; }',
       },
     ],
     within: 2_000,

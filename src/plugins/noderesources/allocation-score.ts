@@ -1,10 +1,10 @@
 import type { PodTemplate } from '../../api/pod.ts';
 import type { ResourceNames } from '../../api/resource-names.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
-import type { ShapePoint } from '../utilization-shape.ts';
+import { valueAt } from '../utilization-shape.ts';
 import type { AllocationStrategy, ScoredResource } from './fit-arguments.ts';
 import { ScoredAmounts } from './scored-amounts.ts';
-import { wholePercent } from './whole-percent.ts';
+import { wholePercent } from '../whole-percent.ts';
 
 /** How good it is that so much of a resource is taken of what the node has: 0 to 100. */
 type Rating = (taken: number, capacity: number) => number;
@@ -56,13 +56,4 @@ function ratingOf(strategy: AllocationStrategy): Rating {
     case 'RequestedToCapacityRatio':
       return (taken, capacity) => valueAt(strategy.shape, taken > capacity ? 100 : wholePercent(taken, capacity));
   }
-}
-
-/** Of the line through the points, in tenths of their score, rounded towards the earlier point; constant before the first and after the last. */
-function valueAt(shape: readonly ShapePoint[], utilization: number): number {
-  const next = shape.findIndex((point) => utilization <= point.utilization);
-  if (next <= 0) return 10 * shape.at(next)!.score;
-  const [from, to] = [shape[next - 1]!, shape[next]!];
-  const rise = 10 * (to.score - from.score) * (utilization - from.utilization);
-  return 10 * from.score + Math.trunc(rise / (to.utilization - from.utilization));
 }

@@ -19,6 +19,7 @@ import { pluginRegistry } from '../../../src/plugins/registry.ts';
 import { ApiPodBinder } from '../../../src/scheduler/api/api-pod-binder.ts';
 import { ApiPodEvictor } from '../../../src/scheduler/api/api-pod-evictor.ts';
 import { ApiVerdictSink } from '../../../src/scheduler/api/api-verdict-sink.ts';
+import { ApiVolumeWriter } from '../../../src/scheduler/api/api-volume-writer.ts';
 import { Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { givesWayMs } from '../scenario.ts';
 import type { SchedulerPlan } from '../scenario.ts';
@@ -97,6 +98,7 @@ export function startScheduler(
       verdicts: new ApiVerdictSink({ client, clock, random }),
       events: new EventRecorder({ client, clock, reportingController: schedulerName, reportingInstance: identity }),
       evictor: new ApiPodEvictor({ client, clock, random }),
+      volumes: new ApiVolumeWriter({ client, clock, random }),
     },
     clock,
     random,

@@ -1,0 +1,142 @@
+import { projectListed } from '../../api/listed-object.ts';
+import type { ListedKind, ListedObject } from '../../api/listed-object.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+import { defaultPlugins } from '../registry.ts';
+
+interface ClaimOptions {
+  readonly storageClass?: string;
+  readonly size?: string;
+  readonly modes?: readonly string[];
+  /** It is bound to this volume. */
+  readonly volume?: string;
+  readonly selectedNode?: string;
+}
+
+interface VolumeOptions {
+  readonly storageClass?: string;
+  readonly size?: string;
+  /** The only node that can reach it, by its host name. */
+  readonly node?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Kept for, or bound to, this claim. */
+  readonly claim?: string;
+  readonly csi?: { readonly driver: string; readonly volumeHandle: string };
+}
+
+/** A scheduler with all default plugins, whose test says what the API shows of volumes, claims and classes. */
+export class StorageScheduling extends Scheduling {
+  #version = 0;
+  /** kind and name -> as it was shown last */
+  readonly #shown = new Map<string, ListedObject>();
+
+  constructor() {
+    super({ plugins: defaultPlugins });
+    this.class('wait');
+    this.class('manual', { provisioner: 'kubernetes.io/no-provisioner' });
+  }
+
+  class(name: string, fields: object = {}): void {
+    this.object('StorageClass', {
+      metadata: { name },
+      provisioner: 'csi.example',
+      volumeBindingMode: 'WaitForFirstConsumer',
+      ...fields,
+    });
+  }
+
+  claim(name: string, options: ClaimOptions = {}): void {
+    const { storageClass = 'wait', size = '1Gi', modes = ['ReadWriteOnce'], volume, selectedNode } = options;
+    const annotations = {
+      ...(volume !== undefined && { 'pv.kubernetes.io/bind-completed': 'yes' }),
+      ...(selectedNode !== undefined && { 'volume.kubernetes.io/selected-node': selectedNode }),
+    };
+    this.object('PersistentVolumeClaim', {
+      metadata: { namespace: 'default', name, uid: `uid-of-${name}`, annotations },
+      spec: {
+        storageClassName: storageClass,
+        accessModes: modes,
+        resources: { requests: { storage: size } },
+        ...(volume !== undefined && { volumeName: volume }),
+      },
+    });
+  }
+
+  volume(name: string, options: VolumeOptions = {}): void {
+    const { storageClass = 'manual', size = '2Gi', node, labels, claim, csi } = options;
+    const expression = { key: 'kubernetes.io/hostname', operator: 'In', values: [node] };
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } };
+    this.object('PersistentVolume', {
+      metadata: { name, ...(labels !== undefined && { labels }) },
+      spec: {
+        capacity: { storage: size },
+        accessModes: ['ReadWriteOnce', 'ReadWriteMany', 'ReadWriteOncePod'],
+        storageClassName: storageClass,
+        ...(node !== undefined && { nodeAffinity }),
+        ...(claim !== undefined && { claimRef: { namespace: 'default', name: claim, uid: `uid-of-${claim}` } }),
+        ...(csi !== undefined && { csi }),
+      },
+      status: { phase: claim === undefined ? 'Available' : 'Bound' },
+    });
+  }
+
+  /** As whoever binds volumes would: volume and claim name each other. */
+  bind(claim: string, volume: string, options: VolumeOptions & ClaimOptions = {}): void {
+    this.volume(volume, { ...options, claim });
+    this.claim(claim, { ...options, volume });
+  }
+
+  /** The API shows the object like this, in a new version. */
+  object(kind: ListedKind, raw: { readonly metadata: { readonly name: string } }): void {
+    const metadata = { ...raw.metadata, resourceVersion: String(++this.#version) };
+    const object = projectListed(kind, { ...raw, metadata });
+    const { listed } = this.picture.core.handlers;
+    const key = `${kind} ${object.name}`;
+    const old = this.#shown.get(key);
+    this.#shown.set(key, object);
+    if (old === undefined) listed.onAdd(object);
+    else listed.onUpdate(old, object);
+  }
+
+  removeObject(kind: ListedKind, name: string): void {
+    const key = `${kind} ${name}`;
+    const object = this.#shown.get(key)!;
+    this.#shown.delete(key);
+    this.picture.core.handlers.listed.onDelete(object, false);
+  }
+
+  /** Nodes of one host each, called by these names. */
+  hosts(...names: readonly string[]): void {
+    for (const name of names) this.node({ name, cpu: '8', labels: { 'kubernetes.io/hostname': name } });
+  }
+
+  /** A gang, each member with the claims that are given for it. */
+  gang(name: string, claims: readonly (readonly string[])[], cpu = '1'): void {
+    this.group({ name, minMember: claims.length });
+    for (const [index, its] of claims.entries()) {
+      this.pod({ name: `${name}-${index}`, group: name, cpu, spec: { volumes: volumesOf(its) } });
+    }
+  }
+
+  lone(name: string, claims: readonly string[], cpu = '1'): void {
+    this.pod({ name, cpu, spec: { volumes: volumesOf(claims) } });
+  }
+
+  /** `name@node` of those that are being bound. */
+  get binding(): readonly string[] {
+    return this.binds.map(({ binding: { name, nodeName } }) => `${name}@${nodeName}`).sort();
+  }
+
+  /** What the last verdict on the pod says. */
+  verdictOf(name: string): string {
+    return this.picture.written.filter((each) => each.name === name).at(-1)?.verdict.message ?? '';
+  }
+
+  async advance(ms: number): Promise<void> {
+    this.picture.clock.advance(ms);
+    await this.settle();
+  }
+}
+
+function volumesOf(claims: readonly string[]): { readonly name: string; readonly persistentVolumeClaim: { readonly claimName: string } }[] {
+  return claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } }));
+}

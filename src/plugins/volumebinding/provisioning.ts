@@ -1,0 +1,89 @@
+import { compileLabelSelector, SelectorError } from '../../api/label-selector.ts';
+import type { LabelPredicate, Labels, LabelSelector } from '../../api/label-selector.ts';
+import type { CsiStorageCapacity } from '../../api/csi-storage-capacity.ts';
+import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts';
+import { noProvisioner } from '../../api/storage-class.ts';
+import type { StorageClass, TopologySelectorTerm } from '../../api/storage-class.ts';
+import type { ListedObjectsView } from '../../cluster/listed-objects.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
+
+/**
+ * Whether a volume could be made for a claim where a node can reach it:
+ * - `yes`, with the room that there is for it, where the driver says so;
+ * - `not there`: the class makes none, or none there;
+ * - `no room`;
+ * - `error`: it cannot be said.
+ */
+export type Provisionable =
+  | { readonly answer: 'yes'; readonly capacity: CsiStorageCapacity | undefined }
+  | { readonly answer: 'not there' | 'no room' }
+  | { readonly answer: 'error'; readonly reason: string };
+
+const yes: Provisionable = { answer: 'yes', capacity: undefined };
+const notThere: Provisionable = { answer: 'not there' };
+const noRoom: Provisionable = { answer: 'no room' };
+
+/** Where volumes can be made. */
+export class Provisioning {
+  readonly #listed: ListedObjectsView;
+  /** selector -> ready to be asked */
+  readonly #selectors = new WeakMap<LabelSelector, LabelPredicate>();
+
+  constructor(listed: ListedObjectsView) {
+    this.#listed = listed;
+  }
+
+  of(claim: PersistentVolumeClaim, { node }: NodeView): Provisionable {
+    const { className, namespace, name } = claim;
+    if (className === '') return { answer: 'error', reason: `no class for claim "${namespace}/${name}"` };
+    const storageClass = this.#listed.get('StorageClass', '', className);
+    if (storageClass === undefined) {
+      return { answer: 'error', reason: `failed to find storage class ${JSON.stringify(className)}` };
+    }
+    const { provisioner, allowedTopologies } = storageClass;
+    if (provisioner === '' || provisioner === noProvisioner) return notThere;
+    if (!isAllowed(allowedTopologies, node.labels)) return notThere;
+    return this.#roomFor(claim, storageClass, node.labels);
+  }
+
+  #roomFor({ requested }: PersistentVolumeClaim, { provisioner, name }: StorageClass, labels: Labels): Provisionable {
+    if (requested === undefined) return yes;
+    if (this.#listed.get('CSIDriver', '', provisioner)?.publishesCapacity !== true) return yes;
+    let roomiest: CsiStorageCapacity | undefined;
+    for (const capacity of this.#listed.ofGroup('CSIStorageCapacity', name)) {
+      const { largestVolume, nodeTopology } = capacity;
+      if (largestVolume === undefined || largestVolume < requested) continue;
+      if (nodeTopology === undefined || !this.#predicateOf(nodeTopology)(labels)) continue;
+      if (roomiest === undefined || goesBefore(capacity, roomiest)) roomiest = capacity;
+    }
+    return roomiest === undefined ? noRoom : { answer: 'yes', capacity: roomiest };
+  }
+
+  /** One that cannot be understood selects no node. */
+  #predicateOf(selector: LabelSelector): LabelPredicate {
+    let predicate = this.#selectors.get(selector);
+    if (predicate === undefined) {
+      try {
+        predicate = compileLabelSelector(selector);
+      } catch (error) {
+        if (!(error instanceof SelectorError)) throw error;
+        predicate = () => false;
+      }
+      this.#selectors.set(selector, predicate);
+    }
+    return predicate;
+  }
+}
+
+function goesBefore(a: CsiStorageCapacity, b: CsiStorageCapacity): boolean {
+  if (a.capacity !== b.capacity) return a.capacity > b.capacity;
+  return a.namespace === b.namespace ? a.name < b.name : a.namespace < b.namespace;
+}
+
+/** One term has to hold, and that says something; without terms everything is allowed. */
+function isAllowed(terms: readonly TopologySelectorTerm[], labels: Labels): boolean {
+  if (terms.length === 0) return true;
+  return terms.some(({ matchLabelExpressions: all = [] }) => {
+    return all.length > 0 && all.every(({ key, values }) => values.includes(labels[key] ?? '\u0000'));
+  });
+}

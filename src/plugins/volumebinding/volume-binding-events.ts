@@ -1,0 +1,72 @@
+import type { ListedObject } from '../../api/listed-object.ts';
+import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts';
+import type { Pod } from '../../api/pod.ts';
+import { sameLabels } from '../../api/same-labels.ts';
+import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
+import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
+
+/**
+ * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about; and besides that an
+ * assumption about volumes that is given up.
+ */
+export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): readonly EventRegistration[] {
+  const claimsOf = (pod: Pod): readonly (PersistentVolumeClaim | undefined)[] =>
+    claimVolumesOf(pod).map(({ claimName }) => listed.get('PersistentVolumeClaim', pod.namespace, claimName));
+  const asksForClass = (pod: Pod, className: string): boolean =>
+    claimsOf(pod).some((claim) => claim === undefined || claim.className === className);
+  const asksProvisioner = (pod: Pod, provisioner: string): boolean =>
+    claimsOf(pod).some(
+      (claim) => claim !== undefined && listed.get('StorageClass', '', claim.className)?.provisioner === provisioner,
+    );
+
+  const isAbout = (pod: Pod, object: ListedObject, old: ListedObject | undefined): boolean => {
+    switch (object.kind) {
+      case 'StorageClass': {
+        const was = old?.kind === 'StorageClass' ? old.allowedTopologies : undefined;
+        const isMoved = JSON.stringify(was) !== JSON.stringify(object.allowedTopologies);
+        return (old === undefined || isMoved) && asksForClass(pod, object.name);
+      }
+      case 'PersistentVolumeClaim':
+        return usesClaim(pod, object);
+      case 'PersistentVolume':
+        return asksForClass(pod, object.group) || claimsOf(pod).some((claim) => claim?.volumeName === object.name);
+      case 'CSINode':
+        return old?.kind !== 'CSINode' || old.migratedPlugins !== object.migratedPlugins;
+      case 'CSIDriver': {
+        const isRelaxed = old?.kind === 'CSIDriver' && old.publishesCapacity && !object.publishesCapacity;
+        return isRelaxed && asksProvisioner(pod, object.name);
+      }
+      case 'CSIStorageCapacity': {
+        const before = old?.kind === 'CSIStorageCapacity' ? (old.largestVolume ?? -1) : -1;
+        return (old === undefined || (object.largestVolume ?? -1) > before) && asksForClass(pod, object.group);
+      }
+      default:
+        return true;
+    }
+  };
+
+  const hint = (pod: Pod, event: ClusterEvent): boolean =>
+    !('object' in event) || isAbout(pod, event.object, event.old);
+
+  /** The pod that goes had not been bound yet, so that what was to be its own is free again. */
+  const afterPod = (pod: Pod, event: ClusterEvent): boolean => {
+    if (event.resource !== 'AssignedPod' || claimVolumesOf(pod).length === 0) return false;
+    return claimsOf(event.pod).some((claim) => claim?.isBound === false);
+  };
+
+  return [
+    { resource: 'StorageClass', actions: ['Add', 'Update'], hint },
+    { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint },
+    { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint },
+    { resource: 'CSINode', actions: ['Add', 'Update'], hint },
+    { resource: 'CSIDriver', actions: ['Update'], hint },
+    { resource: 'CSIStorageCapacity', actions: ['Add', 'Update'], hint },
+    { resource: 'Node', actions: ['Add', 'Update'], hint: afterNode },
+    { resource: 'AssignedPod', actions: ['Delete'], hint: afterPod },
+  ];
+}
+
+function afterNode(_pod: Pod, event: ClusterEvent): boolean {
+  return event.resource !== 'Node' || event.action !== 'Update' || !sameLabels(event.old!.labels, event.new.labels);
+}

@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { StorageScheduling } from '../testing/storage-scheduling.ts';
+
+let world: StorageScheduling;
+beforeEach(() => {
+  world = new StorageScheduling();
+});
+
+describe('a gang whose members need volumes of their own', () => {
+  beforeEach(() => {
+    world.hosts('a', 'b');
+    world.volume('pv-a', { node: 'a' });
+    world.volume('pv-b', { node: 'b' });
+    world.claim('c0', { storageClass: 'manual' });
+    world.claim('c1', { storageClass: 'manual' });
+  });
+
+  it('gets a volume for each, and nobody is bound before all of them are', async () => {
+    world.gang('work', [['c0'], ['c1']]);
+    expect(await world.attempt()).toBe('planned');
+    expect(world.picture.volumesWritten.toSorted()).toEqual(['pv-a for c0', 'pv-b for c1']);
+    expect(world.binding).toEqual([]);
+    world.bind('c0', 'pv-a', { storageClass: 'manual', node: 'a' });
+    await world.settle();
+    expect(world.binding).toEqual([]);
+    world.bind('c1', 'pv-b', { storageClass: 'manual', node: 'b' });
+    await world.settle();
+    expect(world.binding).toEqual(['work-0@a', 'work-1@b']);
+  });
+
+  it('takes none when there are not enough, and waits for one more', async () => {
+    world.claim('c2', { storageClass: 'manual' });
+    world.gang('work', [['c0'], ['c1'], ['c2']]);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('work-0')).toContain("2 node(s) didn't find available persistent volumes to bind");
+    expect(world.picture.cluster.assumedVolumes.volume('pv-a')?.claim).toBeUndefined();
+    expect(world.picture.volumesWritten).toEqual([]);
+    // Those of another class help nobody.
+    world.volume('other', { storageClass: 'wait' });
+    expect(world.states()['gang/default/work']).toBe('unschedulable');
+    world.volume('pv-c', { node: 'a' });
+    expect(world.states()['gang/default/work']).not.toBe('unschedulable');
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+    expect(world.picture.volumesWritten).toHaveLength(3);
+  });
+
+  it('keeps what it has chosen from others until it is written, and gives it up when it fails', async () => {
+    world.gang('work', [['c0'], ['c1']]);
+    world.claim('c3', { storageClass: 'manual' });
+    expect(await world.attempt()).toBe('planned');
+    world.lone('late', ['c3']);
+    expect(await world.attempt()).toBe('refused');
+    // The member is gone, so the gang cannot be bound.
+    world.removePod('work-1');
+    await world.advance(1_000);
+    expect(world.binding).toEqual([]);
+    expect(world.picture.cluster.assumedVolumes.volume('pv-a')?.claim).toBeUndefined();
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+    expect(world.picture.volumesWritten.at(-1)).toMatch(/^pv-[ab] for c3$/);
+  });
+});
+
+describe('volumes that are to be made', () => {
+  beforeEach(() => {
+    world.hosts('a', 'b');
+    world.claim('c0');
+    world.claim('c1');
+  });
+
+  it('are asked for where the members will be, and each claim keeps its node', async () => {
+    world.gang('work', [['c0'], ['c1']], '5');
+    expect(await world.attempt()).toBe('planned');
+    expect(world.picture.volumesWritten.map((text) => text.slice(-1)).toSorted()).toEqual(['a', 'b']);
+    world.claim('c0', { selectedNode: world.picture.volumesWritten.includes('c0 on a') ? 'a' : 'b' });
+    world.claim('c1', { selectedNode: world.picture.volumesWritten.includes('c1 on a') ? 'a' : 'b' });
+    await world.settle();
+    expect(world.binding).toEqual([]);
+    world.bind('c0', 'made-0', { storageClass: 'wait', selectedNode: 'a' });
+    world.bind('c1', 'made-1', { storageClass: 'wait', selectedNode: 'b' });
+    await world.settle();
+    expect(world.binding).toHaveLength(2);
+  });
+
+  it('fail the gang when a provisioner gives one back, and the other stays', async () => {
+    world.gang('work', [['c0'], ['c1']], '5');
+    await world.attempt();
+    const nodeOf0 = world.picture.volumesWritten.includes('c0 on a') ? 'a' : 'b';
+    const nodeOf1 = nodeOf0 === 'a' ? 'b' : 'a';
+    world.bind('c0', 'made-0', { storageClass: 'wait', node: nodeOf0, selectedNode: nodeOf0 });
+    world.claim('c1', { selectedNode: nodeOf1 });
+    await world.settle();
+    world.claim('c1');
+    await world.settle();
+    expect(world.binding).toEqual([]);
+    expect(world.verdictOf('work-0')).toContain('provisioning failed for PVC "default/c1"');
+    // The node of the first is taken by its volume: both go on from there.
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+    expect(world.picture.volumesWritten.at(-1)).toBe(`c1 on ${nodeOf1}`);
+    expect(world.picture.volumesWritten.filter((text) => text.startsWith('c0'))).toHaveLength(1);
+    world.bind('c1', 'made-1', { storageClass: 'wait', node: nodeOf1, selectedNode: nodeOf1 });
+    await world.settle();
+    expect(world.binding).toEqual([`work-0@${nodeOf0}`, `work-1@${nodeOf1}`]);
+  });
+
+  it('are waited for as long as the configuration says, and then the gang says what it has waited for', async () => {
+    world.gang('work', [['c0'], ['c1']], '5');
+    await world.attempt();
+    await world.advance(599_000);
+    expect(world.verdictOf('work-0')).toBe('');
+    await world.advance(1_000);
+    expect(world.verdictOf('work-0')).toContain('binding volumes: not bound after 10m0s: persistentvolumeclaim "default/c0"');
+    expect(world.binding).toEqual([]);
+  });
+
+  it('may be shared by members, which then have one node', async () => {
+    world.gang('work', [['c0'], ['c0']]);
+    expect(await world.attempt()).toBe('planned');
+    const nodes = new Set(world.picture.volumesWritten.map((text) => text.slice(-1)));
+    expect(nodes.size).toBe(1);
+    const [node] = nodes;
+    world.bind('c0', 'made', { storageClass: 'wait', node: node!, selectedNode: node! });
+    await world.settle();
+    expect(world.binding).toEqual([`work-0@${node}`, `work-1@${node}`]);
+  });
+});
+
+describe('a pod', () => {
+  it('goes where its bound volume can be reached, and is told when that is nowhere', async () => {
+    world.hosts('a', 'b');
+    world.bind('c0', 'pv', { node: 'b' });
+    world.lone('p', ['c0']);
+    await world.attempt();
+    expect(world.binding).toEqual(['p@b']);
+    world.bind('c1', 'lost', { node: 'c' });
+    world.lone('q', ['c1']);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('q')).toContain("2 node(s) didn't match PersistentVolume's node affinity");
+  });
+
+  it('waits for a claim that is not there, and is tried when it is', async () => {
+    world.hosts('a');
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('p')).toContain('persistentvolumeclaim "c0" not found');
+    world.claim('other');
+    expect(world.states()['pod/p']).toBe('unschedulable');
+    world.claim('c0');
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+  });
+
+  it('with neither volumes nor claims is bound without a pause', async () => {
+    world.hosts('a');
+    world.pod({ name: 'plain', cpu: '1' });
+    expect(await world.attempt()).toBe('planned');
+    expect(world.binding).toEqual(['plain@a']);
+  });
+});

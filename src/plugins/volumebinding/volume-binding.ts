@@ -1,0 +1,140 @@
+import type { ListedKind } from '../../api/listed-object.ts';
+import { noVolumes } from '../../api/pod-volume.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
+import type { EventRegistration } from '../../framework/cluster-event.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { PluginHandle } from '../../framework/plugin-handle.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import { skip, Status } from '../../framework/status.ts';
+import { claimVolumesOf, signVolumes } from '../pod-claims.ts';
+import type { ShapePoint } from '../utilization-shape.ts';
+import { bindVolumes } from './bind-volumes.ts';
+import { claimsOf } from './pod-claims.ts';
+import { Provisioning } from './provisioning.ts';
+import { ReservedVolumes } from './reserved-volumes.ts';
+import { VolumeAffinity } from './volume-affinity.ts';
+import { readVolumeBindingArguments } from './volume-binding-args.ts';
+import { volumeBindingEvents } from './volume-binding-events.ts';
+import { VolumeChoice } from './volume-choice.ts';
+import type { VolumeRules } from './volume-choice.ts';
+import { volumeScore } from './volume-score.ts';
+
+const name = 'VolumeBinding';
+const choiceKey = `${name}/choice`;
+const reservedKey = `${name}/reserved`;
+/** Beyond the time-out that it is told, so that it can say itself what it has waited for. */
+const graceMs = 30_000;
+
+/**
+ * Finds volumes for the claims of pods, together with their nodes: those that are bound have to be within reach, the others are bound to
+ * volumes that are there, or volumes are made for them, once the pod has a node. What is chosen for one pod is kept from all others at
+ * once; it is written, and waited for, before the pod is bound.
+ */
+class VolumeBinding implements Plugin {
+  readonly name = name;
+  readonly readsOtherNodes = true;
+  readonly reads = [
+    ...(['PersistentVolume', 'PersistentVolumeClaim', 'StorageClass'] as const),
+    ...(['CSINode', 'CSIDriver', 'CSIStorageCapacity'] as const),
+  ] satisfies ListedKind[];
+  readonly asyncDeadlineMs: number;
+  readonly #handle: Pick<PluginHandle, 'cluster' | 'clock' | 'volumes'>;
+  readonly #bindTimeoutMs: number;
+  readonly #shape: readonly ShapePoint[];
+  readonly #rules: VolumeRules;
+  readonly #refusals = new Map<string, Status>();
+
+  constructor(args: unknown, handle: PluginHandle) {
+    const { bindTimeoutMs, shape } = readVolumeBindingArguments(args);
+    const { listed } = handle.cluster;
+    this.#handle = handle;
+    this.#bindTimeoutMs = bindTimeoutMs;
+    this.asyncDeadlineMs = bindTimeoutMs + graceMs;
+    this.#shape = shape;
+    this.#rules = {
+      plugin: name,
+      cluster: handle.cluster,
+      affinity: new VolumeAffinity(listed),
+      provisioning: new Provisioning(listed),
+    };
+  }
+
+  sign(pod: Pod): string {
+    return signVolumes(pod);
+  }
+
+  preFilter(state: CycleState, pod: Pod): Status | undefined {
+    if (pod.volumes === noVolumes || claimVolumesOf(pod).length === 0) return Status.skipThroughout;
+    const { cluster } = this.#handle;
+    const claims = claimsOf(pod, cluster, name);
+    if (claims instanceof Status) return claims;
+    const isAnywhere =
+      claims.delayed.length === 0 &&
+      claims.bound.every(({ volumeName }) => {
+        const volume = cluster.assumedVolumes.volume(volumeName);
+        return volume !== undefined && volume.nodeAffinity === undefined && volume.inTree === undefined;
+      });
+    if (isAnywhere) return Status.skipThroughout;
+    state.write(choiceKey, new VolumeChoice(this.#rules, claims, this.#refusals));
+    return undefined;
+  }
+
+  /** What siblings have been given is seen in the volumes that are assumed. */
+  preFilterAddPod(): undefined {
+    return undefined;
+  }
+
+  preFilterRemovePod(): undefined {
+    return undefined;
+  }
+
+  filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
+    const found = state.read<VolumeChoice>(choiceKey)!.on(node);
+    return found instanceof Status ? found : undefined;
+  }
+
+  preScore(state: CycleState): Status | undefined {
+    const choice = state.read<VolumeChoice>(choiceKey);
+    return choice === undefined || choice.isBound ? skip : undefined;
+  }
+
+  score(state: CycleState, _pod: Pod, node: NodeView): number {
+    const found = state.read<VolumeChoice>(choiceKey)!.on(node);
+    return found instanceof Status ? 0 : volumeScore(found, this.#shape);
+  }
+
+  reserve(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
+    const choice = state.read<VolumeChoice>(choiceKey);
+    if (choice === undefined || choice.isBound) return undefined;
+    const found = choice.on(node);
+    if (found instanceof Status) return found;
+    const reserved = new ReservedVolumes(found, node.name, this.#handle.cluster.assumedVolumes);
+    state.write(reservedKey, reserved);
+    if (reserved.assume()) return undefined;
+    return new Status('Error', 'a volume has changed since it was chosen', name);
+  }
+
+  unreserve(state: CycleState): void {
+    state.read<ReservedVolumes>(reservedKey)?.giveUp();
+  }
+
+  preBindPreFlight(state: CycleState): Status | undefined {
+    return state.read<ReservedVolumes>(reservedKey) === undefined ? skip : undefined;
+  }
+
+  async preBind(state: CycleState, pod: Pod, nodeName: string, signal: AbortSignal): Promise<Status | undefined> {
+    const reserved = state.read<ReservedVolumes>(reservedKey);
+    if (reserved === undefined) return undefined;
+    const { cluster, clock, volumes } = this.#handle;
+    const { affinity } = this.#rules;
+    const timeoutMs = this.#bindTimeoutMs;
+    return bindVolumes(reserved, { pod, nodeName, plugin: name, cluster, clock, volumes, affinity, timeoutMs, signal });
+  }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    return volumeBindingEvents(this.#handle.cluster);
+  }
+}
+
+export const createVolumeBinding: PluginFactory = (args, handle) => new VolumeBinding(args, handle);

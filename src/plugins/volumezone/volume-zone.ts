@@ -1,0 +1,147 @@
+import type { Labels } from '../../api/label-selector.ts';
+import type { ListedKind } from '../../api/listed-object.ts';
+import type { PersistentVolume } from '../../api/persistent-volume.ts';
+import type { Pod } from '../../api/pod.ts';
+import { sameLabels } from '../../api/same-labels.ts';
+import { waitsForConsumer } from '../../api/storage-class.ts';
+import type { NodeView } from '../../cluster/node-info.ts';
+import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
+import type { CycleState } from '../../framework/cycle-state.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
+import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { claimVolumesOf, signSharedClaims, usesClaim } from '../pod-claims.ts';
+import { claimNotFound, classNotFound, volumeNotFound, withoutBindingMode } from '../storage-reasons.ts';
+
+const name = 'VolumeZone';
+const zonesKey = `${name}/zones`;
+const elsewhere = new Status('UnschedulableAndUnresolvable', 'node(s) had no available volume zone', name);
+
+/** label of a volume -> the label of nodes that took its place, or the same */
+const topologyLabels: ReadonlyMap<string, string> = new Map([
+  ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
+  ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
+  ['topology.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
+  ['topology.kubernetes.io/region', 'topology.kubernetes.io/region'],
+]);
+
+/** Where a volume is, as one of its labels says. */
+interface VolumeZones {
+  readonly key: string;
+  readonly values: ReadonlySet<string>;
+}
+
+const reads = ['PersistentVolume', 'PersistentVolumeClaim', 'StorageClass'] as const satisfies ListedKind[];
+
+/** Keeps pods to the zones and regions that the labels of their bound volumes name. */
+class VolumeZone implements Plugin {
+  readonly name = name;
+  readonly reads = reads;
+  readonly #cluster: ClusterLister;
+
+  constructor(cluster: ClusterLister) {
+    this.#cluster = cluster;
+  }
+
+  sign(pod: Pod): string {
+    return signSharedClaims(pod);
+  }
+
+  signPicture(pod: Pod): string {
+    const { listed } = this.#cluster;
+    return signSharedClaims(pod) === '' ? '' : reads.map((kind) => listed.revision(kind)).join(' ');
+  }
+
+  preFilter(state: CycleState, pod: Pod): Status | undefined {
+    const zones = this.#zonesOf(pod);
+    if (zones instanceof Status) return zones;
+    if (zones.length === 0) return Status.skipThroughout;
+    state.write(zonesKey, zones);
+    return undefined;
+  }
+
+  filter(state: CycleState, _pod: Pod, { node }: NodeView): Status | undefined {
+    const { labels } = node;
+    // A cluster of one zone need not name it.
+    if (!hasTopology(labels)) return undefined;
+    for (const { key, values } of state.read<readonly VolumeZones[]>(zonesKey)!) {
+      const value = labels[key] ?? labels[topologyLabels.get(key)!];
+      if (value === undefined || !values.has(value)) return elsewhere;
+    }
+    return undefined;
+  }
+
+  eventsToRegister(): readonly EventRegistration[] {
+    return [
+      { resource: 'StorageClass', actions: ['Add'], hint: afterClass },
+      { resource: 'Node', actions: ['Add', 'Update'], hint: afterNode },
+      { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint: afterClaim },
+      { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint: afterVolume },
+    ];
+  }
+
+  /** Of its bound volumes; a refusal where some volume is neither bound nor to be bound once the pod has its node. */
+  #zonesOf(pod: Pod): readonly VolumeZones[] | Status {
+    const { listed } = this.#cluster;
+    const zones: VolumeZones[] = [];
+    for (const { claimName, isEphemeral } of claimVolumesOf(pod)) {
+      if (isEphemeral) continue;
+      if (claimName === '') return refusal('PersistentVolumeClaim had no name');
+      const claim = listed.get('PersistentVolumeClaim', pod.namespace, claimName);
+      if (claim === undefined) return refusal(claimNotFound(claimName));
+      const { volumeName, className } = claim;
+      if (volumeName !== '') {
+        const volume = listed.get('PersistentVolume', '', volumeName);
+        if (volume === undefined) return refusal(volumeNotFound(volumeName));
+        zones.push(...zonesOf(volume));
+        continue;
+      }
+      if (className === '') return refusal('PersistentVolumeClaim had no pv name and storageClass name');
+      const storageClass = listed.get('StorageClass', '', className);
+      if (storageClass === undefined) return refusal(classNotFound(className));
+      if (storageClass.bindingMode === undefined) return refusal(withoutBindingMode(className));
+      if (!waitsForConsumer(storageClass)) return refusal('PersistentVolume had no name');
+    }
+    return zones;
+  }
+}
+
+function refusal(reason: string): Status {
+  return new Status('UnschedulableAndUnresolvable', reason, name);
+}
+
+function hasTopology(labels: Labels): boolean {
+  for (const key of topologyLabels.keys()) if (labels[key] !== undefined) return true;
+  return false;
+}
+
+/** A label may name several zones; one that names an empty one is left aside. */
+function zonesOf({ labels }: PersistentVolume): readonly VolumeZones[] {
+  const zones: VolumeZones[] = [];
+  for (const key of topologyLabels.keys()) {
+    const values = labels[key]?.split('__').map((value) => value.trim());
+    if (values?.every((value) => value !== '')) zones.push({ key, values: new Set(values) });
+  }
+  return zones;
+}
+
+function afterClass(_pod: Pod, event: ClusterEvent): boolean {
+  return !('object' in event) || event.object.kind !== 'StorageClass' || waitsForConsumer(event.object);
+}
+
+function afterNode(_pod: Pod, event: ClusterEvent): boolean {
+  return event.resource !== 'Node' || event.action !== 'Update' || !sameLabels(event.old!.labels, event.new.labels);
+}
+
+function afterClaim(pod: Pod, event: ClusterEvent): boolean {
+  return !('object' in event) || usesClaim(pod, event.object, { ephemeral: false });
+}
+
+function afterVolume(_pod: Pod, event: ClusterEvent): boolean {
+  if (!('object' in event) || event.object.kind !== 'PersistentVolume') return true;
+  if (event.old?.kind !== 'PersistentVolume') return true;
+  const [before, now] = [event.old.labels, event.object.labels];
+  return [...topologyLabels.keys()].some((key) => before[key] !== now[key]);
+}
+
+export const createVolumeZone: PluginFactory = (_args, { cluster }) => new VolumeZone(cluster);
