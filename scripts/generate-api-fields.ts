@@ -24,6 +24,7 @@ const packages: readonly (readonly [module: string, folder: string, prefix: stri
   ['k8s.io/api', 'policy/v1', 'Policy'],
   ['k8s.io/api', 'rbac/v1', 'Rbac'],
   ['k8s.io/api', 'scheduling/v1', 'Scheduling'],
+  ['k8s.io/api', 'storage/v1', 'Storage'],
   ['k8s.io/apiextensions-apiserver', 'pkg/apis/apiextensions/v1', 'Apiextensions'],
 ];
 

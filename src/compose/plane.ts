@@ -10,6 +10,7 @@ import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
 import type { SimulatedNodeSpec } from '../simulated/node-object.ts';
 import { SimulatedNodes } from '../simulated/simulated-nodes.ts';
+import { simulatedProvisioner, SimulatedVolumes } from '../simulated/simulated-volumes.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { runController } from './controller.ts';
@@ -41,7 +42,7 @@ export interface RunningPlane {
 const unlimited = { qps: 0, burst: 1 };
 
 /**
- * A whole control plane in this process: API server, simulated nodes, controller and scheduler, joined only over HTTP.
+ * A whole control plane in this process: API server, simulated nodes and volumes, controller and scheduler, joined only over HTTP.
  * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, or the errors of the profiles
  * and plugins; then nothing is left running.
  */
@@ -79,6 +80,15 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     started.push(() => nodes.stop());
     // First, so that the scheduler's first look at the cluster shows all of them.
     await nodes.start();
+    const volumes = new SimulatedVolumes({
+      transport,
+      clock: systemClock,
+      random: Math.random,
+      provisioners: [simulatedProvisioner],
+      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+    });
+    started.push(() => volumes.stop());
+    await volumes.start();
     const local = { endpoint, serving: { kind: 'local', port: 0 } } as const;
     const controller = await runController({
       ...local,

@@ -86,5 +86,6 @@ export const cases = {
   X9: 'test/scenarios/extra.test.ts',
   X10: 'test/scenarios/extra.test.ts',
   X11: 'test/scenarios/extra.test.ts',
+  X13: 'test/scenarios/volumes.test.ts',
   X14: 'test/scenarios/extra.test.ts',
 } as const satisfies Readonly<Record<string, string>>;

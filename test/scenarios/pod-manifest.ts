@@ -34,6 +34,8 @@ export interface PodSpec {
   readonly labels?: Readonly<Record<string, string>>;
   readonly affinity?: PodAffinityRules;
   readonly topologySpread?: readonly TopologySpreadConstraint[];
+  /** Names of the claims that are its volumes. */
+  readonly claims?: readonly string[];
   /** The controller that would make it again. */
   readonly owner?: PodOwner;
   /** For simulated nodes, and whatever else. */
@@ -71,6 +73,9 @@ export function podManifest(name: string, namespace: string, spec: PodSpec): obj
       ...(spec.tolerations !== undefined && { tolerations: spec.tolerations }),
       ...(spec.affinity !== undefined && { affinity: spec.affinity }),
       ...(spec.topologySpread !== undefined && { topologySpreadConstraints: spec.topologySpread }),
+      ...(spec.claims !== undefined && {
+        volumes: spec.claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } })),
+      }),
       ...(spec.gates !== undefined && { schedulingGates: spec.gates.map((gate) => ({ name: gate })) }),
     },
   };

@@ -15,6 +15,7 @@ import { gangs } from './gangs.ts';
 import { places } from './places.ts';
 import { losses } from './losses.ts';
 import { playOn } from './play.ts';
+import { volumes } from './volumes.ts';
 
 const programs = await provideForSuite('the scenarios', ['etcd', 'kube-apiserver']);
 
@@ -34,7 +35,7 @@ describe.skipIf(programs.state === 'missing')('on a real kube-apiserver', () => 
     await plane?.stop();
   });
 
-  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses, places]) {
+  for (const scenarios of [gangs, demo, extra, controller, badInput, brokenBindings, losses, places, volumes]) {
     playOn('real', () => rights.plane, scenarios);
   }
 

@@ -113,13 +113,24 @@ export class Stage {
   // Processes
 
   /** A scheduler of its own, for the pods of this suite; `through` makes it reach the server only by that way. */
-  async startScheduler(options: { readonly through?: ApiProxy } = {}): Promise<RunningProcess> {
+  async startScheduler(
+    options: {
+      readonly through?: ApiProxy;
+      /** plugin -> its arguments */
+      readonly args?: Readonly<Record<string, object>>;
+    } = {},
+  ): Promise<RunningProcess> {
     this.#schedules = true;
+    const profile = defaultProfile(schedulerName);
+    const plugins = profile.plugins.map((plugin) => {
+      const args = options.args?.[plugin.name];
+      return args === undefined ? plugin : { ...plugin, args };
+    });
     const process = await runScheduler({
       ...this.#address('scheduler', options.through?.endpoint),
       serving: { kind: 'local', port: 0 },
       configuration: defaultConfiguration({
-        profiles: [defaultProfile(schedulerName)],
+        profiles: [{ ...profile, plugins }],
         clientConnection: { qps: 0, burst: 1, kubeconfig: this.#accountOf('scheduler').kubeconfigPath },
         leaderElection: noLeaderElection,
       }),
@@ -217,6 +228,11 @@ export class Stage {
   }
 
   // The end
+
+  /** What is to be done before the stage's nodes and namespaces go; last first. */
+  atEnd(end: () => Promise<void>): void {
+    this.#started.push(end);
+  }
 
   /**
    * The scheduler has looked at everything that it can do: pods that rank below all others were created last, on a node where

@@ -1,9 +1,12 @@
+import { csiDrivers, csiNodes, csiStorageCapacities, volumeAttachments } from './csi-objects.ts';
 import { customResourceDefinitions } from './custom/custom-resource-definitions.ts';
 import { coreEvents, events } from './events.ts';
 import { leases } from './leases.ts';
 import { namespaces } from './namespaces.ts';
 import { nodes } from './nodes.ts';
 import { configMaps, serviceAccounts } from './plain-kinds.ts';
+import { persistentVolumeClaims } from './persistent-volume-claims.ts';
+import { persistentVolumes } from './persistent-volumes.ts';
 import { pods } from './pods/pods.ts';
 import { podDisruptionBudgets } from './disruption-budgets.ts';
 import { networkPolicies } from './network-policies.ts';
@@ -11,6 +14,7 @@ import { priorityClasses } from './priority-classes.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './rbac.ts';
 import { secrets } from './secrets.ts';
 import { services } from './services.ts';
+import { storageClasses } from './storage-classes.ts';
 import { deployments } from './workloads/deployments.ts';
 import { replicaSets } from './workloads/replica-sets.ts';
 import { replicationControllers } from './workloads/replication-controllers.ts';
@@ -23,6 +27,8 @@ export const builtInKinds: readonly ResourceType[] = [
   coreEvents,
   namespaces,
   nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
   pods,
   replicationControllers,
   secrets,
@@ -41,4 +47,9 @@ export const builtInKinds: readonly ResourceType[] = [
   roleBindings,
   roles,
   priorityClasses,
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  storageClasses,
+  volumeAttachments,
 ];

@@ -10,6 +10,7 @@ import { locking } from './cases/locking.ts';
 import { nodesAndPriorities } from './cases/nodes.ts';
 import { patches } from './cases/patches.ts';
 import { pods } from './cases/pods.ts';
+import { storage } from './cases/storage.ts';
 import { watches } from './cases/watches.ts';
 import type { CaseGroup } from './conformance-case.ts';
 
@@ -28,4 +29,5 @@ export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   'events-and-leases': eventsAndLeases,
   'nodes-and-priorities': nodesAndPriorities,
   charts,
+  storage,
 };

@@ -1,0 +1,89 @@
+import type { JsonObject } from '../json.ts';
+import { ensureObject, objectAt, objectsAt, textAt } from './access.ts';
+import { builtIn } from './built-in.ts';
+import { ageColumn, nameColumn, textColumn } from './column.ts';
+import { statusSubresource } from './resource-type.ts';
+import type { ResourceType } from './resource-type.ts';
+
+const group = 'storage.k8s.io';
+const version = 'v1';
+
+// Stored, and not acted on: there are no drivers.
+
+export const csiNodes: ResourceType = builtIn({
+  group,
+  version,
+  kind: 'CSINode',
+  plural: 'csinodes',
+  namespaced: false,
+  model: 'V1CSINode',
+  columns: [nameColumn, { ...textColumn('Drivers', driverCount), type: 'integer' }, ageColumn],
+});
+
+export const csiDrivers: ResourceType = builtIn({
+  group,
+  version,
+  kind: 'CSIDriver',
+  plural: 'csidrivers',
+  namespaced: false,
+  model: 'V1CSIDriver',
+  columns: [
+    nameColumn,
+    { ...textColumn('AttachRequired', (driver) => objectAt(driver, 'spec')?.attachRequired === true), type: 'boolean' },
+    { ...textColumn('StorageCapacity', (driver) => objectAt(driver, 'spec')?.storageCapacity === true), type: 'boolean' },
+    ageColumn,
+  ],
+  behaviour: {
+    applyDefaults: (driver) => {
+      const spec = ensureObject(driver, 'spec');
+      spec.attachRequired ??= true;
+      spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
+      spec.podInfoOnMount ??= false;
+      spec.requiresRepublish ??= false;
+      spec.seLinuxMount ??= false;
+      spec.storageCapacity ??= false;
+      spec.volumeLifecycleModes ??= ['Persistent'];
+    },
+  },
+});
+
+export const csiStorageCapacities: ResourceType = builtIn({
+  group,
+  version,
+  kind: 'CSIStorageCapacity',
+  plural: 'csistoragecapacities',
+  namespaced: true,
+  model: 'V1CSIStorageCapacity',
+  columns: [
+    nameColumn,
+    textColumn('StorageClassName', (each) => textAt(each, 'storageClassName')),
+    textColumn('Capacity', (each) => textAt(each, 'capacity')),
+  ],
+});
+
+export const volumeAttachments: ResourceType = builtIn({
+  group,
+  version,
+  kind: 'VolumeAttachment',
+  plural: 'volumeattachments',
+  namespaced: false,
+  model: 'V1VolumeAttachment',
+  subresources: [statusSubresource({ group, version, kind: 'VolumeAttachment' })],
+  columns: [
+    nameColumn,
+    textColumn('Attacher', (each) => textAt(objectAt(each, 'spec'), 'attacher')),
+    textColumn('PV', (each) => textAt(objectAt(objectAt(each, 'spec'), 'source'), 'persistentVolumeName')),
+    textColumn('Node', (each) => textAt(objectAt(each, 'spec'), 'nodeName')),
+    { ...textColumn('Attached', (each) => objectAt(each, 'status')?.attached === true), type: 'boolean' },
+    ageColumn,
+  ],
+  behaviour: {
+    applyDefaults: (each) => {
+      ensureObject(each, 'status').attached ??= false;
+    },
+  },
+});
+
+function driverCount(node: JsonObject): number {
+  return objectsAt(objectAt(node, 'spec'), 'drivers').length;
+}

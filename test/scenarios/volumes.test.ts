@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { play } from './play.ts';
+import { volumes } from './volumes.ts';
+
+describe('pods with volumes', () => {
+  play(volumes);
+});
