@@ -49,6 +49,7 @@ function schedulerRegistry(): MetricRegistry {
       verdicts: { write: never },
       events: { record: () => undefined },
       evictor: { evict: never, release: never },
+      volumes: { bind: never, provision: never },
     },
     profiles: [{ schedulerName: 'tutti', plugins: defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight })) }],
     plugins: pluginRegistry,

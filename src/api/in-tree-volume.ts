@@ -39,10 +39,7 @@ interface Migration {
 const migrations: ReadonlyMap<string, Migration> = new Map([
   ['kubernetes.io/aws-ebs', { driver: 'ebs.csi.aws.com', zoneKey: 'topology.ebs.csi.aws.com/zone' }],
   ['kubernetes.io/gce-pd', { driver: 'pd.csi.storage.gke.io', zoneKey: 'topology.gke.io/zone' }],
-  [
-    'kubernetes.io/cinder',
-    { driver: 'cinder.csi.openstack.org', zoneKey: 'topology.cinder.csi.openstack.org/zone' },
-  ],
+  ['kubernetes.io/cinder', { driver: 'cinder.csi.openstack.org', zoneKey: 'topology.cinder.csi.openstack.org/zone' }],
   ['kubernetes.io/azure-disk', { driver: 'disk.csi.azure.com' }],
   ['kubernetes.io/portworx-volume', { driver: 'pxd.portworx.com' }],
 ]);

@@ -6,6 +6,34 @@ import type { Pod } from '../api/pod.ts';
 import { Cluster } from './cluster.ts';
 import { Follower, heldBy, keptBy } from './testing/placements.ts';
 
+const claimNames = ['c0', 'c1'] as const;
+
+function claimVolume(claimName: string): {
+  readonly name: string;
+  readonly persistentVolumeClaim: { claimName: string };
+} {
+  return { name: claimName, persistentVolumeClaim: { claimName } };
+}
+
+/** `namespace/claim` -> pods on nodes that use it, counted from scratch */
+function usersHeldBy(cluster: Cluster): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = { 'a/c0': 0, 'a/c1': 0, 'b/c0': 0, 'b/c1': 0 };
+  for (const node of cluster.nodes) {
+    for (const { namespace, volumes } of node.pods.values()) {
+      for (const volume of volumes) if (volume.type === 'claim') counts[`${namespace}/${volume.claimName}`]!++;
+    }
+  }
+  return counts;
+}
+
+/** The same, as it is kept. */
+function usersKeptBy({ claimsInUse }: Cluster): Readonly<Record<string, number>> {
+  const all = ['a', 'b'].flatMap((namespace) => claimNames.map((name) => [namespace, name] as const));
+  return Object.fromEntries(
+    all.map(([namespace, name]) => [`${namespace}/${name}`, claimsInUse.usersOf(namespace, name)]),
+  );
+}
+
 describe('the pods on nodes, by class', () => {
   it('are those on nodes, whatever was assumed, taken out, taken back and hidden at pauses; who follows the changes knows as much', () => {
     fc.assert(
@@ -20,6 +48,7 @@ describe('the pods on nodes, by class', () => {
             namespace: ['a', 'b'][upTo(1)]!,
             labels: { app: `${upTo(2)}` },
             deleting: random() < 0.1,
+            ...(random() < 0.5 && { spec: { volumes: [claimVolume(`c${upTo(1)}`)] } }),
             ...(nodeName !== undefined && { nodeName }),
           });
         const pods = Array.from({ length: 12 }, () => podOn(random() < 0.7 ? `n${upTo(3)}` : undefined));
@@ -55,6 +84,7 @@ describe('the pods on nodes, by class', () => {
           }
           if (random() < 0.5) follow();
           expect(keptBy(cluster)).toEqual(heldBy(cluster));
+          if (random() < 0.5) expect(usersKeptBy(cluster)).toEqual(usersHeldBy(cluster));
         }
       }),
       { numRuns: 300 },

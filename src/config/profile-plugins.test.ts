@@ -135,6 +135,7 @@ describe('the plugins of a profile', () => {
         score: undefined,
         reserve: undefined,
         permit: undefined,
+        preBind: undefined,
       },
     ],
   ])('%s: %s', (plugins, _, different) => {

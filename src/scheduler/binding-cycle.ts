@@ -126,13 +126,21 @@ export class BindingCycle {
     return refused;
   }
 
-  /** `early`: those for which something has to be done. */
+  /** `early`: those for which something has to be done. The first that fails ends the waiting of the others. */
   async #preBind({ profile }: BindingPlan, early: readonly Placement[]): Promise<Status | undefined> {
     if (early.length === 0) return undefined;
-    const outcomes = await Promise.all(
-      early.map(({ state, pod, nodeName }) => profile.preBind(state, pod, nodeName, this.#options.signal)),
+    const failing = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, failing.signal]);
+    let refused: Status | undefined;
+    await Promise.all(
+      early.map(async ({ state, pod, nodeName }) => {
+        const status = await profile.preBind(state, pod, nodeName, signal);
+        if (status === undefined || refused !== undefined) return;
+        refused = status;
+        failing.abort(new Error(`${pod.name} failed: ${status.message}`));
+      }),
     );
-    return outcomes.find((status) => status !== undefined);
+    return refused;
   }
 
   /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */

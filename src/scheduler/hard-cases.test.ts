@@ -777,6 +777,7 @@ describe('pending pods', () => {
         verdicts: { write: nothing },
         events: { record: () => undefined },
         evictor: { evict: nothing, release: () => Promise.resolve('going') },
+        volumes: { bind: nothing, provision: nothing },
       },
       clock: new VirtualClock(),
       random: () => 0,

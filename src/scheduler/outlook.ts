@@ -81,7 +81,10 @@ export class Outlook {
     const kinds = yield* this.#kinds(profile, demand, pace);
     // Pods that nothing is known to be alike to are looked at one by one, for too long.
     if (kinds === undefined) return 'unknown';
-    const key = profile.judgesUnsigned || demand.gang?.counted !== 0 ? undefined : `${keyOf(profile, demand, kinds)}${this.#volumesOf(kinds)}`;
+    const key =
+      profile.judgesUnsigned || demand.gang?.counted !== 0
+        ? undefined
+        : `${keyOf(profile, demand, kinds)}${this.#volumesOf(kinds)}`;
     const known = key === undefined ? undefined : this.#known(key);
     if (known !== undefined) return known;
     const prospect = yield* this.#find(profile, candidate, demand, kinds, pace);

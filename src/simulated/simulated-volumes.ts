@@ -209,10 +209,7 @@ export class SimulatedVolumes {
   }
 }
 
-function smallestFor(
-  claim: PersistentVolumeClaim,
-  volumes: readonly PersistentVolume[],
-): PersistentVolume | undefined {
+function smallestFor(claim: PersistentVolumeClaim, volumes: readonly PersistentVolume[]): PersistentVolume | undefined {
   const fitting = volumes.filter(
     (volume) =>
       volume.claim === undefined &&

@@ -24,6 +24,7 @@ import { freePorts } from '../planes/real/ports.ts';
 import { schedulerName } from '../scenarios/pod-manifest.ts';
 import type { PodSpec } from '../scenarios/pod-manifest.ts';
 import { Stage } from '../scenarios/stage.ts';
+import { VolumeStore } from '../scenarios/volume-store.ts';
 import type { InstalledRights } from './installed-rights.ts';
 import { hangsMs } from '../planes/patience.ts';
 
@@ -57,7 +58,7 @@ const makeRoom: OwnPlugin = {
 
 /**
  * A story in which Tutti needs every right that the chart gives its two ServiceAccounts: two schedulers and two controllers, of which
- * one stands by, a gang with a Binding whose answer is lost, one that never fits and is tried again, one that an extender binds, a
+ * one stands by, pods whose volumes are there or made, a gang with a Binding whose answer is lost, one that never fits and is tried again, one that an extender binds, a
  * pod that others make room for, a group that cannot be completed and is released, and somebody who reads the metrics.
  */
 export class RightsStory {
@@ -107,7 +108,7 @@ export class RightsStory {
   /** What of the story has not happened yet; undefined when all has. */
   async missing(): Promise<string | undefined> {
     const { record, namespace } = this.#stage;
-    const members = ['whole-0', 'whole-1', 'extended-0', 'extended-1', 'greedy'];
+    const members = ['whole-0', 'whole-1', 'extended-0', 'extended-1', 'greedy', 'stored', 'made'];
     const waiting = members.filter((name) => nodeOf(record, `${namespace}/${name}`) === undefined);
     if (waiting.length > 0) return `${waiting.join()} are not bound`;
     if ((await this.#phaseOf('whole')) === undefined) return 'the group has no status';
@@ -156,12 +157,24 @@ export class RightsStory {
     await stage.createPod('modest', { cpu: 1, nodeName: full! });
     await this.#start();
     await this.#createGang('whole', { cpu: 1, ...on(wide!) });
+    await this.#createVolumes(wide!);
     await this.#createGang('stuck', { cpu: 3, ...on(changing!) });
     await this.#createGang('extended', { cpu: 1, requests: { [device]: 1 } });
     await stage.createPod('greedy', { cpu: 1, priority: 'high', ...on(full!) });
     await stage.createGroup('torn', { minMember: 2, repairGraceSeconds: 0 });
     const owner = await stage.createOwner('job');
     await stage.createPod('torn-0', { cpu: '100m', nodeName: wide!, group: 'torn', owner });
+  }
+
+  /** A pod gets a volume that is there, and for another one is made. */
+  async #createVolumes(node: string): Promise<void> {
+    const stage = this.#stage;
+    const store = await VolumeStore.open(stage);
+    const [byHand, made] = [await store.createClass('by-hand', 'by hand'), await store.createClass('made', 'made')];
+    await store.createClaim('stored', byHand);
+    await store.createClaim('made', made);
+    await store.createVolume('stored', byHand, { label: 'kubernetes.io/hostname', value: node });
+    for (const name of ['stored', 'made']) await stage.createPod(name, { cpu: '100m', claims: [name] });
   }
 
   async #createGang(name: string, spec: PodSpec): Promise<string[]> {

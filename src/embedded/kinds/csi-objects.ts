@@ -30,7 +30,10 @@ export const csiDrivers: ResourceType = builtIn({
   columns: [
     nameColumn,
     { ...textColumn('AttachRequired', (driver) => objectAt(driver, 'spec')?.attachRequired === true), type: 'boolean' },
-    { ...textColumn('StorageCapacity', (driver) => objectAt(driver, 'spec')?.storageCapacity === true), type: 'boolean' },
+    {
+      ...textColumn('StorageCapacity', (driver) => objectAt(driver, 'spec')?.storageCapacity === true),
+      type: 'boolean',
+    },
     ageColumn,
   ],
   behaviour: {

@@ -1,5 +1,6 @@
 import { projectListed } from '../../api/listed-object.ts';
 import type { ListedKind, ListedObject } from '../../api/listed-object.ts';
+import type { VolumeWriter } from '../../framework/plugin-handle.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { defaultPlugins } from '../registry.ts';
 
@@ -23,14 +24,33 @@ interface VolumeOptions {
   readonly csi?: { readonly driver: string; readonly volumeHandle: string };
 }
 
+interface RawObject {
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
 /** A scheduler with all default plugins, whose test says what the API shows of volumes, claims and classes. */
 export class StorageScheduling extends Scheduling {
-  #version = 0;
+  /** `volume for claim`, or `claim on node` where a volume is to be made: what was written. */
+  readonly written: string[];
+  readonly #versions: { latest: number };
   /** kind and name -> as it was shown last */
   readonly #shown = new Map<string, ListedObject>();
 
   constructor() {
-    super({ plugins: defaultPlugins });
+    const written: string[] = [];
+    const versions = { latest: 0 };
+    const write = (text: string): Promise<string> => {
+      written.push(text);
+      return Promise.resolve(String(++versions.latest));
+    };
+    const volumes: VolumeWriter = {
+      bind: ({ name }, claim) => write(`${name} for ${claim.name}`),
+      provision: ({ name }, nodeName) => write(`${name} on ${nodeName}`),
+    };
+    super({ plugins: defaultPlugins, ports: { volumes } });
+    this.written = written;
+    this.#versions = versions;
     this.class('wait');
     this.class('manual', { provisioner: 'kubernetes.io/no-provisioner' });
   }
@@ -86,8 +106,8 @@ export class StorageScheduling extends Scheduling {
   }
 
   /** The API shows the object like this, in a new version. */
-  object(kind: ListedKind, raw: { readonly metadata: { readonly name: string } }): void {
-    const metadata = { ...raw.metadata, resourceVersion: String(++this.#version) };
+  object(kind: ListedKind, raw: RawObject): void {
+    const metadata = { ...raw.metadata, resourceVersion: String(++this.#versions.latest) };
     const object = projectListed(kind, { ...raw, metadata });
     const { listed } = this.picture.core.handlers;
     const key = `${kind} ${object.name}`;
@@ -137,6 +157,8 @@ export class StorageScheduling extends Scheduling {
   }
 }
 
-function volumesOf(claims: readonly string[]): { readonly name: string; readonly persistentVolumeClaim: { readonly claimName: string } }[] {
+function volumesOf(
+  claims: readonly string[],
+): { readonly name: string; readonly persistentVolumeClaim: { readonly claimName: string } }[] {
   return claims.map((claimName) => ({ name: claimName, persistentVolumeClaim: { claimName } }));
 }

@@ -45,7 +45,10 @@ export async function bindVolumes(reserved: ReservedVolumes, binding: BindingVol
 /** volume or claim, as it was chosen -> the version that it had when it was written */
 type WrittenVersions = ReadonlyMap<PersistentVolume | PersistentVolumeClaim, string>;
 
-async function write(reserved: ReservedVolumes, { volumes, nodeName, signal }: BindingVolumes): Promise<WrittenVersions> {
+async function write(
+  reserved: ReservedVolumes,
+  { volumes, nodeName, signal }: BindingVolumes,
+): Promise<WrittenVersions> {
   const written = new Map<PersistentVolume | PersistentVolumeClaim, string>();
   for (const { claim, volume, wasFree } of reserved.bindings) {
     written.set(volume, await volumes.bind(volume, claim, { isOurChoice: wasFree, signal }));
@@ -54,7 +57,11 @@ async function write(reserved: ReservedVolumes, { volumes, nodeName, signal }: B
   return written;
 }
 
-async function waitUntilBound(reserved: ReservedVolumes, written: WrittenVersions, binding: BindingVolumes): Promise<Status | undefined> {
+async function waitUntilBound(
+  reserved: ReservedVolumes,
+  written: WrittenVersions,
+  binding: BindingVolumes,
+): Promise<Status | undefined> {
   const { cluster, clock, plugin, signal, timeoutMs } = binding;
   let turn = deferred();
   let isLate = false;
@@ -71,7 +78,8 @@ async function waitUntilBound(reserved: ReservedVolumes, written: WrittenVersion
       if (progress === 'bound') return undefined;
       const failure = signal.aborted
         ? messageOf(signal.reason)
-        : (progress.failure ?? (isLate ? `not bound after ${formatDuration(timeoutMs)}: ${progress.waiting}` : undefined));
+        : (progress.failure ??
+          (isLate ? `not bound after ${formatDuration(timeoutMs)}: ${progress.waiting}` : undefined));
       if (failure !== undefined) return new Status('Error', `binding volumes: ${failure}`, plugin);
       const timer = clock.setTimer(lookEveryMs, look);
       await turn.promise;
@@ -88,7 +96,11 @@ async function waitUntilBound(reserved: ReservedVolumes, written: WrittenVersion
 type Progress = 'bound' | { readonly failure: string | undefined; readonly waiting: string };
 
 /** As the API shows things, whatever is assumed of them. */
-function progressOf({ bindings, provisions }: ReservedVolumes, written: WrittenVersions, binding: BindingVolumes): Progress {
+function progressOf(
+  { bindings, provisions }: ReservedVolumes,
+  written: WrittenVersions,
+  binding: BindingVolumes,
+): Progress {
   const { pod, nodeName, cluster } = binding;
   const node = cluster.node(nodeName);
   if (node === undefined) return failed(`node ${nodeName} is gone`);
@@ -96,7 +108,8 @@ function progressOf({ bindings, provisions }: ReservedVolumes, written: WrittenV
   for (const { claim, volume } of bindings) {
     const shown = cluster.listed.get('PersistentVolume', '', volume.name);
     if (shown === undefined) return failed(`persistentvolume "${volume.name}" is gone`);
-    if (isOlderVersion(shown.resourceVersion, written.get(volume)!)) return waiting(`"${volume.name}" is written`);
+    if (isOlderVersion(shown.resourceVersion, written.get(volume)!))
+      return waiting(unseen(`persistentvolume "${volume.name}"`));
     if (!isVolumeOf(shown, claim)) return failed(`ClaimRef got reset for pv "${volume.name}"`);
     const progress = progressOfClaim(claim, node, binding);
     if (progress !== 'bound') return progress;
@@ -104,7 +117,7 @@ function progressOf({ bindings, provisions }: ReservedVolumes, written: WrittenV
   for (const claim of provisions) {
     const shown = cluster.listed.get('PersistentVolumeClaim', claim.namespace, claim.name);
     const isOld = shown !== undefined && isOlderVersion(shown.resourceVersion, written.get(claim)!);
-    if (isOld) return waiting(`persistentvolumeclaim "${keyOf(claim)}" is written`);
+    if (isOld) return waiting(unseen(`persistentvolumeclaim "${keyOf(claim)}"`));
     // A provisioner that cannot make the volume there takes the node away.
     if (shown !== undefined && shown.selectedNode !== nodeName && shown.volumeName === '') {
       return failed(`provisioning failed for PVC "${keyOf(claim)}"`);
@@ -131,6 +144,10 @@ function progressOfClaim(chosen: PersistentVolumeClaim, node: NodeView, binding:
 
 function keyOf({ namespace, name }: PersistentVolumeClaim): string {
   return `${namespace}/${name}`;
+}
+
+function unseen(what: string): string {
+  return `what was written to ${what} has not been seen yet`;
 }
 
 function failed(failure: string): Progress {

@@ -53,15 +53,17 @@ export class VolumeAffinity {
       compiled = terms.flatMap(compileIfUnderstood);
       this.#compiled.set(terms, compiled);
     }
-    // As in kube-scheduler the name of the node is not told.
     return anyMatches(compiled, { name: '', labels });
   }
 }
 
-/** One that cannot be understood matches nothing. */
+/** One that cannot be understood matches nothing. As in kube-scheduler only labels are looked at: fields do not count. */
 function compileIfUnderstood(term: NodeSelectorTerm): readonly NodePredicate[] {
   try {
-    return [compileNodeSelectorTerm(term)];
+    const whole = compileNodeSelectorTerm(term);
+    const { matchExpressions = [], matchFields = [] } = term;
+    if (matchFields.length === 0) return [whole];
+    return [matchExpressions.length === 0 ? (): boolean => true : compileNodeSelectorTerm({ matchExpressions })];
   } catch (error) {
     if (error instanceof SelectorError) return [];
     throw error;

@@ -10,7 +10,6 @@ import { skip, Status } from '../../framework/status.ts';
 import { claimVolumesOf, signVolumes } from '../pod-claims.ts';
 import type { ShapePoint } from '../utilization-shape.ts';
 import { bindVolumes } from './bind-volumes.ts';
-import { claimsOf } from './pod-claims.ts';
 import { Provisioning } from './provisioning.ts';
 import { ReservedVolumes } from './reserved-volumes.ts';
 import { VolumeAffinity } from './volume-affinity.ts';
@@ -67,7 +66,8 @@ class VolumeBinding implements Plugin {
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     if (pod.volumes === noVolumes || claimVolumesOf(pod).length === 0) return Status.skipThroughout;
     const { cluster } = this.#handle;
-    const claims = claimsOf(pod, cluster, name);
+    const choice = new VolumeChoice(this.#rules, pod, this.#refusals);
+    const { claims } = choice;
     if (claims instanceof Status) return claims;
     const isAnywhere =
       claims.delayed.length === 0 &&
@@ -76,7 +76,7 @@ class VolumeBinding implements Plugin {
         return volume !== undefined && volume.nodeAffinity === undefined && volume.inTree === undefined;
       });
     if (isAnywhere) return Status.skipThroughout;
-    state.write(choiceKey, new VolumeChoice(this.#rules, claims, this.#refusals));
+    state.write(choiceKey, choice);
     return undefined;
   }
 

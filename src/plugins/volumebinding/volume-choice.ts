@@ -2,10 +2,12 @@ import type { CsiStorageCapacity } from '../../api/csi-storage-capacity.ts';
 import { SelectorError } from '../../api/label-selector.ts';
 import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts';
 import type { PersistentVolume } from '../../api/persistent-volume.ts';
+import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
 import { MatchingVolumes } from './matching-volumes.ts';
+import { claimsOf } from './pod-claims.ts';
 import type { PodClaims } from './pod-claims.ts';
 import type { Provisioning } from './provisioning.ts';
 import type { VolumeAffinity } from './volume-affinity.ts';
@@ -39,43 +41,56 @@ type Reason = keyof typeof reasons;
 /** What is chosen for the claims of one pod on each node, as volumes and claims stand and are assumed to be. */
 export class VolumeChoice {
   readonly #rules: VolumeRules;
-  readonly #claims: PodClaims;
+  readonly #pod: Pod;
+  /** A Status: the pod cannot be placed as they are. */
+  #claims: PodClaims | Status;
   /** Claims that nobody has given to a node, smallest first. */
-  readonly #open: readonly PersistentVolumeClaim[];
-  /** In the order of `#open`; undefined: to be found anew. */
+  #open: readonly PersistentVolumeClaim[];
+  /** In the order of `#open`; undefined: to be found. */
   #matching: readonly MatchingVolumes[] | undefined;
-  #revision = -1;
+  /** Of the assumed volumes, to which all of this belongs. */
+  #revision: number;
   /** Those refused so have one and the same refusal. text -> Status */
   readonly #refusals: Map<string, Status>;
 
-  constructor(rules: VolumeRules, claims: PodClaims, refusals: Map<string, Status>) {
+  constructor(rules: VolumeRules, pod: Pod, refusals: Map<string, Status>) {
     this.#rules = rules;
-    this.#claims = claims;
+    this.#pod = pod;
     this.#refusals = refusals;
-    this.#open = claims.delayed
-      .filter(({ selectedNode }) => selectedNode === undefined)
-      .sort((a, b) => (a.requested ?? 0) - (b.requested ?? 0));
+    const { cluster, plugin } = rules;
+    this.#revision = cluster.assumedVolumes.revision;
+    this.#claims = claimsOf(pod, cluster, plugin);
+    this.#open = openOf(this.#claims);
+  }
+
+  /** A Status: the pod cannot be placed before they are otherwise. */
+  get claims(): PodClaims | Status {
+    this.#bringUpToDate();
+    return this.#claims;
   }
 
   /** Nothing is to be decided once the pod has its node. */
   get isBound(): boolean {
-    return this.#claims.delayed.length === 0;
+    const { claims } = this;
+    return !(claims instanceof Status) && claims.delayed.length === 0;
   }
 
   on(node: NodeView): VolumesOnNode | Status {
-    const found = this.#reachBound(node);
+    const { claims } = this;
+    if (claims instanceof Status) return claims;
+    const found = this.#reachBound(claims, node);
     if (found instanceof Status) return found;
-    if (this.isBound) return found === undefined ? noVolumes : this.#refuse(found);
-    const delayed = this.#place(node);
+    if (claims.delayed.length === 0) return found === undefined ? noVolumes : this.#refuse(found);
+    const delayed = this.#place(claims, node);
     if (delayed instanceof Status) return delayed;
     if (typeof delayed === 'string') return this.#refuse(found, delayed);
     return found === undefined ? delayed : this.#refuse(found);
   }
 
   /** Why the node cannot reach what is bound already; undefined: it can. */
-  #reachBound(node: NodeView): Reason | Status | undefined {
+  #reachBound({ bound }: PodClaims, node: NodeView): Reason | Status | undefined {
     const { cluster, affinity } = this.#rules;
-    for (const { volumeName } of this.#claims.bound) {
+    for (const { volumeName } of bound) {
       const volume = cluster.assumedVolumes.volume(volumeName);
       if (volume === undefined) return 'gone';
       const answer = affinity.isReachableBound(volume, node);
@@ -85,16 +100,18 @@ export class VolumeChoice {
     return undefined;
   }
 
-  #place(node: NodeView): VolumesOnNode | Reason | Status {
+  #place({ delayed }: PodClaims, node: NodeView): VolumesOnNode | Reason | Status {
     const toMake: PersistentVolumeClaim[] = [];
-    for (const claim of this.#claims.delayed) {
+    for (const claim of delayed) {
       if (claim.selectedNode === undefined) continue;
       if (claim.selectedNode !== node.name) return 'unmatched';
       toMake.push(claim);
     }
     let matching: readonly MatchingVolumes[];
     try {
-      matching = this.#currentMatching();
+      matching = this.#matching ??= this.#open.map(
+        (claim) => new MatchingVolumes(claim, this.#rules.cluster.assumedVolumes),
+      );
     } catch (error) {
       if (error instanceof SelectorError) return this.#fail(`the selector of a claim is malformed: ${error.message}`);
       throw error;
@@ -115,14 +132,15 @@ export class VolumeChoice {
     return { bindings, provisions };
   }
 
-  /** Siblings of a plan may have been given some of the volumes. */
-  #currentMatching(): readonly MatchingVolumes[] {
-    const { assumedVolumes } = this.#rules.cluster;
-    if (this.#matching === undefined || this.#revision !== assumedVolumes.revision) {
-      this.#matching = this.#open.map((claim) => new MatchingVolumes(claim, assumedVolumes));
-      this.#revision = assumedVolumes.revision;
-    }
-    return this.#matching;
+  /** Siblings of a plan may have been given some of the volumes, or a claim that they share may have been given to a node. */
+  #bringUpToDate(): void {
+    const { cluster, plugin } = this.#rules;
+    const { revision } = cluster.assumedVolumes;
+    if (this.#revision === revision) return;
+    this.#revision = revision;
+    this.#claims = claimsOf(this.#pod, cluster, plugin);
+    this.#open = openOf(this.#claims);
+    this.#matching = undefined;
   }
 
   #refuse(...found: readonly (Reason | undefined)[]): Status {
@@ -144,4 +162,11 @@ export class VolumeChoice {
     }
     return status;
   }
+}
+
+function openOf(claims: PodClaims | Status): readonly PersistentVolumeClaim[] {
+  if (claims instanceof Status) return [];
+  return claims.delayed
+    .filter(({ selectedNode }) => selectedNode === undefined)
+    .sort((a, b) => (a.requested ?? 0) - (b.requested ?? 0));
 }

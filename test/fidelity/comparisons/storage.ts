@@ -331,10 +331,17 @@ const capacities = fc
     fc.record({
       storageClassName: fc.constantFrom('wait', 'topology', 'in-tree'),
       host: fc.constantFrom('h0', 'h1', 'h2', undefined),
-      sizes: fields({
-        capacity: maybe(fc.constantFrom('3Gi', '6Gi', '100Gi'), 9),
-        maximumVolumeSize: maybe(fc.constantFrom('2Gi', '50Gi'), 2),
-      }),
+      // With a largest volume but no capacity kube-scheduler panics when it scores.
+      sizes: fc.oneof(
+        {
+          weight: 9,
+          arbitrary: fields({
+            capacity: fc.constantFrom('3Gi', '6Gi', '100Gi'),
+            maximumVolumeSize: maybe(fc.constantFrom('2Gi', '50Gi'), 2),
+          }),
+        },
+        { weight: 1, arbitrary: fc.constant<ApiObject>({}) },
+      ),
     }),
     { maxLength: 8, selector: ({ storageClassName, host }) => `${storageClassName} ${host}` },
   )

@@ -53,7 +53,11 @@ export const storage: CaseGroup = {
     const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace: name, name: 'data', uid: 'u' };
     const metadata = { annotations: { 'pv.kubernetes.io/bound-by-controller': 'yes' } };
     await api.merge(`${volumes}/${name}`, { metadata, spec: { claimRef } }, withoutFinalizers);
-    await api.merge(`${volumes}/${name}/status`, { status: { phase: 'Bound' } }, { view: ({ status }: any) => status.phase });
+    await api.merge(
+      `${volumes}/${name}/status`,
+      { status: { phase: 'Bound' } },
+      { view: ({ status }: any) => status.phase },
+    );
     await api.create(volumes, volume(`${name}-x`, { capacity: {} }), reasonAlone);
     await api.create(volumes, volume(`${name}-x`, { accessModes: [] }), reasonAlone);
     await api.given('PATCH', `${volumes}/${name}`, {
@@ -67,7 +71,11 @@ export const storage: CaseGroup = {
     await api.create(classes, { metadata: { name }, provisioner: 'example.com/p' });
     await api.merge(`${classes}/${name}`, { volumeBindingMode: 'WaitForFirstConsumer' }, reasonAlone);
     await api.create(classes, { metadata: { name: `${name}-x` } }, reasonAlone);
-    await api.create(classes, { metadata: { name: `${name}-x` }, provisioner: 'p', volumeBindingMode: 'Later' }, reasonAlone);
+    await api.create(
+      classes,
+      { metadata: { name: `${name}-x` }, provisioner: 'p', volumeBindingMode: 'Later' },
+      reasonAlone,
+    );
     await api.delete(`${classes}/${name}`);
   },
   'nodes and drivers of CSI': async (api) => {

@@ -1,0 +1,66 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { StorageScheduling } from '../testing/storage-scheduling.ts';
+
+const driver = 'csi.example';
+let world: StorageScheduling;
+beforeEach(() => {
+  world = new StorageScheduling();
+  world.hosts('a');
+  limit(2);
+  for (const name of ['c0', 'c1', 'c2']) world.claim(name);
+});
+
+function limit(count: number): void {
+  world.object('CSINode', {
+    metadata: { name: 'a' },
+    spec: { drivers: [{ name: driver, nodeID: 'a', allocatable: { count } }] },
+  });
+}
+
+describe('volumes that a node can have', () => {
+  it('are counted along the plan of a gang, and it waits until there may be more', async () => {
+    world.gang('work', [['c0'], ['c1'], ['c2']]);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('work-0')).toContain('2 of 3 members placed');
+    expect(world.verdictOf('work-0')).toContain('1 node(s) exceed max volume count');
+    limit(1);
+    expect(world.states()['gang/default/work']).toBe('unschedulable');
+    limit(3);
+    expect(world.states()['gang/default/work']).not.toBe('unschedulable');
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+  });
+
+  it('count once for pods that share one', async () => {
+    world.gang('work', [['c0', 'c1'], ['c0'], ['c1']]);
+    expect(await world.attempt()).toBe('planned');
+  });
+
+  it('count until they are detached', async () => {
+    for (const index of [0, 1]) {
+      world.volume(`old-${index}`, { storageClass: 'wait', claim: 'gone', csi: { driver, volumeHandle: `h${index}` } });
+      world.object('VolumeAttachment', {
+        metadata: { name: `at-${index}` },
+        spec: { attacher: driver, nodeName: 'a', source: { persistentVolumeName: `old-${index}` } },
+      });
+    }
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    world.removeObject('VolumeAttachment', 'at-0');
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+  });
+
+  it('of a driver that insists on being there are not for nodes that lack it', async () => {
+    world.hosts('b');
+    world.removeObject('CSINode', 'a');
+    const insisting = { metadata: { name: driver }, spec: { preventPodSchedulingIfMissing: true } };
+    world.object('CSIDriver', insisting);
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('p')).toContain(`${driver} CSI driver is not installed on the node`);
+    world.object('CSIDriver', { metadata: { name: driver }, spec: {} });
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+  });
+});

@@ -1,0 +1,32 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { StorageScheduling } from '../testing/storage-scheduling.ts';
+
+const zone = 'topology.kubernetes.io/zone';
+let world: StorageScheduling;
+beforeEach(() => {
+  world = new StorageScheduling();
+  world.node({ name: 'a', cpu: '8', labels: { [zone]: 'east' } });
+  world.node({ name: 'b', cpu: '8', labels: { [zone]: 'west' } });
+});
+
+describe('a volume with a zone', () => {
+  it('takes its pod there, and no other pod', async () => {
+    world.bind('c0', 'pv', { labels: { [zone]: 'west' } });
+    world.lone('p', ['c0']);
+    await world.attempt();
+    expect(world.binding).toEqual(['p@b']);
+  });
+
+  it('that is nowhere turns its pod away, until it is labelled otherwise or a node comes there', async () => {
+    world.bind('c0', 'pv', { labels: { [zone]: 'north' } });
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('p')).toContain('2 node(s) had no available volume zone');
+    // Kept answers must not outlive what they were made of.
+    world.bind('c0', 'pv', { labels: { [zone]: 'east' } });
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+    await world.advance(60_000);
+    await world.attempt();
+    expect(world.binding).toEqual(['p@a']);
+  });
+});
