@@ -93,7 +93,7 @@ release's name and namespace, such as \`tutti:tutti-system:scheduler\`, so that 
 A ClusterRole for the ServiceAccount of the scheduler:
 
 ${table(of('scheduler'))}
-The rules that name a plugin are there unless every profile disables it by \`multiPoint\`; those for default constraints also not where
+The rules that name plugins are there unless every profile disables all of these by \`multiPoint\`; those for default constraints also not where
 \`pluginConfig\` gives PodTopologySpread \`defaultingType: List\` without constraints. What no enabled plugin reads is not watched.
 
 With extenders that bind (\`config.extenders[].bindVerb\`):
@@ -107,7 +107,7 @@ A Role in the namespace of the Lease, unless \`scheduler.leaderElect\` is false:
 ${table(of('scheduler-lease'))}
 ## Scheduler, under the cluster's own roles
 With \`rbac.stockRoles=true\` the ServiceAccount is bound to \`system:kube-scheduler\` and \`system:volume-scheduler\`, which every cluster has and keeps for its
-own scheduler. They hold more than Tutti calls: deleting pods, and writing to volumes and resource claims. The role of its own is then
+own scheduler. They hold more than Tutti calls: deleting pods, replacing volumes, and writing to resource claims. The role of its own is then
 
 ${table(stock.filter(({ role }) => role === 'scheduler'))}
 and the one for the Lease, as above.

@@ -36,7 +36,8 @@ export class CycleState {
   }
 
   skipFilter(plugin: string): void {
-    this.#skippedFilters = new Set(this.#skippedFilters).add(plugin);
+    // As a rule its kind has been told already.
+    if (!this.#skippedFilters.has(plugin)) this.#skippedFilters = new Set(this.#skippedFilters).add(plugin);
   }
 
   skipScore(plugin: string): void {

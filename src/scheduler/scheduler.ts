@@ -113,7 +113,7 @@ export class Scheduler {
     };
     this.#listed = [...this.#core.profiles.reads].map((kind) => this.#listedReflector(kind));
     const { nodes, pods, podGroups } = this.#reflectors;
-    const listed = this.#listed.map(({ kind, reflector }) => [`${kind.toLowerCase()}s`, reflector] as const);
+    const listed = this.#listed.map(({ kind, reflector }) => [listedPath(kind).split('/').at(-1)!, reflector] as const);
     registerPictureAge(options.registry, { nodes, pods, podgroups: podGroups, ...Object.fromEntries(listed) });
   }
 

@@ -424,7 +424,8 @@ function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: num
 
 /** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
 function oneOfEachKind(members: readonly Pod[]): readonly Pod[] {
-  return [...new Map(members.map((pod) => [pod.template, pod])).values()];
+  // Whoever has volumes may wait for claims of its own.
+  return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
 }
 
 function noDiagnosis(pod: Pod): Diagnosis {

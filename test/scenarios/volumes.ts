@@ -59,19 +59,20 @@ export const volumes = {
     'a gang with unbound volumes and large requests waits without a loop, and binds after its volumes',
     async (stage) => {
       const store = await VolumeStore.open(stage);
-      await stage.addNodes(inZone('a', 'east'), inZone('b', 'west'));
+      // Enough in sum, and for two members.
+      await stage.addNodes(inZone('a', 'east', 5), inZone('b', 'west', 5));
       await stage.startScheduler();
       const made = await store.createClass('made', 'made');
       const { pods, claims } = await createGang(stage, store, 'work', { classes: [made, made, made], cpu: 3 });
       await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says: ['2 of 3 members placed'] });
-      await stage.settle();
+      await expectBound(stage.record, [await stage.createPod('after', { cpu: '100m', priority: 'last' })]);
       // Nothing has been asked for, and nobody has tried again and again.
       const touched = claims.filter((name) => store.claim(name)?.metadata.annotations !== undefined);
       if (touched.length > 0) throw new Error(`${touched.join()} were given to nodes`);
       const told = stage.record.pods.changes.filter(({ object: { metadata } }) => metadata.name === 'work-0').length;
       if (told > 3) throw new Error(`work-0 has changed ${told} times while nothing else did`);
       expectNeverBound(stage.record, pods);
-      await stage.addNodes(inZone('c', 'west'));
+      await stage.addNodes(inZone('c', 'west', 5));
       await expectBound(stage.record, pods);
       await store.untilBound(...claims);
       expectVolumesFirst(stage, store, pods, claims);
@@ -126,7 +127,7 @@ export const volumes = {
       const { pods, claims } = await createGang(stage, store, 'work', { classes: [local, local, local], cpu: 1 });
       const says = ['2 of 3 members placed', "node(s) didn't find available persistent volumes to bind"];
       await expectVerdict(stage.record, pods, { reason: 'Unschedulable', says });
-      await stage.settle();
+      await expectBound(stage.record, [await stage.createPod('after', { cpu: '100m', priority: 'last' })]);
       for (const name of first) {
         if (store.volumes.current.get(name)?.spec.claimRef !== undefined) throw new Error(`${name} was taken`);
       }

@@ -163,6 +163,16 @@ describe('a pod', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
+  it('of a gang waits for a claim of its own, whichever member it is', async () => {
+    world.hosts('a');
+    world.claim('c0');
+    world.claim('c2');
+    world.gang('work', [['c0'], ['c1'], ['c2']]);
+    expect(await world.attempt()).toBe('refused');
+    world.claim('c1');
+    expect(world.states()['gang/default/work']).not.toBe('unschedulable');
+  });
+
   it('with neither volumes nor claims is bound without a pause', async () => {
     world.hosts('a');
     world.pod({ name: 'plain', cpu: '1' });

@@ -59,6 +59,12 @@ const nodeAffinity = fc
   )
   .map((nodeSelectorTerms) => ({ required: { nodeSelectorTerms } }));
 
+const hostAffinity = fc.constantFrom('h0', 'h1', 'h2').map((host) => ({
+  required: {
+    nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] }],
+  },
+}));
+
 /** In-tree sources of volumes, of pods and PersistentVolumes alike. */
 const inTree: fc.Arbitrary<ApiObject> = fc.oneof(
   fc
@@ -147,8 +153,10 @@ export interface ClaimStyle {
 function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
   return fc
     .record({
-      name: fc.constantFrom(...claimNames),
-      namespace: fc.constantFrom('default', 'default', 'default', 'default', 'other'),
+      name: isPlain ? fc.constantFrom('a', 'b', 'c', 'd') : fc.constantFrom(...claimNames),
+      namespace: isPlain
+        ? fc.constant('default')
+        : fc.constantFrom('default', 'default', 'default', 'default', 'other'),
       owner: fc.constantFrom('uid-of-waiting', 'uid-of-waiting', 'uid-of-placed-0', 'another'),
       spec: fields({
         storageClassName: isPlain ? plainClass : maybe(className, 9),
@@ -164,8 +172,8 @@ function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitr
         'volume.kubernetes.io/selected-node': maybe(fc.constantFrom('n0', 'n1', 'unseen'), isPlain ? 0 : 1),
         'volume.beta.kubernetes.io/storage-class': maybe(className, hasOldClasses ? 1 : 0),
       }),
-      isLost: fc.integer({ min: 0, max: 29 }),
-      isDeleted: fc.integer({ min: 0, max: 29 }),
+      isLost: fc.integer({ min: isPlain ? 1 : 0, max: 29 }),
+      isDeleted: fc.integer({ min: isPlain ? 1 : 0, max: 29 }),
     })
     .map(({ name, namespace, owner, spec, annotations, isLost, isDeleted }) => {
       const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: owner, controller: true }];
@@ -198,7 +206,7 @@ function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
       spec: fields({
         storageClassName: isPlain ? plainClass : maybe(className, 9),
         accessModes: isPlain ? fc.constant(['ReadWriteOnce', 'ReadWriteMany']) : accessModes,
-        nodeAffinity: maybe(nodeAffinity, 5),
+        nodeAffinity: maybe(isPlain ? hostAffinity : nodeAffinity, 5),
         claimRef: maybe(
           fields({
             kind: fc.constant('PersistentVolumeClaim'),
@@ -370,7 +378,7 @@ const attachment = fc
 export function storageObjects(style: ClaimStyle): fc.Arbitrary<readonly ApiObject[]> {
   return fc
     .record({
-      claims: fc.array(claim(style), { minLength: 3, maxLength: 10 }),
+      claims: fc.array(claim(style), { minLength: style.isPlain === true ? 9 : 3, maxLength: 10 }),
       volumes: fc.array(volume(style), { maxLength: 12 }),
       csiNodes: fc.array(csiNode, { maxLength: 6 }),
       drivers: csiDrivers,
