@@ -1,5 +1,6 @@
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
+import { simulatedProvisioner } from '../../src/simulated/simulated-volumes.ts';
 import { simulationAnnotations } from '../../src/simulated/simulation-annotations.ts';
 import { code, madeFrom, table } from './markdown.ts';
 import { sourceTexts } from './source-texts.ts';
@@ -20,7 +21,8 @@ const simulationMeanings: Readonly<Record<keyof typeof simulationAnnotations, st
 
 /** Markdown, of every label and annotation that Tutti reads or writes. Throws when the sources name one that is not told here. */
 export async function namesPage(): Promise<string> {
-  const told = [podGroupLabel, ...Object.values(planAnnotations), ...Object.values(simulationAnnotations)];
+  const simulated = [...Object.values(simulationAnnotations), simulatedProvisioner];
+  const told = [podGroupLabel, ...Object.values(planAnnotations), ...simulated];
   const untold = (await keysInSources()).filter((key) => !told.includes(key));
   if (untold.length > 0) throw new Error(`names-page.ts does not tell of ${untold.join(', ')}`);
   return [
@@ -52,6 +54,13 @@ export async function namesPage(): Promise<string> {
     'Annotations that the nodes of `tutti up` obey; on a cluster nobody reads them. A value that cannot be read fails the pod, with the reason `InvalidSimulation`.',
     '',
     table(['name', 'value'], rows(simulationAnnotations, simulationMeanings)),
+    '',
+    '## On StorageClasses, for simulated volumes',
+    '',
+    table(
+      ['name', 'as', 'value'],
+      [[code(simulatedProvisioner), '`provisioner`', 'the plane of `tutti up` makes the volumes of such a class']],
+    ),
     '',
     'Labels of the objects of the chart are in [its README](../../charts/tutti/README.md).',
     '',

@@ -13,6 +13,10 @@ export interface Recorded {
 const folder = new URL('corpus/', import.meta.url);
 /** Of one plugin's file, so that all of them together stay small. */
 const mostBytes = 24_000;
+/** As `mostBytes`, of plugins whose questions hold objects of many kinds. */
+const mostBytesOfMany = 90_000;
+/** So many objects beside nodes and pods are many. */
+const many = 8;
 
 function fileOf(plugin: string): URL {
   return new URL(`${plugin}.jsonl`, folder);
@@ -83,7 +87,8 @@ export async function record(plugin: string, all: readonly Recorded[]): Promise<
     .map((lines) => lines.map(({ line }) => line).sort(shortestFirst))
     .sort(([a], [b]) => shortestFirst(a!, b!));
   const kept: string[] = [];
-  let room = mostBytes;
+  const hasMany = all.some(({ question }) => (question.objects?.length ?? 0) > many);
+  let room = hasMany ? mostBytesOfMany : mostBytes;
   for (let rank = 0; ranked.some((lines) => rank < lines.length); rank++) {
     for (const lines of ranked) {
       const line = lines[rank];
