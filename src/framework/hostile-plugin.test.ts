@@ -238,7 +238,7 @@ describe('a plugin that hangs', () => {
     expect(told?.aborted).toBe(false);
     core.picture.clock.advance(1);
     await core.settle();
-    expect(core.picture.verdicts).toEqual(['pod Hostile failed in PreBind: it has not ended after 10 minutes.']);
+    expect(core.picture.verdicts).toEqual(['pod Hostile failed in PreBind: it has not ended after 10m.']);
     expect(told?.aborted).toBe(true);
     expect(core.picture.cluster.assumedCount).toBe(0);
     expect(asyncPointDeadlineMs).toBe(600_000);
@@ -261,7 +261,7 @@ describe('a plugin that hangs', () => {
     await core.attempt();
     core.picture.clock.advance(asyncPointDeadlineMs);
     await core.settle();
-    expect(core.picture.verdicts).toEqual(['pod Hostile failed in Bind: it has not ended after 10 minutes.']);
+    expect(core.picture.verdicts).toEqual(['pod Hostile failed in Bind: it has not ended after 10m.']);
   });
 
   it('does not keep the scheduler from stopping', async () => {

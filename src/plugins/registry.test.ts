@@ -48,6 +48,7 @@ describe('the default plugins', () => {
       ['TaintToleration', 3],
       ['NodeAffinity', 2],
       ['NodeResourcesFit', 1],
+      ['VolumeBinding', 1],
       ['PodTopologySpread', 2],
       ['InterPodAffinity', 2],
       ['NodeResourcesBalancedAllocation', 1],

@@ -18,6 +18,7 @@ export const csiNodes: ResourceType = builtIn({
   namespaced: false,
   model: 'V1CSINode',
   columns: [nameColumn, { ...textColumn('Drivers', driverCount), type: 'integer' }, ageColumn],
+  behaviour: { returnsDeleted: true },
 });
 
 export const csiDrivers: ResourceType = builtIn({
@@ -37,11 +38,13 @@ export const csiDrivers: ResourceType = builtIn({
     ageColumn,
   ],
   behaviour: {
+    returnsDeleted: true,
     applyDefaults: (driver) => {
       const spec = ensureObject(driver, 'spec');
       spec.attachRequired ??= true;
       spec.fsGroupPolicy ??= 'ReadWriteOnceWithFSType';
       spec.podInfoOnMount ??= false;
+      spec.preventPodSchedulingIfMissing ??= false;
       spec.requiresRepublish ??= false;
       spec.seLinuxMount ??= false;
       spec.storageCapacity ??= false;
@@ -62,6 +65,7 @@ export const csiStorageCapacities: ResourceType = builtIn({
     textColumn('StorageClassName', (each) => textAt(each, 'storageClassName')),
     textColumn('Capacity', (each) => textAt(each, 'capacity')),
   ],
+  behaviour: { returnsDeleted: true },
 });
 
 export const volumeAttachments: ResourceType = builtIn({
@@ -81,6 +85,7 @@ export const volumeAttachments: ResourceType = builtIn({
     ageColumn,
   ],
   behaviour: {
+    returnsDeleted: true,
     applyDefaults: (each) => {
       ensureObject(each, 'status').attached ??= false;
     },

@@ -38,6 +38,7 @@ export const persistentVolumeClaims: ResourceType = builtIn({
     textColumn('VolumeMode', (claim) => textAt(objectAt(claim, 'spec'), 'volumeMode') || '<unset>', 'wide'),
   ],
   behaviour: {
+    returnsDeleted: true,
     applyDefaults: (claim) => {
       const spec = ensureObject(claim, 'spec');
       spec.volumeMode ??= 'Filesystem';

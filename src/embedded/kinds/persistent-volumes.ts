@@ -40,14 +40,17 @@ export const persistentVolumes: ResourceType = builtIn({
     textColumn('VolumeMode', (volume) => textAt(specOf(volume), 'volumeMode') || '<unset>', 'wide'),
   ],
   behaviour: {
+    returnsDeleted: true,
     applyDefaults: (volume) => {
       const spec = ensureObject(volume, 'spec');
       spec.persistentVolumeReclaimPolicy ??= 'Retain';
       spec.volumeMode ??= 'Filesystem';
       canonicalizeQuantities(spec, 'capacity');
+      const path = objectAt(spec, 'hostPath');
+      if (path !== undefined) path.type ??= '';
     },
-    admitCreate: (volume) => {
-      volume.status = { phase: 'Pending' };
+    admitCreate: (volume, context) => {
+      volume.status = { phase: 'Pending', lastPhaseTransitionTime: context.now() };
     },
     validate: validateVolume,
   },

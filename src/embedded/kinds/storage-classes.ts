@@ -30,6 +30,7 @@ export const storageClasses: ResourceType = builtIn({
     ageColumn,
   ],
   behaviour: {
+    returnsDeleted: true,
     applyDefaults: (each) => {
       each.reclaimPolicy ??= 'Delete';
       each.volumeBindingMode ??= 'Immediate';

@@ -7,6 +7,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
+import { noArguments } from '../plugin-arguments.ts';
 import { signVolumes, usesClaim } from '../pod-claims.ts';
 import { addCsiVolumesOf, csiVolumesOf, volumeKey } from './csi-volumes.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
@@ -176,4 +177,9 @@ function afterAttachment(pod: Pod, event: ClusterEvent): boolean {
   });
 }
 
-export const createNodeVolumeLimits: PluginFactory = (_args, { cluster }) => new NodeVolumeLimits(cluster);
+const knownArguments = noArguments(name);
+
+export const createNodeVolumeLimits: PluginFactory = (args, { cluster }) => {
+  knownArguments.read(args);
+  return new NodeVolumeLimits(cluster);
+};

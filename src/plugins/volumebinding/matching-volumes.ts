@@ -35,6 +35,11 @@ export class MatchingVolumes {
     for (const volume of free) this.#file(volume);
   }
 
+  /** There is one that is kept for the claim: where that cannot be reached no other may take its place. */
+  get isKept(): boolean {
+    return this.#kept !== undefined;
+  }
+
   /** The smallest that the node can reach, of those that are not chosen for another claim yet. */
   on(
     node: NodeView,

@@ -119,8 +119,9 @@ export class VolumeChoice {
     const bindings: { claim: PersistentVolumeClaim; volume: PersistentVolume }[] = [];
     for (const [index, claim] of this.#open.entries()) {
       const volume = matching[index]!.on(node, this.#rules.affinity, bindings);
-      if (volume === undefined) toMake.push(claim);
-      else bindings.push({ claim, volume });
+      if (volume !== undefined) bindings.push({ claim, volume });
+      else if (matching[index]!.isKept) return 'unmatched';
+      else toMake.push(claim);
     }
     const provisions: { claim: PersistentVolumeClaim; capacity: CsiStorageCapacity | undefined }[] = [];
     for (const claim of toMake) {

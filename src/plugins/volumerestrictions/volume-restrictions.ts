@@ -7,6 +7,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
+import { noArguments } from '../plugin-arguments.ts';
 import { claimVolumesOf, signSharedClaims, usesClaim } from '../pod-claims.ts';
 import { claimNotFound } from '../storage-reasons.ts';
 import { haveDiskConflict } from './disk-conflict.ts';
@@ -108,4 +109,9 @@ function afterClaim(pod: Pod, event: ClusterEvent): boolean {
   return !('object' in event) || usesClaim(pod, event.object, { ephemeral: false });
 }
 
-export const createVolumeRestrictions: PluginFactory = (_args, { cluster }) => new VolumeRestrictions(cluster);
+const knownArguments = noArguments(name);
+
+export const createVolumeRestrictions: PluginFactory = (args, { cluster }) => {
+  knownArguments.read(args);
+  return new VolumeRestrictions(cluster);
+};

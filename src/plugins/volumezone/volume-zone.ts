@@ -10,6 +10,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
+import { noArguments } from '../plugin-arguments.ts';
 import { claimVolumesOf, signSharedClaims, usesClaim } from '../pod-claims.ts';
 import { claimNotFound, classNotFound, volumeNotFound, withoutBindingMode } from '../storage-reasons.ts';
 
@@ -144,4 +145,9 @@ function afterVolume(_pod: Pod, event: ClusterEvent): boolean {
   return [...topologyLabels.keys()].some((key) => before[key] !== now[key]);
 }
 
-export const createVolumeZone: PluginFactory = (_args, { cluster }) => new VolumeZone(cluster);
+const knownArguments = noArguments(name);
+
+export const createVolumeZone: PluginFactory = (args, { cluster }) => {
+  knownArguments.read(args);
+  return new VolumeZone(cluster);
+};

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { fields, maybe, questionsOf } from '../arbitraries.ts';
-import type { PluginComparison } from '../plugin-comparison.ts';
+import type { DeliberateDifference, PluginComparison } from '../plugin-comparison.ts';
 import type { ApiObject } from '../question.ts';
 import { podWithVolumes, storageNode, storageObjects } from './storage.ts';
 
@@ -16,8 +16,29 @@ const args = maybe(
   4,
 );
 
+/**
+ * Where the volume that is kept for a claim cannot be reached kube-scheduler has another made for it, which nobody binds it to: the claim
+ * gets the one that is kept.
+ */
+const keptVolumes: DeliberateDifference = {
+  name: 'a-kept-volume-is-not-made-again',
+  explains: ({ where, tutti }, { question: { objects = [], pod } }) => {
+    if (!where.startsWith('Filter of ') || !tutti.includes("didn't find available persistent volumes")) return false;
+    const { volumes = [] } = pod.spec as {
+      readonly volumes?: readonly { readonly name: string; readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+    };
+    const { namespace, name } = pod.metadata as { readonly namespace: string; readonly name: string };
+    const claims = volumes.map(({ name: own, persistentVolumeClaim: its }) => its?.claimName ?? `${name}-${own}`);
+    return objects.some(({ kind, spec }) => {
+      const { claimRef } = (spec ?? {}) as { readonly claimRef?: { readonly namespace: string; readonly name: string } };
+      return kind === 'PersistentVolume' && claimRef?.namespace === namespace && claims.includes(claimRef.name);
+    });
+  },
+};
+
 export const volumeBinding: PluginComparison = {
   plugin: 'VolumeBinding',
+  differences: [keptVolumes],
   questions: questionsOf({
     plugin: 'VolumeBinding',
     args,

@@ -80,10 +80,10 @@ export const storage: CaseGroup = {
   },
   'nodes and drivers of CSI': async (api) => {
     const { namespace: name } = api;
-    const driver = { name: 'd.example', nodeID: 'n', topologyKeys: null, allocatable: { count: 3 } };
-    await api.create(csiNodes, { metadata: { name }, spec: { drivers: [driver] } });
-    await api.delete(`${csiNodes}/${name}`, undefined, reasonAlone);
+    const driver = { name: 'd.example', nodeID: 'n', topologyKeys: ['zone'], allocatable: { count: 3 } };
+    await api.create(csiNodes, { metadata: { name }, spec: { drivers: [driver] } }, { view: ({ spec }: any) => spec });
+    await api.delete(`${csiNodes}/${name}`, undefined, { view: ({ kind }: any) => kind });
     await api.create(drivers, { metadata: { name }, spec: {} });
-    await api.delete(`${drivers}/${name}`, undefined, reasonAlone);
+    await api.delete(`${drivers}/${name}`, undefined, { view: ({ kind }: any) => kind });
   },
 };
