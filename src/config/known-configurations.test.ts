@@ -183,7 +183,11 @@ ${more}`;
       ),
     );
     expect(linesOf(text)).toEqual(
-      expect.arrayContaining(['  queueSort: PrioritySort', '  permit: Coscheduling', expect.stringMatching(/^  reserve: .*Coscheduling/)]),
+      expect.arrayContaining([
+        '  queueSort: PrioritySort',
+        '  permit: Coscheduling',
+        expect.stringMatching(/^  reserve: .*Coscheduling/),
+      ]),
     );
   });
 

@@ -35,6 +35,8 @@ export interface SimulatedVolumesOptions {
 /** What a StorageClass names as its provisioner to have its volumes made by simulation. */
 export const simulatedProvisioner = 'tutti.dev/simulated';
 
+/** What its volumes name as their CSI driver. */
+const driver = 'simulated.tutti.dev';
 /** After something went wrong. */
 const againMs = 100;
 
@@ -186,7 +188,7 @@ export class SimulatedVolumes {
         accessModes: claim.accessModes,
         capacity: { storage: String(claim.requested ?? 0) },
         claimRef: referenceTo(claim),
-        csi: { driver: simulatedProvisioner, volumeHandle: name },
+        csi: { driver, volumeHandle: name },
         persistentVolumeReclaimPolicy: 'Delete',
         storageClassName: claim.className,
         volumeMode: claim.volumeMode,

@@ -25,12 +25,17 @@ const keptVolumes: DeliberateDifference = {
   explains: ({ where, tutti }, { question: { objects = [], pod } }) => {
     if (!where.startsWith('Filter of ') || !tutti.includes("didn't find available persistent volumes")) return false;
     const { volumes = [] } = pod.spec as {
-      readonly volumes?: readonly { readonly name: string; readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+      readonly volumes?: readonly {
+        readonly name: string;
+        readonly persistentVolumeClaim?: { readonly claimName: string };
+      }[];
     };
     const { namespace, name } = pod.metadata as { readonly namespace: string; readonly name: string };
     const claims = volumes.map(({ name: own, persistentVolumeClaim: its }) => its?.claimName ?? `${name}-${own}`);
     return objects.some(({ kind, spec }) => {
-      const { claimRef } = (spec ?? {}) as { readonly claimRef?: { readonly namespace: string; readonly name: string } };
+      const { claimRef } = (spec ?? {}) as {
+        readonly claimRef?: { readonly namespace: string; readonly name: string };
+      };
       return kind === 'PersistentVolume' && claimRef?.namespace === namespace && claims.includes(claimRef.name);
     });
   },

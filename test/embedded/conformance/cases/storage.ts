@@ -76,7 +76,7 @@ export const storage: CaseGroup = {
       { metadata: { name: `${name}-x` }, provisioner: 'p', volumeBindingMode: 'Later' },
       reasonAlone,
     );
-    await api.delete(`${classes}/${name}`);
+    await api.delete(`${classes}/${name}`, undefined, { view: ({ kind }: any) => kind });
   },
   'nodes and drivers of CSI': async (api) => {
     const { namespace: name } = api;
