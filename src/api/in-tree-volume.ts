@@ -114,7 +114,8 @@ function awsHandle(volumeID: string): Handle {
 
 /** The zone, or the region of several zones, is part of the handle. */
 function googleHandle(name: string, labels: Labels | undefined): Handle {
-  const text = labels?.[oldZoneLabel] || labels?.[zoneLabel] || '';
+  const named = [labels?.[oldZoneLabel], labels?.[zoneLabel]];
+  const text = named.find((value) => value !== undefined && value !== '') ?? '';
   const zones = text.split(zoneDelimiter);
   if (zones.length === 1) return { handle: `projects/${unspecified}/zones/${text || unspecified}/disks/${name}` };
   const regions = new Set<string>();
