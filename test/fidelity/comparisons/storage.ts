@@ -208,24 +208,24 @@ function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
         accessModes: isPlain ? fc.constant(['ReadWriteOnce', 'ReadWriteMany']) : accessModes,
         nodeAffinity: maybe(isPlain ? hostAffinity : nodeAffinity, 5),
         claimRef: isPlain
-        ? maybe(
-            fields({
-              kind: fc.constant('PersistentVolumeClaim'),
-              namespace: fc.constant('default'),
-              name: fc.constantFrom('a', 'b', 'c', 'd'),
-            }),
-            3,
-          )
-        : maybe(
-            fields({
-              kind: fc.constant('PersistentVolumeClaim'),
-              namespace: fc.constantFrom('default', 'default', 'other'),
-              name: fc.constantFrom(...claimNames),
-              uid: maybe(fc.constantFrom('uid-of-claim-default-a', 'uid-of-claim-default-b', 'another'), 4),
-            }),
-            2,
-          ),
-      volumeMode: maybe(fc.constantFrom('Filesystem', 'Block'), isPlain ? 0 : 2),
+          ? maybe(
+              fields({
+                kind: fc.constant('PersistentVolumeClaim'),
+                namespace: fc.constant('default'),
+                name: fc.constantFrom('a', 'b', 'c', 'd'),
+              }),
+              3,
+            )
+          : maybe(
+              fields({
+                kind: fc.constant('PersistentVolumeClaim'),
+                namespace: fc.constantFrom('default', 'default', 'other'),
+                name: fc.constantFrom(...claimNames),
+                uid: maybe(fc.constantFrom('uid-of-claim-default-a', 'uid-of-claim-default-b', 'another'), 4),
+              }),
+              2,
+            ),
+        volumeMode: maybe(fc.constantFrom('Filesystem', 'Block'), isPlain ? 0 : 2),
         volumeAttributesClassName: maybe(fc.constantFrom('fast', 'slow'), isPlain ? 0 : 1),
       }),
       source: fc.oneof(
