@@ -81,7 +81,6 @@ class Story {
 
   /** As whoever binds volumes would, what was written for one claim. */
   #bind(written: string): void {
-    const { world } = this;
     if (written.includes(' for ')) {
       const [volume, claim] = written.split(' for ') as [string, string];
       const known = this.#volumeOf.get(claim);
