@@ -84,7 +84,7 @@ export function buildPod(options: PodOptions, identity: Identity): PodObject {
           image: 'registry.example/main:1',
           resources: Object.keys(requests).length > 0 ? { requests } : {},
           ...(options.hostPorts !== undefined && { ports: options.hostPorts.map(containerPort) }),
-        } as NonNullable<RawPod['spec']['containers']>[number],
+        },
       ],
       schedulerName: options.schedulerName ?? 'default-scheduler',
       priority: options.priority ?? 0,
