@@ -47,9 +47,9 @@ const migrations: ReadonlyMap<string, Migration> = new Map([
 /** Those for which there is a driver that kube-scheduler does not count for: an in-tree provisioner of that name is left aside. */
 const withoutMigration: ReadonlySet<string> = new Set(['kubernetes.io/azure-file', 'kubernetes.io/vsphere-volume']);
 
-/** The driver in whose place a provisioner of this in-tree name stands; `none`: it stands for one that does not count; undefined: it is no in-tree one. */
-export function driverOfInTree(provisioner: string): string | 'none' | undefined {
-  return migrations.get(provisioner)?.driver ?? (withoutMigration.has(provisioner) ? 'none' : undefined);
+/** The driver in whose place a provisioner of this in-tree name stands; false: for one that does not count; undefined: it is no in-tree one. */
+export function driverOfInTree(provisioner: string): string | false | undefined {
+  return migrations.get(provisioner)?.driver ?? (withoutMigration.has(provisioner) ? false : undefined);
 }
 
 const zoneLabel = 'topology.kubernetes.io/zone';

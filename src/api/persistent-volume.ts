@@ -89,10 +89,5 @@ export function projectPersistentVolume(input: unknown): PersistentVolume {
 
 /** The volume is bound to this claim, or kept for it. */
 export function isVolumeOf({ claim }: PersistentVolume, { namespace, name, uid }: PersistentVolumeClaim): boolean {
-  return (
-    claim !== undefined &&
-    claim.namespace === namespace &&
-    claim.name === name &&
-    (claim.uid === '' || claim.uid === uid)
-  );
+  return claim?.namespace === namespace && claim.name === name && (claim.uid === '' || claim.uid === uid);
 }

@@ -186,7 +186,7 @@ ${more}`;
       expect.arrayContaining([
         '  queueSort: PrioritySort',
         '  permit: Coscheduling',
-        expect.stringMatching(/^  reserve: .*Coscheduling/),
+        expect.stringMatching(/^ {2}reserve: .*Coscheduling/),
       ]),
     );
   });

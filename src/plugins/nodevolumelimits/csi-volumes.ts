@@ -94,5 +94,5 @@ function volumeOfClaim(
   const driver = driverOfInTree(storageClass.provisioner);
   const handle = `${unmade}${namespace}/${name}`;
   if (driver === undefined) return { driver: storageClass.provisioner, handle };
-  return driver === 'none' || !hasDrivers ? undefined : { driver, handle };
+  return driver === false || !hasDrivers ? undefined : { driver, handle };
 }

@@ -400,7 +400,7 @@ export function storageObjects(style: ClaimStyle): fc.Arbitrary<readonly ApiObje
     });
 }
 
-export function objectOf(apiVersion: string, kind: string, name: string, metadata: ApiObject = {}): ApiObject {
+function objectOf(apiVersion: string, kind: string, name: string, metadata: ApiObject = {}): ApiObject {
   return { apiVersion, kind, metadata: { name, resourceVersion: '1', ...metadata } };
 }
 
