@@ -396,8 +396,21 @@ export function storageObjects(style: ClaimStyle): fc.Arbitrary<readonly ApiObje
     })
     .map(({ claims, volumes, csiNodes, drivers: its, capacities: rooms, attachments }) => {
       const all = [...claims, ...volumes, ...classes, ...csiNodes, ...its, ...rooms, ...attachments];
-      return [...new Map(all.map((object) => [keyOf(object), object])).values()];
+      return withOneVolumeEach([...new Map(all.map((object) => [keyOf(object), object])).values()]);
     });
+}
+
+/** Which of several volumes that are kept for a claim it gets is chance: there is one. */
+function withOneVolumeEach(objects: readonly ApiObject[]): readonly ApiObject[] {
+  const kept = new Set<string>();
+  return objects.map((object) => {
+    const { claimRef, ...spec } = (object.spec ?? {}) as { readonly claimRef?: ApiObject };
+    if (claimRef === undefined) return object;
+    const claim = JSON.stringify([claimRef.namespace, claimRef.name]);
+    if (kept.has(claim)) return { ...object, spec };
+    kept.add(claim);
+    return object;
+  });
 }
 
 function objectOf(apiVersion: string, kind: string, name: string, metadata: ApiObject = {}): ApiObject {
