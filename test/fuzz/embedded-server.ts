@@ -17,7 +17,7 @@ export interface ServerMeasures {
 
 const lookMs = 20;
 // Small, so that a short run fills it and what grows beyond shows.
-const historyLimitBytes = 8 * 1024 * 1024;
+const historyLimitBytes = 256 * 1024;
 
 let objects = 0;
 const server = new EmbeddedApiServer({
