@@ -9,15 +9,26 @@ import { listenHttp } from '../../src/embedded/listen-http.ts';
 export interface ServerMeasures {
   /** After a garbage collection. */
   readonly heapBytes: number;
+  /** How many are stored. */
+  readonly objects: number;
   /** The most processor time between two looks at the event loop since the last message. */
   readonly longestTurnMs: number;
 }
 
 const lookMs = 20;
 // Small, so that a short run fills it and what grows beyond shows.
-const historyLimitBytes = 8 * 1024 * 1024;
+const historyLimitBytes = 256 * 1024;
 
-const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1), historyLimitBytes });
+let objects = 0;
+const server = new EmbeddedApiServer({
+  clock: systemClock,
+  random: seededRandom(1),
+  historyLimitBytes,
+  onChange: (_collection, { type }) => {
+    if (type === 'ADDED') objects++;
+    else if (type === 'DELETED') objects--;
+  },
+});
 const listener = await listenHttp(server, 0);
 
 let longestTurnMs = 0;
@@ -31,7 +42,7 @@ setInterval(() => {
 process.on('message', () => {
   const measured = longestTurnMs;
   globalThis.gc?.();
-  const measures: ServerMeasures = { heapBytes: process.memoryUsage().heapUsed, longestTurnMs: measured };
+  const measures: ServerMeasures = { heapBytes: process.memoryUsage().heapUsed, objects, longestTurnMs: measured };
   longestTurnMs = 0;
   last = process.cpuUsage();
   process.send?.(measures);

@@ -73,6 +73,7 @@ class EmbeddedRun {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #watches: IncomingMessage[] = [];
   readonly #heaps: number[] = [];
+  readonly #objects: number[] = [];
   #errors = '';
   #port = 0;
   #longestTurnMs = 0;
@@ -234,8 +235,9 @@ class EmbeddedRun {
         if (outcome !== 200) this.#fail(number, `from then on GET ${path} as ${accept} gives ${outcome}`);
       }
     }
-    const { heapBytes, longestTurnMs } = await this.#measure();
+    const { heapBytes, objects, longestTurnMs } = await this.#measure();
     this.#heaps.push(heapBytes);
+    this.#objects.push(objects);
     if (longestTurnMs > mostTurnMs) {
       this.#fail(number, `or one of those before it kept the event loop for ${Math.round(longestTurnMs)} ms`);
     }
@@ -275,6 +277,7 @@ class EmbeddedRun {
       ...rows,
       `longest turn of the event loop: ${Math.round(this.#longestTurnMs)} ms of processor time`,
       `heap after each tenth: ${this.#heaps.map(megabytes).join(', ')}`,
+      `objects after each tenth: ${this.#objects.join(', ')}`,
       `${this.#failures.length} failures`,
     ];
   }
