@@ -6,10 +6,11 @@
 import process from 'node:process';
 import { Command } from 'commander';
 import { wholeNumber } from '../../src/cli/flag-values.ts';
+import { clientTarget } from './client-target.ts';
 import { embeddedTarget } from './embedded-target.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 
-const targets: readonly FuzzTarget[] = [embeddedTarget];
+const targets: readonly FuzzTarget[] = [embeddedTarget, clientTarget];
 
 interface Flags {
   readonly requests: number;

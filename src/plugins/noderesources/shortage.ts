@@ -30,11 +30,13 @@ export class Shortages {
     return this.#none;
   }
 
-  #made(less: Shortage | undefined, reason: string): Shortage {
+  #made(less: Shortage | undefined, last: string): Shortage {
     this.#count++;
-    const more = (of: Shortage, id: ResourceId): Shortage =>
-      this.#made(of, id === podsId ? 'Too many pods' : `Insufficient ${this.#names.nameOf(id)}`);
-    return new Shortage({ plugin: this.#plugin, less, reason, more });
+    const more = (of: Shortage, id: ResourceId): Shortage => {
+      const reason = id === podsId ? 'Too many pods' : `Insufficient ${this.#names.nameOf(id)}`;
+      return this.#made(of, reason);
+    };
+    return new Shortage({ plugin: this.#plugin, less, reason: last, more });
   }
 }
 

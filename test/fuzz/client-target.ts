@@ -1,0 +1,25 @@
+import { fuzzClient } from './client-fuzz.ts';
+import type { FuzzTarget } from './fuzz-target.ts';
+
+/** The client, against a hostile server. All requests are sent, whichever of them is asked for: what one meets depends on the others. */
+export const clientTarget: FuzzTarget = {
+  name: 'client',
+  async run({ requests, seed, say }) {
+    const { hangs, duplicatedWrites, mixedUp, strange, failed, isGood, ...counts } = await fuzzClient({
+      requests,
+      seed,
+      log: say,
+    });
+    const again = `npm run fuzz -- --target client --requests ${requests} --seed ${seed}`;
+    const wrong = { hangs, 'writes carried out twice': duplicatedWrites, 'answers to another request': mixedUp };
+    const failures = [
+      ...Object.entries(wrong).flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : [])),
+      ...strange.slice(0, 20),
+    ];
+    if (!isGood && failures.length === 0) failures.push('something that must not be');
+    const lines = Object.entries({ ...counts, ...wrong, ...failed }).map(
+      ([what, count]) => `client: ${what}: ${count}`,
+    );
+    return { failures: failures.map((failure) => `client: ${failure}: ${again}`), lines };
+  },
+};
