@@ -137,8 +137,8 @@ class UpSession {
     const size = `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with ${nodeCpu} CPU and ${nodeMemory} each`;
     this.#view.say([
       `control plane at ${url}, ${size}${naive ? ', gang scheduling off (--naive)' : ''}`,
-      'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here',
       `export KUBECONFIG=${kubeconfigPath}`,
+      'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here',
       '',
     ]);
   }

@@ -99,9 +99,10 @@ class VolumeBinding implements Plugin {
     return choice === undefined || choice.isBound ? skip : undefined;
   }
 
+  /** Asked of a pod without volumes as well by a profile without its PreScore. */
   score(state: CycleState, _pod: Pod, node: NodeView): number {
-    const found = state.read<VolumeChoice>(choiceKey)!.on(node);
-    return found instanceof Status ? 0 : volumeScore(found, this.#shape);
+    const found = state.read<VolumeChoice>(choiceKey)?.on(node);
+    return found === undefined || found instanceof Status ? 0 : volumeScore(found, this.#shape);
   }
 
   reserve(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
