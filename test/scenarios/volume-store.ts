@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/base/system-clock.ts';
+import { bindCompletedAnnotation } from '../../src/api/persistent-volume-claim.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
 import { simulatedProvisioner, SimulatedVolumes } from '../../src/simulated/simulated-volumes.ts';
 import { Recording } from '../expect/recording.ts';
@@ -76,6 +77,14 @@ export class VolumeStore {
       volumeBindingMode: 'WaitForFirstConsumer',
     });
     return own;
+  }
+
+  /** The version of the claim in which it first was bound wholly; its status follows. Undefined: it has not been seen so. */
+  boundIn(name: string): string | undefined {
+    const bound = this.claims.changes.find(({ object: { metadata, spec } }) => {
+      return metadata.name === name && spec.volumeName && metadata.annotations?.[bindCompletedAnnotation] !== undefined;
+    });
+    return bound?.object.metadata.resourceVersion;
   }
 
   async createClaim(name: string, storageClassName: string): Promise<void> {

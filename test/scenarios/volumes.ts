@@ -2,6 +2,7 @@ import { isOlderVersion } from '../../src/api/resource-version.ts';
 import type { SimulatedNodeSpec } from '../../src/simulated/node-object.ts';
 import { expectBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
+import { poll } from '../planes/poll.ts';
 import { scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
 import { VolumeStore } from './volume-store.ts';
@@ -32,17 +33,19 @@ async function createGang(
   return { pods, claims };
 }
 
-/** Throws when a pod was bound before a claim was. */
-function expectVolumesFirst(
+/** Rejects when a pod was bound before a claim was. The watch of claims may be behind that of pods. */
+async function expectVolumesFirst(
   stage: Stage,
   store: VolumeStore,
   pods: readonly string[],
   claims: readonly string[],
-): void {
-  const bound = store.claims.changes.filter(({ object }) => object.status?.phase === 'Bound');
-  const lastClaim = claims
-    .map((name) => bound.find(({ object }) => object.metadata.name === name)!.object.metadata.resourceVersion)
-    .reduce((a, b) => (isOlderVersion(a, b) ? b : a));
+): Promise<void> {
+  const versions = (): (string | undefined)[] => claims.map((name) => store.boundIn(name));
+  await poll(
+    () => Promise.resolve(versions().includes(undefined) ? versions().join() : undefined),
+    'all claims are seen to be bound',
+  );
+  const lastClaim = versions().reduce((a, b) => (isOlderVersion(a!, b!) ? b : a))!;
   for (const key of pods) {
     const first = stage.record.pods.changes.find(
       ({ object: { metadata, spec } }) =>
@@ -75,7 +78,7 @@ export const volumes = {
       await stage.addNodes(inZone('c', 'west', 5));
       await expectBound(stage.record, pods);
       await store.untilBound(...claims);
-      expectVolumesFirst(stage, store, pods, claims);
+      await expectVolumesFirst(stage, store, pods, claims);
     },
   ),
 
@@ -105,7 +108,7 @@ export const volumes = {
       const value = zoneOf.get(given ?? '')!;
       await store.createVolume('late', classes[1]!, { label: zone, value, claim: 'work-data-1' });
       await expectBound(stage.record, pods);
-      expectVolumesFirst(stage, store, pods, claims);
+      await expectVolumesFirst(stage, store, pods, claims);
       if (store.claim('work-data-0')!.spec.volumeName !== volume) throw new Error('the claim has another volume');
       const at = zoneOf.get(nodeOf(stage.record, pods[0]!)!);
       if (at !== east) throw new Error(`the volume is in ${east}, the pod in ${at}`);
@@ -133,7 +136,7 @@ export const volumes = {
       }
       const last = await store.createVolume('v2', local, on(1));
       await expectBound(stage.record, pods);
-      expectVolumesFirst(stage, store, pods, claims);
+      await expectVolumesFirst(stage, store, pods, claims);
       const taken = new Set(claims.map((name) => store.claim(name)?.spec.volumeName));
       for (const name of [...first, last]) if (!taken.has(name)) throw new Error(`nobody has ${name}`);
       const onNodes = pods.map((key) => nodeOf(stage.record, key)).sort();
