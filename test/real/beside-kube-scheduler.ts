@@ -26,8 +26,9 @@ export function besideWithRoom(plane: RealPlane): Promise<void> {
 
 /**
  * Both at work with room for two thirds of their pods. Nodes here refuse what does not fit, as kubelets do: two schedulers
- * that do not see each other's choices in time are refused now and then, which nothing in the API prevents. Every group has
- * all members that were not refused on nodes, or none.
+ * that do not see each other's choices in time are refused now and then, which nothing in the API prevents. What the other has taken by the time
+ * that a Binding is sent is not sent any more. So every group has all members that were not refused on nodes, or none, or there is no room for
+ * the others.
  */
 export function besideWithoutRoom(plane: RealPlane): Promise<void> {
   return withBoth(
@@ -42,16 +43,22 @@ export function besideWithoutRoom(plane: RealPlane): Promise<void> {
         const used = [...members, ...others].filter(stays).length;
         return used > 80 - gangSize ? undefined : `${used} of 80 are taken`;
       });
-      await stage.record.until('every group is on nodes but for refused members, or not at all', 10_000, () => {
-        const split = range(10).filter((gang) => {
+      const inPart = (): { readonly gang: number; readonly missing: number }[] =>
+        range(10).flatMap((gang) => {
           const left = members
             .slice(gang * gangSize, (gang + 1) * gangSize)
             .filter((key) => !isFailed(current.get(key)));
-          const bound = left.filter(stays).length;
-          return bound !== 0 && bound !== left.length;
+          const missing = left.filter((key) => !stays(key)).length;
+          return missing === 0 || missing === left.length ? [] : [{ gang, missing }];
         });
-        return split.length === 0 ? undefined : `groups ${split.join(', ')} are on nodes in part`;
+      await stage.record.until('no group is on nodes in part for which there is room', 10_000, () => {
+        const free = 80 - [...members, ...others].filter(stays).length;
+        const split = inPart().filter(({ missing }) => missing <= free);
+        return split.length === 0
+          ? undefined
+          : `${JSON.stringify(split)} are on nodes in part, and ${free} places are free`;
       });
+      report(`${inPart().length} groups lost room to kube-scheduler while they were being bound`);
       const refused = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
       report(`refused by full nodes: ${refused(members)} pods of Tutti's, ${refused(others)} of kube-scheduler's`);
     },
