@@ -56,6 +56,17 @@ export function compileLabelSelector(selector: LabelSelector | null | undefined)
   return allOf(tests);
 }
 
+/** As `compileLabelSelector`, of one that stands at `path` of something greater: the path of a SelectorError begins there. */
+export function compileLabelSelectorAt(selector: LabelSelector | null | undefined, path: string): LabelPredicate {
+  try {
+    return compileLabelSelector(selector);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    // Its message begins with its own path.
+    throw new SelectorError(`${path}.${error.path}`, error.message.slice(error.path.length + 1));
+  }
+}
+
 /**
  * Compiles one term of a node selector: all its expressions over labels and all its fields (metadata.name only) must hold.
  * As in Kubernetes, a term without any matches nothing. Throws SelectorError for a malformed one.

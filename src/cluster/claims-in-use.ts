@@ -1,5 +1,6 @@
 import type { Pod } from '../api/pod.ts';
 import { noVolumes } from '../api/pod-volume.ts';
+import { addCount } from '../base/add-count.ts';
 import type { NodeInfo, PlacementLog } from './node-info.ts';
 
 /** How many pods on nodes use which PersistentVolumeClaims. */
@@ -39,10 +40,7 @@ export class ClaimsInUse implements ClaimsInUseView, PlacementLog {
     if (volumes === noVolumes) return;
     for (const volume of volumes) {
       if (volume.type !== 'claim' || volume.isEphemeral) continue;
-      const key = `${namespace}/${volume.claimName}`;
-      const count = (this.#users!.get(key) ?? 0) + change;
-      if (count === 0) this.#users!.delete(key);
-      else this.#users!.set(key, count);
+      addCount(this.#users!, `${namespace}/${volume.claimName}`, change);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { isBoundForAnother, isTerminal } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceList } from '../api/resource-list.ts';
+import { addCount } from '../base/add-count.ts';
 
 /** What the scheduler reads of a pod group, whichever API it came from. */
 export interface GangSpec {
@@ -220,26 +221,18 @@ export class Gang implements GangView {
     const pending = this.pending.get(uid);
     if (pending === undefined) return;
     this.pending.delete(uid);
-    this.#countScheduler(pending.schedulerName, -1);
+    addCount(this.pendingBySchedulerName, pending.schedulerName, -1);
   }
 
   #count({ plannedQuorum }: Pod, state: MemberState, change: 1 | -1): void {
     this.#counts[state] += change;
     if (plannedQuorum === undefined || !startingStates.has(state)) return;
-    const count = (this.#boundByQuorum.get(plannedQuorum) ?? 0) + change;
-    if (count === 0) this.#boundByQuorum.delete(plannedQuorum);
-    else this.#boundByQuorum.set(plannedQuorum, count);
+    addCount(this.#boundByQuorum, plannedQuorum, change);
   }
 
   #setPending(pod: Pod): void {
     this.pending.set(pod.uid, pod);
-    this.#countScheduler(pod.schedulerName, 1);
-  }
-
-  #countScheduler(name: string, change: 1 | -1): void {
-    const count = (this.pendingBySchedulerName.get(name) ?? 0) + change;
-    if (count === 0) this.pendingBySchedulerName.delete(name);
-    else this.pendingBySchedulerName.set(name, count);
+    addCount(this.pendingBySchedulerName, pod.schedulerName, 1);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Labels } from '../api/label-selector.ts';
 import type { Pod, PodAffinityRules } from '../api/pod.ts';
+import { addCount } from '../base/add-count.ts';
 import type { NodeInfo, NodeView, PlacementLog } from './node-info.ts';
 
 /** Pods on nodes that are the same to every selector, and say the same of others: how many of them are where. */
@@ -199,9 +200,7 @@ class PlacedClass implements PodClass {
       }
       this.#counts = new Map([[this.#only!, this.#onlyCount]]);
     }
-    const count = (this.#counts.get(node) ?? 0) + change;
-    if (count === 0) this.#counts.delete(node);
-    else this.#counts.set(node, count);
+    addCount(this.#counts, node, change);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Labels } from '../../api/label-selector.ts';
 import type { PodAffinityRules } from '../../api/pod.ts';
+import { addCount } from '../../base/add-count.ts';
 import type { Cluster } from '../cluster.ts';
 import type { PodClass } from '../placed-pods.ts';
 
@@ -11,7 +12,7 @@ export function heldBy(cluster: Cluster): Placements {
   const counts = new Map<string, number>();
   for (const node of cluster.nodes) {
     for (const { namespace, labels, deleting, template } of node.pods.values()) {
-      add(counts, keyOf({ namespace, labels, deleting, affinity: template.podAffinity }, node.name), 1);
+      addCount(counts, keyOf({ namespace, labels, deleting, affinity: template.podAffinity }, node.name), 1);
     }
   }
   return Object.fromEntries(counts);
@@ -22,7 +23,7 @@ export function keptBy(cluster: Cluster): Placements {
   const counts = new Map<string, number>();
   for (const kind of cluster.placed.classes()) {
     kind.forEachNode((node, count) => {
-      if (node.index >= 0) add(counts, keyOf(kind, node.name), count);
+      if (node.index >= 0) addCount(counts, keyOf(kind, node.name), count);
     });
   }
   return Object.fromEntries(counts);
@@ -46,7 +47,7 @@ export class Follower {
     const follows =
       isAbout &&
       placed.changesSince(this.#version, (kind, node, change) => {
-        if (node.index >= 0) add(this.#counts, keyOf(kind, node.name), change);
+        if (node.index >= 0) addCount(this.#counts, keyOf(kind, node.name), change);
       });
     if (!follows) this.#counts = new Map(Object.entries(keptBy(this.#cluster)));
     this.#nodesRevision = nodesRevision;
@@ -62,10 +63,4 @@ interface Likeness extends Pick<PodClass, 'namespace' | 'deleting'> {
 
 function keyOf({ namespace, labels, deleting, affinity }: Likeness, node: string): string {
   return `${namespace} ${JSON.stringify([labels, affinity])} ${deleting} @ ${node}`;
-}
-
-function add(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

@@ -1,4 +1,4 @@
-import { compileLabelSelector, SelectorError } from '../../api/label-selector.ts';
+import { compileLabelSelectorAt } from '../../api/label-selector.ts';
 import type { LabelPredicate, Labels, LabelSelector } from '../../api/label-selector.ts';
 import type { PodAffinityRules, PodAffinityTerm, PodAffinityTerms } from '../../api/pod.ts';
 
@@ -89,25 +89,15 @@ function compileTerm(term: PodAffinityTerm, path: string, labelKeys: Set<string>
   const hasSelector = namespaceSelector !== undefined && namespaceSelector !== null;
   return {
     topologyKey,
-    matches: compileAt(labelSelector, `${path}.labelSelector`),
+    matches: compileLabelSelectorAt(labelSelector, `${path}.labelSelector`),
     namespaces: names.length === 0 && !hasSelector ? undefined : new Set(names),
-    namespaceMatches: hasSelector ? compileAt(namespaceSelector, `${path}.namespaceSelector`) : undefined,
+    namespaceMatches: hasSelector ? compileLabelSelectorAt(namespaceSelector, `${path}.namespaceSelector`) : undefined,
     isEverywhere: hasSelector && keysOf(namespaceSelector).length === 0,
   };
 }
 
 function keysOf(selector: LabelSelector | null | undefined): readonly string[] {
   return [...Object.keys(selector?.matchLabels ?? {}), ...(selector?.matchExpressions ?? []).map(({ key }) => key)];
-}
-
-function compileAt(selector: LabelSelector | null | undefined, path: string): LabelPredicate {
-  try {
-    return compileLabelSelector(selector);
-  } catch (error) {
-    if (!(error instanceof SelectorError)) throw error;
-    // Its message begins with its own path, relative to the selector.
-    throw new SelectorError(`${path}.${error.path}`, error.message.slice(error.path.length + 1));
-  }
 }
 
 /** Namespace -> its labels; undefined: there is none of that name, or it is not known. */

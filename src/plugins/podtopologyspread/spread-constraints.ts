@@ -1,4 +1,4 @@
-import { compileLabelSelector, SelectorError } from '../../api/label-selector.ts';
+import { compileLabelSelector, compileLabelSelectorAt, SelectorError } from '../../api/label-selector.ts';
 import type { LabelPredicate, Labels, LabelSelector } from '../../api/label-selector.ts';
 import type { Pod, PodTemplate, TopologySpreadConstraint } from '../../api/pod.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
@@ -99,7 +99,7 @@ function ownSelection(
   const more = Object.fromEntries(
     (matchLabelKeys ?? []).filter((key) => Object.hasOwn(labels, key)).map((key) => [key, labels[key]!]),
   );
-  const selects = compileAt(labelSelector, `topologySpreadConstraints[${position}].labelSelector`);
+  const selects = compileLabelSelectorAt(labelSelector, `topologySpreadConstraints[${position}].labelSelector`);
   // What matches nothing matches no less with more labels.
   if (labelSelector === undefined || labelSelector === null) return { selects, text: '', countsNobody: false };
   const selectsMore = compileLabelSelector({ matchLabels: more });
@@ -159,13 +159,4 @@ function hasAll(labels: Labels, wanted: Labels): boolean {
 
 function isEmpty(selector: LabelSelector | undefined): boolean {
   return Object.keys(selector?.matchLabels ?? {}).length === 0 && (selector?.matchExpressions ?? []).length === 0;
-}
-
-function compileAt(selector: LabelSelector | null | undefined, path: string): LabelPredicate {
-  try {
-    return compileLabelSelector(selector);
-  } catch (error) {
-    if (!(error instanceof SelectorError)) throw error;
-    throw new SelectorError(`${path}.${error.path}`, error.message.slice(error.path.length + 1));
-  }
 }
