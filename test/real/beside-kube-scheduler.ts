@@ -58,11 +58,19 @@ export function besideWithoutRoom(plane: RealPlane): Promise<void> {
           ? undefined
           : `${JSON.stringify(split)} are on nodes in part, and ${free} places are free`;
       });
-      report(`${inPart().length} groups lost room to kube-scheduler while they were being bound`);
+      const split = inPart();
+      report(`${split.length} groups lost room to kube-scheduler while they were being bound`);
+      const waiting = split.flatMap(({ gang }) =>
+        members
+          .slice(gang * gangSize, (gang + 1) * gangSize)
+          .filter((key) => !isFailed(current.get(key)) && !stays(key)),
+      );
+      await expectVerdict(stage.record, waiting, { reason: 'Unschedulable' });
       const refused = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
       report(`refused by full nodes: ${refused(members)} pods of Tutti's, ${refused(others)} of kube-scheduler's`);
     },
-    { tolerates: /over-committed|refused/ },
+    // The groups that `inPart` has found wait for room.
+    { tolerates: /over-committed|refused|ends with \d of 6 members on nodes/ },
   );
 }
 
