@@ -2,18 +2,17 @@ import { Worker } from 'node:worker_threads';
 import type { Mutation } from './mutation.ts';
 import type { Task } from './worker.ts';
 
+/** Tasks that a thread works off before another takes its place: Node keeps signals made of others until they abort, and processes that crash abort none. */
+const tasksOfAThread = 20;
+
 /** Threads that work off tasks, each one at a time. */
 export class WorkerPool {
+  readonly #mutation: Mutation | undefined;
   readonly #workers: Worker[];
 
   constructor(count: number, mutation?: Mutation) {
-    this.#workers = Array.from({ length: count }, () => {
-      return new Worker(new URL('./worker.ts', import.meta.url), {
-        workerData: { ...(mutation !== undefined && { mutation }) },
-        // A thread of a test run must not load what the run loads into its own.
-        execArgv: [],
-      });
-    });
+    this.#mutation = mutation;
+    this.#workers = Array.from({ length: count }, () => this.#start());
   }
 
   /**
@@ -23,19 +22,31 @@ export class WorkerPool {
   async run<Outcome>(tasks: Iterable<Task>, done: (outcome: Outcome, task: Task) => boolean): Promise<void> {
     const queue = tasks[Symbol.iterator]();
     let goesOn = true;
-    const work = async (worker: Worker): Promise<void> => {
-      for (;;) {
+    const work = async (at: number): Promise<void> => {
+      for (let tasks = 1; ; tasks++) {
         const next = goesOn ? queue.next() : { done: true as const, value: undefined };
         if (next.done === true) return;
-        const outcome = await this.#ask<Outcome>(worker, next.value);
+        const outcome = await this.#ask<Outcome>(this.#workers[at]!, next.value);
         goesOn = done(outcome, next.value) && goesOn;
+        if (tasks % tasksOfAThread !== 0) continue;
+        await this.#workers[at]!.terminate();
+        this.#workers[at] = this.#start();
       }
     };
-    await Promise.all(this.#workers.map(work));
+    await Promise.all(this.#workers.map((_, at) => work(at)));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+
+  #start(): Worker {
+    const mutation = this.#mutation;
+    return new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData: { ...(mutation !== undefined && { mutation }) },
+      // A thread of a test run must not load what the run loads into its own.
+      execArgv: [],
+    });
   }
 
   #ask<Outcome>(worker: Worker, task: Task): Promise<Outcome> {

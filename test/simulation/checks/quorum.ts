@@ -54,9 +54,11 @@ export class QuorumChecker implements Checker {
     this.#sent.set(process.name, ofProcess.add(uid));
     const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, told);
     const planId: string | undefined = metadata.annotations?.['tutti.dev/plan'];
-    if (group === undefined || planId === undefined || this.#evidence.started.has(group.uid)) return;
-    const quorum = Number(metadata.annotations['tutti.dev/quorum']);
-    const plan = this.#plans.get(planId) ?? this.#begin(planId, call, group.name, quorum);
+    if (group === undefined || planId === undefined) return;
+    const begun = this.#plans.get(planId);
+    // What a plan sends after the group has started by it, its minMember lowered say, is of the plan all the same.
+    if (begun === undefined && this.#evidence.started.has(group.uid)) return;
+    const plan = begun ?? this.#begin(planId, call, group.name, Number(metadata.annotations['tutti.dev/quorum']));
     plan.members.add(uid);
     plan.calls.push(call);
   }
