@@ -146,6 +146,8 @@ describe('a binding cycle', () => {
     expect(bound).toEqual([]);
     const reason = 'Volumes failed in PreBind: no volume';
     expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason })));
+    const ownFailures = results.flatMap((result) => (result.kind === 'finished' ? result.failures : []));
+    expect(ownFailures.map(({ isBySibling = false }) => isBySibling)).toEqual([true, false, true]);
   });
 
   it('binds nobody when a member does not fit any more after something was waited for', async () => {

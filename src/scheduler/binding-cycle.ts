@@ -32,6 +32,13 @@ export interface BindingCycleOptions {
   readonly cut: AbortSignal;
 }
 
+/** Why a plan is given up before anything of it is sent. */
+interface Refusal {
+  readonly status: Status;
+  /** The member that it is about; undefined: all of them. */
+  readonly uid?: string;
+}
+
 /** What is known of a plan whose Bindings are under way, or wait for their turn. */
 interface Sending {
   /** One of them has been sent. */
@@ -113,13 +120,13 @@ export class BindingCycle {
   }
 
   /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */
-  async #passPermit(plan: BindingPlan): Promise<Status | undefined> {
+  async #passPermit(plan: BindingPlan): Promise<Refusal | undefined> {
     const { waiting } = plan;
     if (waiting.length === 0) return undefined;
     const { clock, permitWaited } = this.#options;
     const begun = clock.monotonic();
     this.#onPermit.add(plan);
-    let refused: Status | undefined;
+    let refused: Refusal | undefined;
     const rejectAll = (plugin: string, reason: string): void => {
       for (const pod of waiting) pod.reject(plugin, reason);
     };
@@ -132,7 +139,7 @@ export class BindingCycle {
         const status = await outcome;
         permitWaited(status, clock.monotonic() - begun);
         if (status === undefined || refused !== undefined) return;
-        refused = status;
+        refused = { status, uid: pod.uid };
         rejectAll(status.plugin, `member ${pod.name} was rejected: ${status.message}`);
       }),
     );
@@ -142,16 +149,16 @@ export class BindingCycle {
   }
 
   /** `early`: those for which something has to be done. The first that fails ends the waiting of the others. */
-  async #preBind({ profile }: BindingPlan, early: readonly Placement[]): Promise<Status | undefined> {
+  async #preBind({ profile }: BindingPlan, early: readonly Placement[]): Promise<Refusal | undefined> {
     if (early.length === 0) return undefined;
     const failing = new AbortController();
     const signal = AbortSignal.any([this.#options.signal, failing.signal]);
-    let refused: Status | undefined;
+    let refused: Refusal | undefined;
     await Promise.all(
       early.map(async ({ state, pod, nodeName }) => {
         const status = await profile.preBind(state, pod, nodeName, signal);
         if (status === undefined || refused !== undefined) return;
-        refused = status;
+        refused = { status, uid: pod.uid };
         failing.abort(new Error(`${pod.name} failed: ${status.message}`));
       }),
     );
@@ -159,21 +166,24 @@ export class BindingCycle {
   }
 
   /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */
-  #stands(plan: BindingPlan, refused: Status | undefined): boolean {
-    const status = refused ?? this.#stopped();
+  #stands(plan: BindingPlan, refused: Refusal | undefined): boolean {
+    const { status, uid } = refused ?? { status: this.#stopped(), uid: undefined };
     if (status === undefined) return true;
-    const failures = plan.placements.map((placement) => ({ placement, status }));
+    const failures = plan.placements.map((placement): BindingFailure => {
+      const isBySibling = uid !== undefined && placement.pod.uid !== uid;
+      return isBySibling ? { placement, status, isBySibling } : { placement, status };
+    });
     this.#options.report({ kind: 'failed', plan, failures });
     this.#options.report({ kind: 'finished', plan, failures });
     return false;
   }
 
   /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
-  #lookAgain(plan: BindingPlan, hasWaited: boolean): Status | undefined {
+  #lookAgain(plan: BindingPlan, hasWaited: boolean): Refusal | undefined {
     const { stillHolds, stillFits } = this.#options;
     for (const placement of plan.placements) {
       const status = stillHolds(plan, placement) ?? (hasWaited ? stillFits(plan, placement) : undefined);
-      if (status !== undefined) return status;
+      if (status !== undefined) return { status, uid: placement.pod.uid };
     }
     return undefined;
   }

@@ -132,6 +132,18 @@ describe('a member that cannot be bound', () => {
     expect(core.states()).toEqual({ 'gang/default/red': 'backoff', 'pod/waiting': 'backoff' });
   });
 
+  it('has no room kept for it once nobody of its group is on a node after all', async () => {
+    const core = coreWith();
+    await core.attempt();
+    await core.refuse('red-0', 'no');
+    expect([...core.picture.cluster.claims()].map(({ claimant }) => claimant.name)).toEqual(['red-0']);
+    for (const name of ['red-1', 'red-2']) await core.refuse(name, 'no');
+    expect([...core.picture.cluster.claims()]).toEqual([]);
+    // Nothing is held against it while the group backs off.
+    core.pod({ name: 'other', cpu: 3 });
+    expect(await core.attempt()).toBe('planned');
+  });
+
   it('as a lone pod comes back after the error back-off, with its history', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });

@@ -94,6 +94,10 @@ export class BindingOutcomes {
       return;
     }
     if (this.#options.signal.aborted) return;
+    // Nobody of the group is on a node after all, so there is nothing that the room would complete.
+    if (plan.gang?.started === false && !plan.gang.incomplete) {
+      for (const { placement } of failures) this.#options.claims.drop(placement.pod.uid, 'repair');
+    }
     const { status } = failures[0]!;
     logger.warn('could not bind', {
       entity: plan.entity.key,
@@ -118,8 +122,10 @@ export class BindingOutcomes {
       cluster.forget(placement.pod);
     }
     if (this.#options.signal.aborted) return;
-    for (const { placement, status: refused } of failures) {
-      if (refused.code === 'Error') refusals.failed(placement.pod.uid, placement.nodeName, plan.gang?.pending.keys());
+    // Those of the plan that are still under way as well: they are planned with it again.
+    const siblings = [...plan.placements.map(({ pod }) => pod.uid), ...(plan.gang?.pending.keys() ?? [])];
+    for (const { placement, status: refused, isBySibling = false } of failures) {
+      if (refused.code === 'Error' && !isBySibling) refusals.failed(placement.pod.uid, placement.nodeName, siblings);
     }
     if (plan.gang?.incomplete === true) {
       this.#keepRoom(plan.gang, failures);

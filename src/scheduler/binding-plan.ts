@@ -32,4 +32,6 @@ export type BindingResult =
 export interface BindingFailure {
   readonly placement: Placement;
   readonly status: Status;
+  /** It is a sibling that failed, nothing of its own: its node has not refused it. */
+  readonly isBySibling?: true;
 }

@@ -71,9 +71,19 @@ export class KeptClaims {
     if (this.#cluster.claimOf(claim.claimant.uid) === claim) this.#end(claim);
   }
 
-  #end(claim: Claim): void {
+  /** Ends the claim that the pod has, if any, where that kind of claim has lost its reason. The pod goes on waiting for what it waits for. */
+  drop(uid: string, kind: Claim['kind']): void {
+    const claim = this.#cluster.claimOf(uid);
+    if (claim?.kind === kind) this.#release(claim);
+  }
+
+  #release(claim: Claim): void {
     this.#cluster.releaseClaim(claim.claimant.uid);
     this.#tell(claim);
+  }
+
+  #end(claim: Claim): void {
+    this.#release(claim);
     // It need not wait for that room any more: there may be other room for it.
     this.#queue.activate(claim.claimant, 'ClaimEnded');
   }

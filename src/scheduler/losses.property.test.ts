@@ -411,7 +411,9 @@ class World {
     }
     if (!pod.isControlled) this.problems.push(`${name} has no controller and was released`);
     if (this.started.has(group)) this.problems.push(`${group} has started and was released`);
-    const isGoing = ({ isReleased, nodeName }: Stored): boolean => isReleased && this.nodes.get(nodeName) === 'ready';
+    // One that has ended meanwhile holds no room.
+    const isGoing = ({ isReleased, nodeName, phase }: Stored): boolean =>
+      isReleased && phase === 'Pending' && this.nodes.get(nodeName) === 'ready';
     const others = [...this.pods.values()].filter((other) => other.group !== group && isGoing(other));
     if (others.length > 0) this.problems.push(`${group} is released while ${others[0]!.group} is`);
     // What is on its way to the scheduler it cannot know.

@@ -210,8 +210,8 @@ export const mutations: readonly Mutation[] = [
     name: 'claim-dropped-silently',
     why: 'When room is no longer kept for a member nobody who waits for it hears of that.',
     file: 'scheduler/kept-claims.ts',
-    find: '    this.#tell(claim);\n    // It need not wait',
-    replace: '    // It need not wait',
+    find: '    this.#release(claim);\n    // It need not wait',
+    replace: '    this.#cluster.releaseClaim(claim.claimant.uid);\n    // It need not wait',
     within: 8_000,
   },
   {
