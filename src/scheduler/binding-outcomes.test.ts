@@ -144,6 +144,18 @@ describe('a member that cannot be bound', () => {
     expect(await core.attempt()).toBe('planned');
   });
 
+  it('is one more for the group whose label it has got meanwhile', async () => {
+    const core = coreWith();
+    core.group({ name: 'blue', minMember: 1 });
+    core.pod({ name: 'blue-0', group: 'blue', cpu: 4 });
+    await core.attempt();
+    core.change('red-1', { podGroupKey: 'default/blue' });
+    expect(await core.attempt()).toBe('refused');
+    expect(core.states()).toMatchObject({ 'gang/default/blue': 'unschedulable' });
+    await core.refuse('red-1', 'no');
+    expect(core.states()).toMatchObject({ 'gang/default/blue': 'backoff' });
+  });
+
   it('as a lone pod comes back after the error back-off, with its history', async () => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 3 });

@@ -133,9 +133,10 @@ export class BindingOutcomes {
     }
     this.#comeBack(plan, status);
     for (const { placement } of failures) {
-      // As it is now: its label may name another group than when it was planned.
-      router.podChanged(cluster.pod(placement.pod.uid) ?? placement.pod, 'BindingFailed', clock.now());
       const { pod, nodeName } = placement;
+      // As it is now: its label may name another group than when it was planned, which has one member more to place.
+      const current = cluster.pod(pod.uid) ?? pod;
+      router.podChanged(current, 'BindingFailed', clock.now(), current.podGroupKey !== pod.podGroupKey);
       // Room that is kept for it is free when it is no longer kept.
       if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));
     }

@@ -59,8 +59,11 @@ export class QuorumChecker implements Checker {
     // What a plan sends after the group has started by it, its minMember lowered say, is of the plan all the same.
     if (begun === undefined && this.#evidence.started.has(group.uid)) return;
     const plan = begun ?? this.#begin(planId, call, group.name, Number(metadata.annotations['tutti.dev/quorum']));
-    plan.members.add(uid);
     plan.calls.push(call);
+    // A member that was repaired on the way is of another plan by then.
+    for (const { group: of, process: by, members } of this.#plans.values()) {
+      if (of === group.name && by === process) members.add(uid);
+    }
   }
 
   /** What is wrong with a Binding by one view of the store; undefined: nothing. */

@@ -46,7 +46,13 @@ export class ReleaseChecker implements Checker {
     if (!pod.isControlled) return say('which nobody makes again');
     if (isRecent) return;
     if (!group.releases) return say('whose policy is to keep trying');
-    if (started.has(group.uid)) return say('which has started');
+    if (started.has(group.uid)) {
+      if (!this.#isRelabelledUnnoted(group)) return say('which has started');
+      this.#evidence.excused(
+        'a group is released: a member lost its label before anybody had noted that the group started',
+      );
+      return;
+    }
     const since = this.#onNodesSince.get(group.uid) ?? now();
     // Times of conditions are whole seconds.
     if (now() - since < group.graceMs - 1_000 && !this.#wasReleasedLately(group.name)) say('before its grace was over');
@@ -56,6 +62,14 @@ export class ReleaseChecker implements Checker {
     });
     if (others.length > 0) say(`while group ${others[0]!.group} is being released`);
     this.#releasedAt.set(group.name, now());
+  }
+
+  /** That it has started shows in no member of it and not in its status: one that was bound with the others names another group, or none. */
+  #isRelabelledUnnoted({ uid, name, status }: PlainGroup): boolean {
+    const conditions: any[] = (status as any)?.conditions ?? [];
+    if (conditions.some(({ type, status: is }) => type === 'Started' && is === 'True')) return false;
+    const pods = podsIn(this.#evidence.record);
+    return pods.some((pod) => pod.boundFor === uid && pod.group !== name);
   }
 
   #wasReleasedLately(name: string): boolean {
