@@ -97,6 +97,8 @@ class World {
   /** What the watch has not shown yet. */
   readonly unseen: (() => void)[] = [];
   releases = 0;
+  /** Of which so many members had been on nodes, one after the other maybe, when a process began: it cannot tell whether they have started. */
+  readonly doubtful = new Set<GroupName>();
   protects = false;
   readonly problems: string[] = [];
   #serial = 0;
@@ -254,6 +256,10 @@ class World {
     this.unseen.length = 0;
     this.core = this.#open();
     this.#list();
+    for (const name of groupNames) {
+      const onceOnNodes = this.#members(name).filter(({ nodeName }) => nodeName !== '');
+      if (onceOnNodes.length >= groups[name].minMember) this.doubtful.add(name);
+    }
   }
 
   #asOptions(pod: Stored): PodOptions {
@@ -465,7 +471,7 @@ class World {
     const gang = this.core.picture.cluster.gang(`default/${name}`)!;
     const members = this.#members(name).filter(({ phase, nodeName }) => phase === 'Pending' && nodeName !== '');
     if (gang.started || members.length === 0 || members.length >= groups[name].minMember) return;
-    const isStuck = members.some(({ isControlled }) => !isControlled) || !this.hasController;
+    const isStuck = members.some(({ isControlled }) => !isControlled) || !this.hasController || this.doubtful.has(name);
     expect(isStuck, `${name} is on nodes with ${members.length} members`).toBe(true);
   }
 }

@@ -245,11 +245,15 @@ export class Releases {
     if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
     if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
     const found = this.#found.get(gang.key);
-    if (found !== undefined && (!spec!.tellsOfStart || found >= spec!.minMember)) {
+    if (found !== undefined && !spec!.tellsOfStart) {
       return {
         kind: 'stay',
         why: 'it may have started before this scheduler did, and nobody keeps its condition Started',
       };
+    }
+    if (found !== undefined && found >= spec!.minMember) {
+      const why = 'as many members as it needs had been on nodes before this scheduler began, so it may have started';
+      return { kind: 'stay', why };
     }
     const other = this.#underWay();
     if (other !== undefined && other !== gang) return { kind: 'open' };
