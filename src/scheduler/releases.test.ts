@@ -200,6 +200,7 @@ describe('a group on nodes in part that cannot be completed', () => {
     torn({ core });
     await pass(core, 300 * second);
     expect(core.picture.released).toEqual([]);
+    expect(core.picture.written.at(-1)!.verdict.message).toContain('so it may have started');
   });
 
   it('needs nobody to say so when this process has seen it from the beginning', async () => {
