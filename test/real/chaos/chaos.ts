@@ -164,9 +164,11 @@ class Chaos {
   }
 
   async changeLeader(change: number): Promise<void> {
-    const leader = await this.#whoeverLeads();
+    await this.#whoeverLeads();
     await this.#replicas.settled();
     await this.#randomMoment();
+    // On a busy machine it may have lost the Lease by itself meanwhile.
+    const leader = await this.#whoeverLeads();
     const way = (['kill', 'terminate', 'freeze'] as const)[Math.floor(this.#random() * 3)]!;
     const next = this.#replicas.nextLeader();
     this.#counted.pause();
