@@ -159,6 +159,9 @@ describe('a group on nodes in part that cannot be completed', () => {
     torn({ core });
     await pass(core, 300 * second);
     expect(core.picture.released).toEqual([]);
+    expect(core.picture.written.at(-1)!.verdict.message).toContain(
+      'a plugin failed when it was asked where the others fit',
+    );
   });
 
   it('is not released when it has started', async () => {

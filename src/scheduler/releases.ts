@@ -258,6 +258,7 @@ export class Releases {
     const other = this.#underWay();
     if (other !== undefined && other !== gang) return { kind: 'open' };
     const prospect = this.#prospect(gang, since);
+    if (prospect === 'unknown') return { kind: 'stay', why: 'a plugin failed when it was asked where the others fit' };
     if (prospect !== 'none') return { kind: 'wait' };
     const bound = [...gang.members.values()].filter(({ uid }) => isOnNode(gang.stateOf(uid)));
     const ours = bound.filter(({ schedulerName }) => profiles.isOurs(schedulerName));
@@ -286,8 +287,8 @@ export class Releases {
     return pod.deleting && node !== undefined && !node.isLost;
   }
 
-  /** Could it be completed `now`, or `soon`, when those are gone that are on their way out? */
-  #prospect(gang: Gang, since: number): 'now' | 'soon' | 'none' {
+  /** Could it be completed `now`, or `soon`, when those are gone that are on their way out? A plugin that fails says nothing of the group. */
+  #prospect(gang: Gang, since: number): 'now' | 'soon' | 'none' | 'unknown' {
     const { cluster, trials, profiles, refusals, clock, logger } = this.#options;
     for (const uid of gang.pending.keys()) if (cluster.claimOf(uid)?.kind === 'nomination') return 'soon';
     const candidate = { kind: 'gang', gang } as const;
@@ -301,14 +302,13 @@ export class Releases {
     try {
       const trial = trials.run(profile, candidate, options);
       if (trial.fits) return 'now';
-      // A plugin that fails says nothing of the group.
-      if (trial.blocked !== undefined && failureIn(trial.blocked) !== undefined) return 'soon';
+      if (trial.blocked !== undefined && failureIn(trial.blocked) !== undefined) return 'unknown';
       if (clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs)) return 'none';
       const going = [...cluster.pods()].filter((pod) => this.#isGoing(pod));
       return going.length > 0 && trials.run(profile, candidate, { ...options, without: going }).fits ? 'soon' : 'none';
     } catch (error) {
       logger.warn('could not find out whether a group can be completed', { podGroup: gang.key, error });
-      return 'soon';
+      return 'unknown';
     }
   }
 
