@@ -1,3 +1,4 @@
+import { noFeatures } from '../api/node-features.ts';
 import { noImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
@@ -38,6 +39,7 @@ const unknownNode: Node = {
   taints: [],
   unschedulable: true,
   allocatable: { ids: [], amounts: [] },
+  declaredFeatures: noFeatures,
   images: noImages,
 };
 
