@@ -78,7 +78,10 @@ export interface Plugin {
    */
   signPicture?(pod: Pod): string;
 
-  /** May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes. Must be cheap. */
+  /**
+   * May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes, and, but for the plugin
+   * that decides what a gang is, after each event that the plugin registered and whose hint agrees. Must be cheap.
+   */
   preEnqueue?(candidate: Candidate): Status | undefined;
 
   /** QueueSort: negative when `a` goes first. Exactly one enabled plugin has it. Must be a total order. */

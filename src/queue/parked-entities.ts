@@ -94,6 +94,8 @@ export class ParkedEntities {
     this.#unfile(line);
     if (!isOutdated) line.since = state.since;
     line.refusedBy = entity.refusedBy;
+    line.pending = entity.pending;
+    line.isUrgent = false;
     line.refusedPods = entity.refusedPods;
     line.wish = entity.wish;
     line.isOutdated = isOutdated;
@@ -141,6 +143,7 @@ export class ParkedEntities {
     for (const line of helped) {
       if (!line.hints.rulesOut(line)) continue;
       helped.delete(line);
+      line.isUrgent = false;
       line.isOutdated = true;
     }
     return helped;
@@ -153,7 +156,11 @@ export class ParkedEntities {
       for (const registered of hints.registered(event)) {
         for (const kinds of byPlugin.get(registered.plugin)?.values() ?? []) {
           for (const { pod, lines } of kinds) {
-            if (hints.helps(registered, pod, event)) for (const line of lines) helped.add(line);
+            if (!hints.helps(registered, pod, event)) continue;
+            for (const line of lines) {
+              helped.add(line);
+              line.isUrgent ||= line.pending.has(registered.plugin);
+            }
           }
         }
         if (!registered.concernsGangs) continue;
