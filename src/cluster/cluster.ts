@@ -58,7 +58,10 @@ export class Cluster {
   /** What pods say of other pods. */
   readonly knownTerms = new KnownTerms();
   readonly #placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
-  readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(() => this.#nodesByName.values());
+  readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(
+    () => this.#nodesByName.values(),
+    () => this.#pods.values(),
+  );
   readonly #log: PlacementLog = {
     came: (node, pods) => {
       this.#placed.came(node, pods);
@@ -274,6 +277,7 @@ export class Cluster {
     const wasThere = known !== undefined && !isTerminal(known);
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
     this.knownTerms.changed(known, pod);
+    this.#claimsInUse.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
@@ -292,6 +296,7 @@ export class Cluster {
     if (known === undefined) return 'none';
     const assumedOn = this.#assumed.get(uid)?.node;
     this.knownTerms.changed(known, undefined);
+    this.#claimsInUse.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);

@@ -1,3 +1,4 @@
+import { noVolumes } from '../api/pod-volume.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ClusterEvent, EventRegistration, QueueingHint } from './cluster-event.ts';
@@ -83,11 +84,10 @@ export class EventHints {
       }
     }
     const registrants = new Set([...this.#registered.values()].flat().map(({ plugin }) => plugin));
-    this.#gatekeepers = new Set(
-      profile.plugins
-        .filter(({ name, preEnqueue, decidesGangs }) => preEnqueue && decidesGangs !== true && registrants.has(name))
-        .map(({ name }) => name),
+    const gatekeepers = profile.plugins.filter(
+      (plugin) => plugin.preEnqueue !== undefined && plugin.decidesGangs !== true && registrants.has(plugin.name),
     );
+    this.#gatekeepers = new Set(gatekeepers.map(({ name }) => name));
     this.concernsGangs = [...this.#registered.values()].flat().some((registered) => registered.concernsGangs);
   }
 
@@ -139,8 +139,12 @@ export class EventHints {
     return wish !== undefined && this.#judges.some((plugin) => refusedBy.has(plugin.name) && isRuledOut(plugin, wish));
   }
 
-  /** What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. */
+  /**
+   * What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. Pods may be
+   * alike although their claims are their own; what happens to a claim is about one of them.
+   */
   kindOf(plugin: string, pod: Pod): string | undefined {
+    if (pod.volumes !== noVolumes) return undefined;
     try {
       const text: unknown = this.#plugins.get(plugin)?.sign?.(pod);
       return typeof text === 'string' ? text : undefined;

@@ -55,6 +55,12 @@ export interface Plugin {
    */
   readonly readsOtherNodes?: boolean;
 
+  /**
+   * Of a plugin that reads other nodes, once PreFilter and PreScore have run: whether what its Filter and Score say of this pod, and of
+   * those that it signs alike, may change when one of them is placed. False: they are asked as others are. Must be cheap. Absent: it may.
+   */
+  dependsOnPlacements?(state: CycleState, pod: Pod): boolean;
+
   /** Kinds that it reads by `handle.cluster.listed`. They are watched only where an enabled plugin reads them. Default: none. */
   readonly reads?: readonly ListedKind[];
 
