@@ -10,10 +10,12 @@ import { ParkedEntities } from './parked-entities.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 const actions = ['Add', 'Update'] as const;
+/** What makes pods alike may change with the picture while they wait. */
+let epoch = 0;
 const extra: readonly Plugin[] = [
   {
     name: 'Signs',
-    sign: ({ labels }) => labels.colour ?? '',
+    sign: ({ labels }) => `${epoch} ${labels.colour}`,
     filter: () => undefined,
     eventsToRegister: () => [
       { resource: 'Node', actions, hint: ({ labels }, event) => isOfColour(event, labels.colour) },
@@ -107,6 +109,7 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       waiting.add(entity);
     };
     for (let step = 0; step < 200; step++) {
+      if (random() < 0.1) epoch++;
       const someone = waiting.size === 0 ? undefined : pick([...waiting]);
       switch (Math.floor(random() * 5)) {
         case 0:
