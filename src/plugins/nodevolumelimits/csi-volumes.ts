@@ -23,10 +23,7 @@ export interface CsiVolumesOptions {
 }
 
 /** The volumes of a pod that a CSI driver attaches to its node. A Status where it cannot be said. */
-export function csiVolumesOf(
-  pod: Pod,
-  { listed, hasDrivers, plugin, isOwn }: CsiVolumesOptions,
-): CsiVolumes | Status {
+export function csiVolumesOf(pod: Pod, { listed, hasDrivers, plugin, isOwn }: CsiVolumesOptions): CsiVolumes | Status {
   const found: CsiVolumes = new Map();
   for (const volume of pod.volumes) {
     if (volume.type === 'inline') {

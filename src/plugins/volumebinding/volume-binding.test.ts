@@ -177,10 +177,7 @@ describe('a pod', () => {
     world.bind('data-of-y', 'pv-y', { storageClass: 'other' });
     expect(await world.attempt()).toBe('planned');
     await world.settle();
-    expect([world.binding, world.states()]).toEqual([
-      ['y@a'],
-      { 'pod/x': 'unschedulable', 'pod/z': 'unschedulable' },
-    ]);
+    expect([world.binding, world.states()]).toEqual([['y@a'], { 'pod/x': 'unschedulable', 'pod/z': 'unschedulable' }]);
   });
 
   it('of a gang waits for a claim of its own, whichever member it is', async () => {

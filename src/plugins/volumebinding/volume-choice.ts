@@ -69,7 +69,12 @@ export class VolumeChoice {
   readonly #refusals: Map<string, Status>;
 
   /** `isShared`: for whoever is alike to the pod; what is found names no claim of its own. */
-  constructor(rules: VolumeRules, pod: Pod, refusals: Map<string, Status>, { isShared }: { readonly isShared: boolean }) {
+  constructor(
+    rules: VolumeRules,
+    pod: Pod,
+    refusals: Map<string, Status>,
+    { isShared }: { readonly isShared: boolean },
+  ) {
     this.#rules = rules;
     this.#pod = pod;
     this.#own = isShared ? ownOf(pod, rules.interchangeable) : new Map();
