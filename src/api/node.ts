@@ -1,3 +1,5 @@
+import { knownFeatures } from './node-features.ts';
+import type { NodeFeature } from './node-features.ts';
 import { noImages } from './node-images.ts';
 import type { NodeImage, NodeImages, RawNodeImages } from './node-images.ts';
 import { sameLabels } from './same-labels.ts';
@@ -20,6 +22,8 @@ export interface Node {
   readonly taints: readonly Taint[];
   readonly unschedulable: boolean;
   readonly allocatable: ResourceList;
+  /** Of those that some pod may need, in order. */
+  readonly declaredFeatures: readonly NodeFeature[];
   /** Empty unless somebody reads them. */
   readonly images: readonly NodeImage[];
 }
@@ -39,6 +43,7 @@ interface RawNode {
     readonly allocatable?: RawResources;
     readonly capacity?: RawResources;
     readonly images?: RawNodeImages | null;
+    readonly declaredFeatures?: readonly string[] | null;
   };
 }
 
@@ -52,7 +57,9 @@ export function nodesScheduleAlike(a: Node, b: Node): boolean {
     sameResources(a.allocatable, b.allocatable) &&
     sameLabels(a.labels, b.labels) &&
     a.taints.length === b.taints.length &&
-    a.taints.every((taint, i) => sameTaint(taint, b.taints[i]!))
+    a.taints.every((taint, i) => sameTaint(taint, b.taints[i]!)) &&
+    a.declaredFeatures.length === b.declaredFeatures.length &&
+    a.declaredFeatures.every((feature, i) => feature === b.declaredFeatures[i])
   );
 }
 
@@ -74,6 +81,7 @@ export function projectNode(input: unknown, names: ResourceNames, images?: NodeI
     taints: (spec?.taints ?? []).map(({ key, value, effect }) => ({ key, value: value ?? '', effect })),
     unschedulable: spec?.unschedulable ?? false,
     allocatable: toResourceList(readResources(status?.allocatable ?? status?.capacity), names),
+    declaredFeatures: knownFeatures(status?.declaredFeatures),
     images: images === undefined ? noImages : images.read(status?.images),
   };
 }

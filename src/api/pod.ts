@@ -1,3 +1,5 @@
+import { neededFeatures } from './node-features.ts';
+import type { NodeFeature, RawFeatureSpec } from './node-features.ts';
 import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
@@ -99,6 +101,8 @@ export interface PodTemplate {
   readonly images: readonly string[];
   /** Names of the resource claims that it has to be given. */
   readonly resourceClaims: readonly string[];
+  /** What not every node's kubelet can do; in order. */
+  readonly neededFeatures: readonly NodeFeature[];
 }
 
 export interface PodScheduledCondition {
@@ -204,10 +208,11 @@ export function podsScheduleAlike(a: Pod, b: Pod): boolean {
   );
 }
 
-type RawContainer = NonNullable<RawRequestSpec['containers']>[number] & {
-  readonly image?: string;
-  readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
-};
+type RawContainer = NonNullable<RawRequestSpec['containers']>[number] &
+  NonNullable<RawFeatureSpec['containers']>[number] & {
+    readonly image?: string;
+    readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
+  };
 
 /** The parts of a v1 Pod that are read, as JSON gives them. */
 export interface RawPod {
@@ -228,7 +233,7 @@ export interface RawPod {
       readonly controller?: boolean;
     }[];
   };
-  readonly spec: Omit<RawRequestSpec, 'containers' | 'initContainers'> & {
+  readonly spec: Omit<RawRequestSpec & RawFeatureSpec, 'containers' | 'initContainers'> & {
     readonly containers?: readonly RawContainer[];
     readonly initContainers?: readonly RawContainer[];
     readonly schedulerName?: string;
@@ -339,6 +344,7 @@ export class PodProjector {
       controller: controllerOf(metadata.ownerReferences),
       images: this.#readsImages ? imagesOf(spec) : nothing,
       resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
+      neededFeatures: neededFeatures(spec),
     };
     return this.#templates.intern(JSON.stringify(template), template);
   }

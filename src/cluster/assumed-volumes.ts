@@ -13,11 +13,15 @@ export class AssumedVolumes {
   /** namespace/name -> the claim as it is to be */
   readonly #claims = new Map<string, PersistentVolumeClaim>();
   #revision = 0;
+  #freed = 0;
 
   constructor(listed: ListedObjectsView) {
     this.#listed = listed;
     listed.onChange(['PersistentVolume', 'PersistentVolumeClaim'], (object) => {
-      if (object.kind === 'PersistentVolume') this.#volumes.delete(object.name);
+      if (object.kind === 'PersistentVolume') {
+        this.#volumes.delete(object.name);
+        this.#freed++;
+      }
       if (object.kind === 'PersistentVolumeClaim') this.#claims.delete(`${object.namespace}/${object.name}`);
       this.#revision++;
     });
@@ -26,6 +30,11 @@ export class AssumedVolumes {
   /** Changes with every decision that is made or given up, and with every volume and claim. */
   get revision(): number {
     return this.#revision;
+  }
+
+  /** Changes with every decision about a volume that is given up, and with every volume: not when one is decided about. */
+  get freed(): number {
+    return this.#freed;
   }
 
   volume(name: string): PersistentVolume | undefined {
@@ -65,6 +74,7 @@ export class AssumedVolumes {
     if (this.#volumes.get(volume.name) !== volume) return;
     this.#volumes.delete(volume.name);
     this.#revision++;
+    this.#freed++;
   }
 
   giveUpClaim(claim: PersistentVolumeClaim): void {

@@ -1,3 +1,4 @@
+import { noFeatures } from '../api/node-features.ts';
 import { noImages } from '../api/node-images.ts';
 import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
@@ -38,6 +39,7 @@ const unknownNode: Node = {
   taints: [],
   unschedulable: true,
   allocatable: { ids: [], amounts: [] },
+  declaredFeatures: noFeatures,
   images: noImages,
 };
 
@@ -56,7 +58,10 @@ export class Cluster {
   /** What pods say of other pods. */
   readonly knownTerms = new KnownTerms();
   readonly #placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
-  readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(() => this.#nodesByName.values());
+  readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(
+    () => this.#nodesByName.values(),
+    () => this.#pods.values(),
+  );
   readonly #log: PlacementLog = {
     came: (node, pods) => {
       this.#placed.came(node, pods);
@@ -272,6 +277,7 @@ export class Cluster {
     const wasThere = known !== undefined && !isTerminal(known);
     const unmoved = wasThere && occupies && !isTerminal(pod) && known.template === pod.template;
     this.knownTerms.changed(known, pod);
+    this.#claimsInUse.changed(known, pod);
     if (known !== undefined && !unmoved) this.#takeOffNode(known);
     if (outcome === 'confirmed' || outcome === 'contradicted') this.#assumed.delete(pod.uid);
     if (isTerminal(pod) && pod.podGroupKey === undefined) this.#pods.delete(pod.uid);
@@ -290,6 +296,7 @@ export class Cluster {
     if (known === undefined) return 'none';
     const assumedOn = this.#assumed.get(uid)?.node;
     this.knownTerms.changed(known, undefined);
+    this.#claimsInUse.changed(known, undefined);
     this.#takeOffNode(known);
     this.#assumed.delete(uid);
     this.#pods.delete(uid);

@@ -228,8 +228,8 @@ describe("kube-scheduler's rules", () => {
       `4:37: profiles[0].plugins.multiPoint.enabled[0].name is "MyPlugin", and no plugin is called that; the plugins are ${pluginNames}`,
     ],
     [
-      'plugins: {multiPoint: {enabled: [{name: NodeDeclaredFeatures}]}}',
-      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is NodeDeclaredFeatures, a plugin of kube-scheduler that Tutti ' +
+      'plugins: {multiPoint: {enabled: [{name: DefaultPreemption}]}}',
+      '4:37: profiles[0].plugins.multiPoint.enabled[0].name is DefaultPreemption, a plugin of kube-scheduler that Tutti ' +
         `does not have yet: remove it, or take one of ${pluginNames}`,
     ],
     [
@@ -489,7 +489,7 @@ it('everything that is wrong with a file is said at once, in its order, each wit
     '      enabled:',
     '      - name: NodeResourcesFit',
     '        weight: 5',
-    '      - name: NodeDeclaredFeatures',
+    '      - name: DefaultPreemption',
     '        weight: heavy',
     '    queueSort:',
     '      disabled:',
@@ -506,7 +506,7 @@ it('everything that is wrong with a file is said at once, in its order, each wit
     '5:3: clientConnection.qps must be a number, not "fast"',
     '6:3: clientConnection.kubeConfig is not known; did you mean kubeconfig? ' +
       'The fields are kubeconfig, acceptContentTypes, contentType, qps, burst',
-    '14:9: profiles[0].plugins.score.enabled[1].name is NodeDeclaredFeatures, a plugin of kube-scheduler that Tutti does not ' +
+    '14:9: profiles[0].plugins.score.enabled[1].name is DefaultPreemption, a plugin of kube-scheduler that Tutti does not ' +
       `have yet: remove it, or take one of ${pluginNames}`,
     '15:9: profiles[0].plugins.score.enabled[1].weight must be a whole number from 0 to 2147483647, not "heavy"',
     '16:5: profiles[0].plugins.queueSort must leave exactly one plugin that sorts the queue, not none: enable PrioritySort',

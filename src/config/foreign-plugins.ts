@@ -4,8 +4,8 @@ import { foreignPoints } from './configuration-schema.ts';
 const kubeSchedulerPlugins: ReadonlyMap<string, readonly string[]> = new Map([
   ['SchedulingGates', ['preEnqueue']],
   ['PrioritySort', ['queueSort']],
-  ['NodeUnschedulable', ['filter']],
   ['NodeName', ['preFilter', 'filter']],
+  ['NodeUnschedulable', ['filter']],
   ['TaintToleration', ['filter', 'preScore', 'score']],
   ['NodeAffinity', ['preFilter', 'filter', 'preScore', 'score']],
   ['NodePorts', ['preFilter', 'filter']],
@@ -22,7 +22,7 @@ const kubeSchedulerPlugins: ReadonlyMap<string, readonly string[]> = new Map([
   ['ImageLocality', ['score']],
   ['DefaultBinder', ['bind']],
   ['NodeDeclaredFeatures', ['preFilter', 'filter']],
-  ['PodResizePreemption', ['postFilter']],
+  ['DeferredPodScheduling', ['preFilter', 'filter', 'permit']],
   ['GangScheduling', ['preEnqueue', 'permit', 'placementFeasible']],
   ['TopologyPlacementGenerator', ['placementGenerate']],
   ['PodGroupPodsCount', ['placementScore']],

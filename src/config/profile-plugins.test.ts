@@ -145,7 +145,7 @@ describe('the plugins of a profile', () => {
   });
 
   it('of kube-scheduler that are not here may be disabled, and nothing is said', () => {
-    const text = `${header}profiles:\n- plugins: {filter: {disabled: [{name: NodeDeclaredFeatures}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
+    const text = `${header}profiles:\n- plugins: {postFilter: {disabled: [{name: DefaultPreemption}]}, multiPoint: {disabled: [{name: DefaultPreemption}]}}`;
     expect(remarksOf(text)).toEqual({ problems: [], warnings: [] });
     expect(pointsOf(text)).toEqual(defaults);
   });

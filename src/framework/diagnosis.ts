@@ -19,6 +19,14 @@ export interface Diagnosis {
   readonly refusal: Refusal;
   /** Names of all plugins that refused it: their events may help. */
   readonly plugins: ReadonlySet<string>;
+  /** Of these, those that answered Pending. Absent: none. */
+  readonly pending?: ReadonlySet<string>;
+}
+
+/** Who turned a pod away as a whole, as a Diagnosis says it. */
+export function refusersOf({ plugin, code }: Status): Pick<Diagnosis, 'plugins' | 'pending'> {
+  const plugins = new Set(plugin === '' ? [] : [plugin]);
+  return code === 'Pending' ? { plugins, pending: plugins } : { plugins };
 }
 
 /** Whether taking other pods away may help. */

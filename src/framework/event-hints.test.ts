@@ -14,7 +14,7 @@ const podDeleted: ClusterEvent = { resource: 'AssignedPod', action: 'Delete', po
 const [a, b] = [build.projectedPod({ name: 'a' }), build.projectedPod({ name: 'b' })];
 
 const turnedAway = (refusedBy: ReadonlySet<string>, refusedPods: readonly Pod[], isGang = false): TurnedAway => {
-  return { isGang, refusedBy, refusedPods };
+  return { isGang, refusedBy, pending: new Set(), refusedPods };
 };
 
 function hintsOf(registrations: Record<string, readonly EventRegistration[]>): EventHints {
@@ -29,9 +29,9 @@ function hintsOf(registrations: Record<string, readonly EventRegistration[]>): E
 describe('an event may help', () => {
   it('only what a plugin refused that registered it', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'] }], Two: [] });
-    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe(true);
-    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBe(false);
-    expect(hints.mayHelp(podDeleted, turnedAway(new Set(['One']), [a]))).toBe(false);
+    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBeUndefined();
+    expect(hints.retryAfter(podDeleted, turnedAway(new Set(['One']), [a]))).toBeUndefined();
   });
 
   it('when one of the plugins says so of one of the pods', () => {
@@ -40,8 +40,8 @@ describe('an event may help', () => {
       Two: [{ resource: 'Node', actions: ['Add'], hint: () => false }],
     });
     const both = new Set(['One', 'Two']);
-    expect(hints.mayHelp(nodeAdded, turnedAway(both, [a]))).toBe(false);
-    expect(hints.mayHelp(nodeAdded, turnedAway(both, [a, b]))).toBe(true);
+    expect(hints.retryAfter(nodeAdded, turnedAway(both, [a]))).toBeUndefined();
+    expect(hints.retryAfter(nodeAdded, turnedAway(both, [a, b]))).toBe('afterBackoff');
   });
 
   it('when the hint fails, because nobody knows', () => {
@@ -56,16 +56,49 @@ describe('an event may help', () => {
         },
       ],
     });
-    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe(true);
+    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['One']), [a]))).toBe('afterBackoff');
   });
 
   it('for a gang also as a plugin says that speaks for gangs, whoever refused it', () => {
     const hints = hintsOf({ One: [{ resource: 'Node', actions: ['Add'], concernsGangs: true }] });
-    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['Two']), [a], true))).toBe(true);
-    expect(hints.mayHelp(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBe(false);
+    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a], true))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, turnedAway(new Set(['Two']), [a]))).toBeUndefined();
   });
 
   it('always, when no plugin is named', () => {
-    expect(hintsOf({}).mayHelp(podDeleted, turnedAway(new Set(), [a]))).toBe(true);
+    expect(hintsOf({}).retryAfter(podDeleted, turnedAway(new Set(), [a]))).toBe('afterBackoff');
+  });
+
+  it('at once, when it comes from a plugin that waited for somebody outside, whoever else may be helped', () => {
+    const hints = hintsOf({
+      One: [{ resource: 'Node', actions: ['Add'] }],
+      Two: [{ resource: 'Node', actions: ['Add'], hint: (pod) => pod.name === 'b' }],
+    });
+    const both = new Set(['One', 'Two']);
+    const waitingFor = (...names: string[]): TurnedAway => ({ ...turnedAway(both, [a]), pending: new Set(names) });
+    expect(hints.retryAfter(nodeAdded, waitingFor('One'))).toBe('atOnce');
+    expect(hints.retryAfter(nodeAdded, waitingFor('Two'))).toBe('afterBackoff');
+    expect(hints.retryAfter(nodeAdded, { ...waitingFor('Two'), refusedPods: [b] })).toBe('atOnce');
+    expect(hints.retryAfter(podDeleted, waitingFor('One', 'Two'))).toBeUndefined();
+  });
+});
+
+describe('a gate may be opened by an event', () => {
+  const gate: Plugin = { name: 'Gate', preEnqueue: () => undefined };
+  const nodes: readonly EventRegistration[] = [{ resource: 'Node', actions: ['Add'] }];
+  const hintsWith = (plugin: Plugin): EventHints => {
+    const plugins: Plugin[] = [{ name: 'Core', compare: () => 0, bind: () => Promise.resolve(undefined) }, plugin];
+    const registry = new Map(plugins.map((each) => [each.name, () => each]));
+    return new EventHints(new Profile({ schedulerName: 's', enabled: plugins, registry, handle: pluginHandle(build) }));
+  };
+
+  it('of a plugin that wants to hear of some', () => {
+    expect(hintsWith({ ...gate, eventsToRegister: () => nodes }).mayUngate('Gate')).toBe(true);
+    expect(hintsWith(gate).mayUngate('Gate')).toBe(false);
+    expect(hintsWith({ name: 'Gate', eventsToRegister: () => nodes }).mayUngate('Gate')).toBe(false);
+  });
+
+  it('but not that of a gang, which goes by the gang alone', () => {
+    expect(hintsWith({ ...gate, decidesGangs: true, eventsToRegister: () => nodes }).mayUngate('Gate')).toBe(false);
   });
 });

@@ -1,3 +1,4 @@
+import { noVolumes } from '../api/pod-volume.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Clock } from '../base/clock.ts';
 import type { ClusterEvent, EventRegistration, QueueingHint } from './cluster-event.ts';
@@ -25,11 +26,19 @@ export interface Registered {
 export interface TurnedAway {
   readonly isGang: boolean;
   readonly refusedBy: ReadonlySet<string>;
+  /** Of these, those that answered Pending. */
+  readonly pending: ReadonlySet<string>;
   /** One pod of each kind. */
   readonly refusedPods: readonly Pod[];
   /** Absent: not known. */
   readonly wish?: Wish | undefined;
 }
+
+/**
+ * How an entity may be tried again: once what is left of its penalty is over, or at once, because a plugin that answered Pending has what
+ * it waited for.
+ */
+export type Retry = 'afterBackoff' | 'atOnce';
 
 /** What a hint came to; one that throws counts as one that says Queue. */
 export type HintAnswer = 'Queue' | 'QueueSkip' | 'Error';
@@ -50,6 +59,8 @@ export class EventHints {
   readonly #registered = new Map<string, Registered[]>();
   /** name -> plugin */
   readonly #plugins: ReadonlyMap<string, Plugin>;
+  /** Plugins whose PreEnqueue may answer otherwise after an event that they have registered. */
+  readonly #gatekeepers: ReadonlySet<string>;
   /** Those that can rule out what they have refused. */
   readonly #judges: readonly Plugin[];
   readonly #timing: { readonly clock: Pick<Clock, 'monotonic'>; readonly meter: HintMeter } | undefined;
@@ -72,6 +83,11 @@ export class EventHints {
         }
       }
     }
+    const registrants = new Set([...this.#registered.values()].flat().map(({ plugin }) => plugin));
+    const gatekeepers = profile.plugins.filter(
+      (plugin) => plugin.preEnqueue !== undefined && plugin.decidesGangs !== true && registrants.has(plugin.name),
+    );
+    this.#gatekeepers = new Set(gatekeepers.map(({ name }) => name));
     this.concernsGangs = [...this.#registered.values()].flat().some((registered) => registered.concernsGangs);
   }
 
@@ -85,15 +101,27 @@ export class EventHints {
     return this.#registered.get(`${resource}/${action}`) ?? none;
   }
 
-  /** Could the event help one of the pods that were turned away? */
-  mayHelp(event: ClusterEvent, { isGang, refusedBy, refusedPods }: TurnedAway): boolean {
-    if (refusedBy.size === 0) return true;
-    if (refusedBy.has(outsiders)) return mayHelpOutside(event);
-    return this.registered(event).some(
-      (registered) =>
-        ((isGang && registered.concernsGangs) || refusedBy.has(registered.plugin)) &&
-        refusedPods.some((pod) => this.helps(registered, pod, event)),
-    );
+  /** How, if the event could help one of the pods that were turned away; undefined: it cannot. */
+  retryAfter(event: ClusterEvent, { isGang, refusedBy, pending, refusedPods }: TurnedAway): Retry | undefined {
+    if (refusedBy.size === 0) return 'afterBackoff';
+    if (refusedBy.has(outsiders)) return mayHelpOutside(event) ? 'afterBackoff' : undefined;
+    let retry: Retry | undefined;
+    for (const registered of this.registered(event)) {
+      const isConcerned = (isGang && registered.concernsGangs) || refusedBy.has(registered.plugin);
+      if (!isConcerned || !refusedPods.some((pod) => this.helps(registered, pod, event))) continue;
+      if (pending.has(registered.plugin)) return 'atOnce';
+      retry = 'afterBackoff';
+      if (pending.size === 0) break;
+    }
+    return retry;
+  }
+
+  /**
+   * Whether some event may make the plugin let in what its PreEnqueue has refused. Not the one that decides what a gang is: that goes by
+   * the gang alone, and is asked whenever it changes.
+   */
+  mayUngate(plugin: string): boolean {
+    return this.#gatekeepers.has(plugin);
   }
 
   /** Could the event help this pod, as far as the plugin is concerned? */
@@ -111,8 +139,12 @@ export class EventHints {
     return wish !== undefined && this.#judges.some((plugin) => refusedBy.has(plugin.name) && isRuledOut(plugin, wish));
   }
 
-  /** What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. */
+  /**
+   * What makes pods alike to the plugin's hints: pods with equal texts get equal answers. Undefined: nothing that is known. Pods may be
+   * alike although their claims are their own; what happens to a claim is about one of them.
+   */
   kindOf(plugin: string, pod: Pod): string | undefined {
+    if (pod.volumes !== noVolumes) return undefined;
     try {
       const text: unknown = this.#plugins.get(plugin)?.sign?.(pod);
       return typeof text === 'string' ? text : undefined;

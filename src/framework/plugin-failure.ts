@@ -22,6 +22,7 @@ export function failureOf(plugin: { readonly name: string }, point: string, erro
 
 function statusOf(error: unknown): Status | undefined {
   try {
+    if (error instanceof PluginFailure) return error.status;
     return error instanceof Status ? error : undefined;
   } catch {
     return undefined; // a proxy may throw whatever it is asked

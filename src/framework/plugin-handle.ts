@@ -114,6 +114,12 @@ export interface PluginHandle {
    */
   trial(candidate: Candidate, options?: TrialOptions): TrialResult;
   /**
+   * Whoever waits with one of these pods, alone or as a gang, is tried now, without the rest of its back-off, and asked about again if
+   * it was gated. An attempt that is under way decides first; if it fails there is another, after a back-off. For what no event tells of:
+   * somebody outside has done what a plugin asked for. Pods that do not wait are passed over.
+   */
+  activate(pods: Iterable<Pod>): void;
+  /**
    * Makes a change of what this plugin's synchronous points read: at once, or when the attempt that is under way has ended. A large
    * attempt pauses to let others do I/O; what a plugin learns meanwhile from anywhere else than `cluster` and its timers on
    * `clock`, which wait by themselves, must not move under it. In order with all other changes.

@@ -55,6 +55,12 @@ export interface Plugin {
    */
   readonly readsOtherNodes?: boolean;
 
+  /**
+   * Of a plugin that reads other nodes, once PreFilter and PreScore have run: whether what its Filter and Score say of this pod, and of
+   * those that it signs alike, may change when one of them is placed. False: they are asked as others are. Must be cheap. Absent: it may.
+   */
+  dependsOnPlacements?(state: CycleState, pod: Pod): boolean;
+
   /** Kinds that it reads by `handle.cluster.listed`. They are watched only where an enabled plugin reads them. Default: none. */
   readonly reads?: readonly ListedKind[];
 
@@ -78,7 +84,10 @@ export interface Plugin {
    */
   signPicture?(pod: Pod): string;
 
-  /** May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes. Must be cheap. */
+  /**
+   * May the entity enter the queue? A refusal gates it; it is asked again whenever the entity or its group changes, and, but for the plugin
+   * that decides what a gang is, after each event that the plugin registered and whose hint agrees. Must be cheap.
+   */
   preEnqueue?(candidate: Candidate): Status | undefined;
 
   /** QueueSort: negative when `a` goes first. Exactly one enabled plugin has it. Must be a total order. */

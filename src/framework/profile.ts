@@ -154,16 +154,21 @@ export class Profile {
   }
 
   /** Once PreFilter has run: does a Filter that did not skip this pod read other nodes? */
-  filtersByOthers({ skippedFilters }: CycleState): boolean {
-    return this.otherFilters.some(({ name }) => !skippedFilters.has(name));
+  filtersByOthers(state: CycleState, pod: Pod): boolean {
+    return this.otherFilters.some(
+      ({ name, plugin }) => !state.skippedFilters.has(name) && dependsOnPlacements(plugin, state, pod),
+    );
   }
 
   /**
    * Once PreFilter and PreScore have run: does a Filter or Score that did not skip this pod read other nodes? Then what it
    * answers changes with every placement.
    */
-  readsOthers(state: CycleState): boolean {
-    return this.filtersByOthers(state) || this.#otherScorers.some(({ name }) => !state.skippedScores.has(name));
+  readsOthers(state: CycleState, pod: Pod): boolean {
+    if (this.filtersByOthers(state, pod)) return true;
+    return this.#otherScorers.some(
+      (plugin) => !state.skippedScores.has(plugin.name) && dependsOnPlacements(plugin, state, pod),
+    );
   }
 
   /** Name of the plugin that sorts the queue. */
@@ -531,6 +536,17 @@ function countersOf(plugins: readonly Plugin[], point: CountedPoint): ReadonlyMa
 /** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
 function notesLater(plugin: Plugin): boolean {
   return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
+}
+
+/** One that fails to say may. */
+function dependsOnPlacements(plugin: Plugin, state: CycleState, pod: Pod): boolean {
+  if (plugin.dependsOnPlacements === undefined) return true;
+  try {
+    // An answer of another type is none.
+    return (plugin.dependsOnPlacements(state, pod) as unknown) !== false;
+  } catch {
+    return true;
+  }
 }
 
 /** The refusal that the plugin answered, named. */

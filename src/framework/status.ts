@@ -3,11 +3,11 @@
  * - `Unschedulable`: not now; a change of the cluster, or preemption, may help.
  * - `UnschedulableAndUnresolvable`: not now, and preemption cannot help.
  * - `Skip`: from PreFilter, PreScore and Bind: the plugin has nothing to do for this pod in this cycle.
+ * - `Pending`: not until somebody outside has done what this plugin has asked of it; preemption cannot help. Once an event that the
+ *   plugin registered says that it is done, the entity is tried again at once, without back-off.
  * - `Error`: something went wrong that is not the cluster's state; retried with the error back-off.
- *
- * kube-scheduler's `Pending` (decided, but somebody outside must act first) is not offered.
  */
-export type StatusCode = 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Skip' | 'Error';
+export type StatusCode = 'Unschedulable' | 'UnschedulableAndUnresolvable' | 'Pending' | 'Skip' | 'Error';
 
 /** Immutable; plugins keep the ones that they return often as constants. */
 export class Status {

@@ -26,18 +26,26 @@ describe('the default plugins', () => {
     const upstream = [
       'SchedulingGates',
       'PrioritySort',
-      'NodeUnschedulable',
       'NodeName',
+      'NodeUnschedulable',
       'TaintToleration',
       'NodeAffinity',
       'NodePorts',
       'NodeResourcesFit',
+      'VolumeRestrictions',
+      'NodeVolumeLimits',
+      'VolumeBinding',
+      'VolumeZone',
+      'PodTopologySpread',
+      'InterPodAffinity',
       'DynamicResources',
+      // DefaultPreemption stands here.
       'NodeResourcesBalancedAllocation',
       'ImageLocality',
       'DefaultBinder',
+      'NodeDeclaredFeatures',
     ];
-    expect(defaultPlugins.map(({ name }) => name).filter((name) => upstream.includes(name))).toEqual(upstream);
+    expect(defaultPlugins.map(({ name }) => name)).toEqual([...upstream, 'Coscheduling']);
   });
 
   it("score with kube-scheduler's weights", () => {

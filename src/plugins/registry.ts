@@ -12,6 +12,7 @@ import { createInterPodAffinity } from './interpodaffinity/inter-pod-affinity.ts
 import { interPodAffinityArguments } from './interpodaffinity/inter-pod-affinity-args.ts';
 import { nodeAffinityArguments } from './nodeaffinity/added-affinity.ts';
 import { createNodeAffinity } from './nodeaffinity/node-affinity.ts';
+import { createNodeDeclaredFeatures } from './nodedeclaredfeatures/node-declared-features.ts';
 import { createNodeName } from './nodename/node-name.ts';
 import { createNodePorts } from './nodeports/node-ports.ts';
 import { createBalancedAllocation } from './noderesources/balanced-allocation.ts';
@@ -57,16 +58,16 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     arguments: noArguments('PrioritySort'),
   },
   {
-    name: 'NodeUnschedulable',
-    factory: createNodeUnschedulable,
-    points: ['filter'],
-    arguments: noArguments('NodeUnschedulable'),
-  },
-  {
     name: 'NodeName',
     factory: createNodeName,
     points: ['preFilter', 'filter'],
     arguments: noArguments('NodeName'),
+  },
+  {
+    name: 'NodeUnschedulable',
+    factory: createNodeUnschedulable,
+    points: ['filter'],
+    arguments: noArguments('NodeUnschedulable'),
   },
   {
     name: 'TaintToleration',
@@ -159,6 +160,12 @@ export const defaultPlugins: readonly DefaultPlugin[] = [
     factory: createDefaultBinder,
     points: ['bind'],
     arguments: noArguments('DefaultBinder'),
+  },
+  {
+    name: 'NodeDeclaredFeatures',
+    factory: createNodeDeclaredFeatures,
+    points: ['preFilter', 'filter'],
+    arguments: noArguments('NodeDeclaredFeatures'),
   },
   {
     name: 'Coscheduling',

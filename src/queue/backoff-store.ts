@@ -53,7 +53,7 @@ export class BackoffStore {
   /** Takes the entity in for what is left of its penalty; false, and nothing done, when none is left. */
   add(entity: QueuedEntity, afterError: boolean): boolean {
     const { clock, policy } = this.#options;
-    const until = entity.failedAt + backoffDelay(policy, afterError ? entity.errors : entity.attempts);
+    const until = entity.failedAt + backoffDelay(policy, afterError ? entity.errors : entity.refusals);
     if (until <= clock.monotonic()) return false;
     const state: BackoffState = { kind: 'backoff', until };
     entity.state = state;

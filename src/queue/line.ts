@@ -32,9 +32,13 @@ export class Line {
   isCalled = false;
   /** Names of the plugins that refused the latest of them. */
   refusedBy: ReadonlySet<string>;
+  /** Of these, those that answered Pending. */
+  pending: ReadonlySet<string>;
   /** One pod of each kind that was refused. */
   refusedPods: readonly Pod[];
   wish: Wish | undefined;
+  /** It is called because a plugin that answered Pending has what it waited for: without back-off. */
+  isUrgent = false;
   /** What they were told may be out of date: it was certain that they would be refused again, and for what else is not known. */
   isOutdated = false;
   readonly #waiting: Heap<Waiting>;
@@ -51,6 +55,7 @@ export class Line {
     this.hints = hints;
     this.isGang = entity.candidate.kind === 'gang';
     this.refusedBy = entity.refusedBy;
+    this.pending = entity.pending;
     this.refusedPods = entity.refusedPods;
     this.wish = entity.wish;
     this.#waiting = new Heap((a, b) => compare(a.rank, b.rank));

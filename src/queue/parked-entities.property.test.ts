@@ -10,10 +10,12 @@ import { ParkedEntities } from './parked-entities.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 const actions = ['Add', 'Update'] as const;
+/** What makes pods alike may change with the picture while they wait. */
+let epoch = 0;
 const extra: readonly Plugin[] = [
   {
     name: 'Signs',
-    sign: ({ labels }) => labels.colour ?? '',
+    sign: ({ labels }) => `${epoch} ${labels.colour}`,
     filter: () => undefined,
     eventsToRegister: () => [
       { resource: 'Node', actions, hint: ({ labels }, event) => isOfColour(event, labels.colour) },
@@ -60,6 +62,7 @@ function isOfColour(event: ClusterEvent, colour: string | undefined): boolean {
 
 it('finds whom an event may help as if each were asked, and keeps nothing of those who have gone', () => {
   let helped = 0;
+  let urgent = 0;
   for (let seed = 1; seed <= 40; seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
@@ -97,6 +100,7 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       const known = question === undefined ? undefined : parked.asking(question);
       const joins = known?.isAtRest === true && random() < 0.7;
       entity.refusedBy = joins ? known.refusedBy : new Set(names.filter(() => random() < 0.3));
+      entity.pending = joins ? known.pending : new Set([...entity.refusedBy].filter(() => random() < 0.3));
       if (joins) entity.refusedPods = known.refusedPods;
       const before = parked.lineOf(entity);
       const line = parked.add(entity, { question }, profiles.hints(entity.candidate));
@@ -105,6 +109,7 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       waiting.add(entity);
     };
     for (let step = 0; step < 200; step++) {
+      if (random() < 0.1) epoch++;
       const someone = waiting.size === 0 ? undefined : pick([...waiting]);
       switch (Math.floor(random() * 5)) {
         case 0:
@@ -125,11 +130,14 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
             since: step,
             groupUid: undefined,
             attempts: 1,
+            refusals: 1,
             errors: 0,
             failedAt: 0,
             refusedBy: new Set(),
+            pending: new Set(),
             refusedPods: [pod],
-            asksElse: false,
+            triesAgain: false,
+            isActivated: false,
             wish: undefined,
             isFlushed: false,
           });
@@ -176,14 +184,21 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       for (const line of lines) expect(line.size > 0 || line.first !== undefined).toBe(true);
       for (const event of events()) {
         const expected = [...lines].filter(
-          ({ isAtRest, hints, isGang, refusedBy, refusedPods }) =>
-            isAtRest && hints.mayHelp(event, { isGang, refusedBy, refusedPods }),
+          ({ isAtRest, hints, isGang, refusedBy, pending, refusedPods }) =>
+            isAtRest && hints.retryAfter(event, { isGang, refusedBy, pending, refusedPods }) !== undefined,
         );
         helped += expected.length;
         const found = parked.helpedBy(event);
         const missed = expected.filter((line) => !found.has(line));
         const dead = [...found].filter((line) => !expected.includes(line));
         expect([missed.length, dead.length], `${seed}/${step}: ${event.resource} ${event.action}`).toEqual([0, 0]);
+        for (const line of found) {
+          const { hints, isGang, refusedBy, pending, refusedPods } = line;
+          const retry = hints.retryAfter(event, { isGang, refusedBy, pending, refusedPods });
+          expect(line.isUrgent).toBe(retry === 'atOnce');
+          urgent += Number(line.isUrgent);
+          line.isUrgent = false;
+        }
       }
     }
     for (const entity of waiting) if (entity.state.kind === 'unschedulable') parked.leave(entity, entity.state);
@@ -192,4 +207,5 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
     for (const event of events()) expect(parked.helpedBy(event).size).toBe(0);
   }
   expect(helped).toBeGreaterThan(1_000);
+  expect(urgent).toBeGreaterThan(100);
 });

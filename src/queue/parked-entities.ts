@@ -18,6 +18,13 @@ interface Refusal {
   readonly isOutdated?: boolean;
 }
 
+/** Where a line is filed, to be found there again whatever makes pods alike by then. */
+interface Filing {
+  readonly kinds: Map<string | Line, Kind[]>;
+  readonly key: string | Line;
+  readonly kind: Kind;
+}
+
 /** Pods that are alike to a plugin that refused them, by one of them. */
 interface Kind {
   readonly pod: Pod;
@@ -45,6 +52,8 @@ export class ParkedEntities {
   readonly #lines = new Set<Line>();
   /** entity -> the line in which it waits, or for which it has gone to be tried */
   readonly #lineOf = new Map<QueuedEntity, Line>();
+  /** line at rest -> where it is filed by what refused it */
+  readonly #filings = new Map<Line, readonly Filing[]>();
   /** hints of a profile -> its lines at rest */
   readonly #indexes = new Map<EventHints, Index>();
   #size = 0;
@@ -94,6 +103,8 @@ export class ParkedEntities {
     this.#unfile(line);
     if (!isOutdated) line.since = state.since;
     line.refusedBy = entity.refusedBy;
+    line.pending = entity.pending;
+    line.isUrgent = false;
     line.refusedPods = entity.refusedPods;
     line.wish = entity.wish;
     line.isOutdated = isOutdated;
@@ -141,6 +152,7 @@ export class ParkedEntities {
     for (const line of helped) {
       if (!line.hints.rulesOut(line)) continue;
       helped.delete(line);
+      line.isUrgent = false;
       line.isOutdated = true;
     }
     return helped;
@@ -153,7 +165,11 @@ export class ParkedEntities {
       for (const registered of hints.registered(event)) {
         for (const kinds of byPlugin.get(registered.plugin)?.values() ?? []) {
           for (const { pod, lines } of kinds) {
-            if (hints.helps(registered, pod, event)) for (const line of lines) helped.add(line);
+            if (!hints.helps(registered, pod, event)) continue;
+            for (const line of lines) {
+              helped.add(line);
+              line.isUrgent ||= line.pending.has(registered.plugin);
+            }
           }
         }
         if (!registered.concernsGangs) continue;
@@ -181,6 +197,8 @@ export class ParkedEntities {
       return;
     }
     if (line.isGang && line.hints.concernsGangs) index.gangs.add(line);
+    const filings: Filing[] = [];
+    this.#filings.set(line, filings);
     for (const plugin of line.refusedBy) {
       let kinds = index.byPlugin.get(plugin);
       if (kinds === undefined) {
@@ -191,9 +209,11 @@ export class ParkedEntities {
         const text = line.hints.kindOf(plugin, pod);
         const key = text ?? line;
         const known = kinds.get(key);
-        if (known === undefined) kinds.set(key, [{ pod, lines: new Set([line]) }]);
-        else if (text === undefined) known.push({ pod, lines: new Set([line]) });
-        else known[0]!.lines.add(line);
+        const kind = text === undefined || known === undefined ? { pod, lines: new Set<Line>() } : known[0]!;
+        kind.lines.add(line);
+        if (known === undefined) kinds.set(key, [kind]);
+        else if (text === undefined) known.push(kind);
+        filings.push({ kinds, key, kind });
       }
     }
   }
@@ -202,17 +222,11 @@ export class ParkedEntities {
     const index = this.#indexOf(line.hints);
     index.open.delete(line);
     index.gangs.delete(line);
-    for (const plugin of line.refusedBy) {
-      const kinds = index.byPlugin.get(plugin);
-      if (kinds === undefined) continue;
-      kinds.delete(line);
-      for (const pod of line.refusedPods) {
-        const text = line.hints.kindOf(plugin, pod);
-        const kind = text === undefined ? undefined : kinds.get(text)?.[0];
-        kind?.lines.delete(line);
-        if (kind?.lines.size === 0) kinds.delete(text!);
-      }
+    for (const { kinds, key, kind } of this.#filings.get(line) ?? []) {
+      kind.lines.delete(line);
+      if (kind.lines.size === 0) kinds.delete(key);
     }
+    this.#filings.delete(line);
   }
 
   #indexOf(hints: EventHints): Index {

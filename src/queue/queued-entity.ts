@@ -53,18 +53,24 @@ export interface QueuedEntity {
   groupUid: string | undefined;
   /** Scheduling attempts so far. */
   attempts: number;
+  /** Of these, those that ended in a refusal: what its back-off after one grows with. */
+  refusals: number;
   /** Failed attempts in a row that ended in an error rather than a refusal. */
   errors: number;
   /** Monotonic time of the last failure. */
   failedAt: number;
   /** Names of the plugins that refused it last. */
   refusedBy: ReadonlySet<string>;
+  /** Of these, those that answered Pending. */
+  pending: ReadonlySet<string>;
   /** One pod of each kind that was refused: what hints are asked about. */
   refusedPods: readonly Pod[];
   /** What has to be placed, of what was refused last; undefined: not known. */
   wish: Wish | undefined;
-  /** It asks for something else since it was taken for its attempt. */
-  asksElse: boolean;
+  /** If its attempt fails it is tried again: since it was taken it has come to ask for something else, or was to be activated. */
+  triesAgain: boolean;
+  /** Somebody has asked for its attempt: what it, or others like it, were told before does not stand in its way. */
+  isActivated: boolean;
   /** No event, only time has brought it to its attempt. */
   isFlushed: boolean;
 }

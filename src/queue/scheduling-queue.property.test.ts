@@ -23,8 +23,15 @@ const command = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('gate' as const), name: fc.constantFrom(...names), shut: fc.boolean() }),
+    arbitrary: fc.record({
+      kind: fc.constant('gate' as const),
+      name: fc.constantFrom(...names),
+      shut: fc.boolean(),
+      // The gate is another's, who hears of events: nobody says that it has changed.
+      isOutside: fc.boolean(),
+    }),
   },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('activate' as const), name: fc.constantFrom(...names) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), name: fc.constantFrom(...names) }) },
   {
     weight: 6,
@@ -33,6 +40,8 @@ const command = fc.oneof(
       meanwhile: fc.array(happening, { maxLength: 1 }),
       outcome: fc.constantFrom('done' as const, 'refused' as const, 'refused' as const, 'error' as const),
       refusedBy: fc.subarray(['NodeLover', 'Neighbour']),
+      pending: fc.subarray(['NodeLover', 'Neighbour']),
+      isActivated: fc.integer({ min: 0, max: 9 }).map((tenth) => tenth === 0),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('event' as const), what: happening }) },
@@ -47,17 +56,21 @@ interface ModelEntity {
   readySince: number | undefined;
   until: number;
   since: number;
-  attempts: number;
+  refusals: number;
   errors: number;
   failedAt: number;
   refusedBy: readonly string[];
+  pending: readonly string[];
   isFlushed: boolean;
 }
 
 /** What the queue should do, in the plainest way: lists are searched, time goes in ticks. */
 class Model {
   readonly entities = new Map<string, ModelEntity>();
-  readonly shut = new Set<string>();
+  /** name -> whether the gate is that of a plugin that hears of events */
+  readonly shut = new Map<string, boolean>();
+  /** name -> the same, of those that are gated, as PreEnqueue said it last */
+  readonly gatedBy = new Map<string, boolean>();
   flushed = 0;
   now = 0;
 
@@ -71,10 +84,11 @@ class Model {
         readySince: undefined,
         until: 0,
         since: 0,
-        attempts: 0,
+        refusals: 0,
         errors: 0,
         failedAt: 0,
         refusedBy: [],
+        pending: [],
         isFlushed: false,
       };
       this.entities.set(name, entity);
@@ -83,7 +97,14 @@ class Model {
     }
     known.priority = priority;
     if (known.state === 'gated') this.#admit(name, known);
-    else if (this.shut.has(name)) known.state = 'gated';
+    else if (this.shut.has(name)) this.#gate(name, known);
+  }
+
+  activate(name: string): void {
+    const entity = this.entities.get(name);
+    if (entity === undefined) return;
+    if (entity.state === 'gated') this.#admit(name, entity);
+    else entity.state = 'active';
   }
 
   pop(): string | undefined {
@@ -91,27 +112,44 @@ class Model {
       const candidates = [...this.entities].filter(([, entity]) => entity.state === store);
       const [first] = candidates.sort(([, a], [, b]) => byPriority(a.key, b.key));
       if (first === undefined) continue;
-      first[1].attempts++;
       return first[0];
     }
     return undefined;
   }
 
-  failed(name: string, error: boolean, refusedBy: readonly string[], meanwhile: readonly string[]): void {
+  failed(
+    name: string,
+    how: {
+      readonly error: boolean;
+      readonly refusedBy: readonly string[];
+      readonly pending: readonly string[];
+      readonly isActivated: boolean;
+    },
+    meanwhile: readonly string[],
+  ): void {
+    const { error, refusedBy, pending, isActivated } = how;
     const entity = this.entities.get(name)!;
-    Object.assign(entity, { failedAt: this.now, errors: error ? entity.errors + 1 : 0, refusedBy, isFlushed: false });
+    Object.assign(entity, { failedAt: this.now, refusedBy, pending, isFlushed: false });
+    entity.errors = error ? entity.errors + 1 : 0;
+    if (!error) entity.refusals++;
     if (this.shut.has(name)) {
-      entity.state = 'gated';
+      this.#gate(name, entity);
       return;
     }
     entity.key = this.#key(name, entity.priority, entity.readySince!);
-    if (error || meanwhile.some((what) => this.#helps(name, entity, what))) this.#backOff(entity, error);
+    const isHelped = isActivated || meanwhile.some((what) => this.#helps(name, entity, what));
+    if (!error && meanwhile.some((what) => this.#endsWait(name, entity, what))) entity.state = 'active';
+    else if (error || isHelped) this.#backOff(entity, error);
     else Object.assign(entity, { state: 'unschedulable', since: this.now });
   }
 
   happened(what: string): void {
     for (const [name, entity] of this.entities) {
-      if (entity.state === 'unschedulable' && this.#helps(name, entity, what)) this.#backOff(entity, false);
+      if (entity.state === 'unschedulable' && this.#endsWait(name, entity, what)) entity.state = 'active';
+      else if (entity.state === 'unschedulable' && this.#helps(name, entity, what)) this.#backOff(entity, false);
+      else if (what === 'nodeAdded' && entity.state === 'gated' && this.gatedBy.get(name) === true) {
+        this.#admit(name, entity, true);
+      }
     }
   }
 
@@ -126,22 +164,39 @@ class Model {
     }
   }
 
-  #admit(name: string, entity: ModelEntity): void {
-    if (this.shut.has(name)) return;
+  #admit(name: string, entity: ModelEntity, hasPenalty = false): void {
+    if (this.shut.has(name)) {
+      this.#gate(name, entity);
+      return;
+    }
     entity.readySince ??= this.now;
     entity.key = this.#key(name, entity.priority, entity.readySince);
-    entity.state = 'active';
+    if (hasPenalty) this.#backOff(entity, entity.errors > 0);
+    else entity.state = 'active';
+  }
+
+  #gate(name: string, entity: ModelEntity): void {
+    entity.state = 'gated';
+    this.gatedBy.set(name, this.shut.get(name)!);
   }
 
   #backOff(entity: ModelEntity, error: boolean): void {
-    const failures = error ? entity.errors : entity.attempts;
-    entity.until = entity.failedAt + Math.min(1000 * 2 ** (failures - 1), 10_000);
+    const failures = error ? entity.errors : entity.refusals;
+    entity.until = failures === 0 ? 0 : entity.failedAt + Math.min(1000 * 2 ** (failures - 1), 10_000);
     if (entity.until <= this.now) entity.state = 'active';
     else entity.state = error ? 'errorBackoff' : 'backoff';
   }
 
   #helps(name: string, { refusedBy }: ModelEntity, what: string): boolean {
-    if (refusedBy.length === 0) return true;
+    return refusedBy.length === 0 || this.#isHeardBy(refusedBy, name, what);
+  }
+
+  /** Somebody outside has done what a plugin waits for. */
+  #endsWait(name: string, { pending }: ModelEntity, what: string): boolean {
+    return this.#isHeardBy(pending, name, what);
+  }
+
+  #isHeardBy(refusedBy: readonly string[], name: string, what: string): boolean {
     if (what === 'nodeAdded') return refusedBy.includes('NodeLover');
     return refusedBy.includes('Neighbour') && namespaceOf(name) === (what === 'podDeletedHere' ? 'here' : 'there');
   }
@@ -168,10 +223,13 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
       model.upsert(todo.name, todo.priority);
       break;
     case 'gate': {
-      if (todo.shut) model.shut.add(todo.name);
+      const { isOutside } = todo;
+      const gate = new Status('UnschedulableAndUnresolvable', 'shut', isOutside ? 'Gatekeeper' : 'Own');
+      if (todo.shut) model.shut.set(todo.name, isOutside);
       else model.shut.delete(todo.name);
-      if (todo.shut) fixture.gates.set(todo.name, new Status('UnschedulableAndUnresolvable', 'shut'));
+      if (todo.shut) fixture.gates.set(todo.name, gate);
       else fixture.gates.delete(todo.name);
+      if (isOutside) break;
       // The gate is the candidate's own, so a change of it is a change of the candidate.
       const known = model.entities.get(todo.name);
       if (known !== undefined) run(fixture, model, { kind: 'upsert', name: todo.name, priority: known.priority });
@@ -180,6 +238,10 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
     case 'remove':
       queue.remove(`pod/${todo.name}`);
       model.entities.delete(todo.name);
+      break;
+    case 'activate':
+      queue.activate(fixture.build.projectedPod({ name: todo.name, uid: todo.name }));
+      model.activate(todo.name);
       break;
     case 'attempt': {
       const entity = queue.pop();
@@ -198,8 +260,11 @@ function run(fixture: QueueFixture, model: Model, todo: Command): void {
         break;
       }
       const error = todo.outcome === 'error';
-      queue.failed(entity, fixture.failure(entity, todo.refusedBy, error));
-      model.failed(name, error, todo.refusedBy, todo.meanwhile);
+      const { refusedBy, isActivated } = todo;
+      const pending = todo.pending.filter((plugin) => refusedBy.includes(plugin));
+      if (isActivated) queue.activate(fixture.build.projectedPod({ name, uid: name }));
+      queue.failed(entity, fixture.failure(entity, refusedBy, error, pending));
+      model.failed(name, { error, refusedBy, pending, isActivated }, todo.meanwhile);
       break;
     }
     case 'event':
@@ -241,7 +306,7 @@ describe('the scheduling queue', () => {
         }
         fixture.queue.stop();
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     );
   });
 });

@@ -136,6 +136,18 @@ describe('back-off', () => {
     expect(fixture.stateOf('a')).toBe('active');
   });
 
+  it('after a refusal counts the refusals, not the errors before them', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    for (const wait of [1000, 2000, 4000]) {
+      fixture.failWithError('a');
+      fixture.clock.advance(wait);
+    }
+    fixture.fail('a');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.queue.get('pod/a')!.state).toEqual({ kind: 'backoff', until: fixture.clock.monotonic() + 1000 });
+  });
+
   it('keeps its order when the key of one that has left it changes', () => {
     const fixture = new QueueFixture();
     fixture.add('p', { priority: 5 });
@@ -198,6 +210,28 @@ describe('events', () => {
     expect(fixture.stateOf('a')).toBe('backoff');
   });
 
+  it('that a plugin waited for, which answered Pending, spare the back-off; those that help otherwise do not', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    fixture.failPending('a', 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.stateOf('a')).toBe('active');
+    const a = fixture.queue.pop()!;
+    fixture.queue.failed(a, fixture.failure(a, ['NodeLover', 'Neighbour'], false, ['NodeLover']));
+    fixture.queue.moveOnEvent(fixture.podDeleted());
+    expect(fixture.stateOf('a')).toBe('backoff');
+  });
+
+  it('that a plugin waits for, which answers Pending, spare it also when they come while the attempt runs', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    fixture.queue.moveOnEvent(fixture.podDeleted());
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.queue.failed(a, fixture.failure(a, ['NodeLover', 'Neighbour'], false, ['NodeLover']));
+    expect(fixture.stateOf('a')).toBe('active');
+  });
+
   it('wake the scheduler when something can be popped', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
@@ -256,6 +290,91 @@ describe('a candidate that PreEnqueue refuses', () => {
     fixture.gates.set('a', shut);
     fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], false));
     expect([a.state.kind, a.attempts]).toEqual(['gated', 1]);
+  });
+});
+
+describe('a candidate that a plugin gates which hears of events', () => {
+  const barred = new Status('UnschedulableAndUnresolvable', 'barred', 'Gatekeeper');
+
+  it('is asked about again at those that the plugin registered, and no others', () => {
+    const fixture = new QueueFixture();
+    fixture.gates.set('a', barred);
+    fixture.gates.set('b', shut);
+    fixture.add('a');
+    fixture.add('b');
+    fixture.gates.clear();
+    fixture.queue.moveOnEvent(fixture.podDeleted());
+    expect(fixture.queue.sizes.gated).toBe(2);
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect([fixture.stateOf('a'), fixture.stateOf('b')]).toEqual(['active', 'gated']);
+  });
+
+  it('has to sit out its penalty all the same, so that a gate that flips is no way round it', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    fixture.gates.set('a', barred);
+    fixture.queue.failed(a, fixture.failure(a, [], true));
+    fixture.gates.clear();
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    expect(fixture.stateOf('a')).toBe('backoff');
+    expect(fixture.pop()).toBeUndefined();
+    fixture.clock.advance(1000);
+    expect(fixture.pop()).toBe('a');
+  });
+});
+
+describe('a candidate that is activated', () => {
+  it.each(['unschedulable', 'backoff', 'gated'] as const)('is active at once: %s', (store) => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    if (store === 'gated') fixture.gates.set('a', shut);
+    fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], store === 'backoff'));
+    expect(a.state.kind).toBe(store);
+    fixture.gates.clear();
+    fixture.queue.activate(a.refusedPods[0]!);
+    expect([a.state.kind, fixture.moves.at(-1)]).toEqual(['active', 'ForceActivate -> active']);
+    expect(fixture.queue.sizes).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 0 });
+    expect(fixture.pop()).toBe('a');
+  });
+
+  it('while its attempt runs is tried again after a back-off if that fails', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    const a = fixture.queue.pop()!;
+    fixture.queue.activate(fixture.build.projectedPod({ name: 'a', uid: 'a' }));
+    fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], false));
+    expect(a.state.kind).toBe('backoff');
+    fixture.clock.advance(1000);
+    fixture.fail('a', 'NodeLover');
+    expect(a.state.kind).toBe('unschedulable');
+  });
+
+  it('is not told what others like it were told', () => {
+    const fixture = new QueueFixture();
+    for (const name of ['a', 'b']) {
+      fixture.add(name);
+      const entity = fixture.queue.pop()!;
+      fixture.queue.failed(entity, { ...fixture.failure(entity, ['NodeLover'], false), question: 'same' });
+    }
+    const { refusedPods } = fixture.queue.get('pod/b')!;
+    fixture.queue.activate(refusedPods[0]!);
+    const b = fixture.queue.pop()!;
+    expect([nameOf(b), fixture.queue.lineBefore(b, 'same')]).toEqual(['b', undefined]);
+    fixture.queue.failed(b, { ...fixture.failure(b, ['NodeLover'], false), question: 'same' });
+    expect(fixture.queue.sizes.unschedulable).toBe(2);
+    expect(fixture.queue.lineBefore(b, 'same')).toBeDefined();
+  });
+
+  it('is still gated when PreEnqueue says so', () => {
+    const fixture = new QueueFixture();
+    fixture.gates.set('a', shut);
+    fixture.add('a');
+    fixture.queue.activate(fixture.build.projectedPod({ name: 'a', uid: 'a' }));
+    expect(fixture.stateOf('a')).toBe('gated');
+    fixture.queue.activate(fixture.build.projectedPod({ name: 'nobody' }));
+    expect(fixture.queue.sizes).toEqual({ active: 0, backoff: 0, unschedulable: 0, gated: 1 });
   });
 });
 

@@ -3,13 +3,14 @@ import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
-import type { EventHints } from '../framework/event-hints.ts';
+import type { EventHints, Retry } from '../framework/event-hints.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
 import type { Wish } from '../framework/wish.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { BackoffStore } from './backoff-store.ts';
 import { CalledLines } from './called-lines.ts';
+import { GatedEntities } from './gated-entities.ts';
 import type { Line } from './line.ts';
 import { ParkedEntities } from './parked-entities.ts';
 import { entityKeyOf } from './queued-entity.ts';
@@ -49,10 +50,14 @@ const flushEvent = 'UnschedulableTimeout';
 /** What would be refused again is tried all the same after so long, a few at each flush, to find out what bars it now. */
 const outdatedMs = 60_000;
 const retoldAtOnce = 100;
+const activateEvent = 'ForceActivate';
+const nobody: ReadonlySet<string> = new Set();
 
 /** Why an attempt failed. */
 export interface Failure {
   readonly refusedBy: ReadonlySet<string>;
+  /** Of these, those that answered Pending. Absent: none. */
+  readonly pending?: ReadonlySet<string> | undefined;
   readonly refusedPods: readonly Pod[];
   /** An error rather than a refusal: retried after the back-off without waiting for an event. */
   readonly error: boolean;
@@ -95,7 +100,8 @@ export class SchedulingQueue {
   #flushTimer: Timer | undefined;
   #flushed = 0;
   #joined = 0;
-  #gatedCount = 0;
+  /** Entities that PreEnqueue refused. */
+  readonly #gated = new GatedEntities();
 
   constructor(options: SchedulingQueueOptions) {
     this.#clock = options.clock;
@@ -119,7 +125,7 @@ export class SchedulingQueue {
       active: this.#active.size,
       backoff: this.#backingOff.size,
       unschedulable: this.#parked.size,
-      gated: this.#gatedCount,
+      gated: this.#gated.size,
     };
   }
 
@@ -159,12 +165,15 @@ export class SchedulingQueue {
         since: now,
         groupUid: groupUidOf(candidate),
         attempts: 0,
+        refusals: 0,
         errors: 0,
         failedAt: 0,
-        refusedBy: new Set(),
+        refusedBy: nobody,
+        pending: nobody,
         refusedPods: [],
         wish: undefined,
-        asksElse: false,
+        triesAgain: false,
+        isActivated: false,
         isFlushed: false,
       };
       this.#entities.set(key, entity);
@@ -172,11 +181,11 @@ export class SchedulingQueue {
       return;
     }
     entity.candidate = candidate;
-    if (asksElse) entity.refusedBy = new Set();
+    if (asksElse) forgetRefusal(entity);
     this.#noteGroup(entity, now);
     const { kind } = entity.state;
     if (kind === 'inFlight' || kind === 'setAside') {
-      entity.asksElse ||= asksElse;
+      entity.triesAgain ||= asksElse;
       return;
     }
     if (kind === 'gated') {
@@ -209,13 +218,41 @@ export class SchedulingQueue {
     }
   }
 
-  /** Something may have helped whoever waits with this pod, and no other: it is tried again. */
-  activate(pod: Pod, event: string): void {
-    const ofGroup = pod.podGroupKey === undefined ? undefined : this.#entities.get(`gang/${pod.podGroupKey}`);
-    const entity = ofGroup ?? this.#entities.get(`pod/${pod.uid}`);
+  /** Something may have helped whoever waits with this pod, and no other: it is tried again, once its penalty is over. */
+  wake(pod: Pod, event: string): void {
+    const entity = this.#entityOf(pod);
     if (entity?.state.kind !== 'unschedulable') return;
     this.#leaveStore(entity);
     this.#backOff(entity, event, false);
+  }
+
+  /**
+   * Somebody knows that whoever waits with this pod is to be tried now: whatever is left of its penalty is forgiven, and PreEnqueue is
+   * asked again if it had refused. An attempt that is under way decides first; if it fails, there is another after its penalty.
+   */
+  activate(pod: Pod): void {
+    const entity = this.#entityOf(pod);
+    switch (entity?.state.kind) {
+      case 'backoff':
+      case 'unschedulable':
+        this.#leaveStore(entity);
+        this.#activate(entity, activateEvent);
+        entity.isActivated = true;
+        break;
+      case 'gated':
+        entity.isActivated = true;
+        this.#admit(entity, activateEvent, this.#clock.now());
+        break;
+      case 'inFlight':
+      case 'setAside':
+        entity.triesAgain = true;
+        break;
+      case 'active':
+        entity.isActivated = true;
+        break;
+      case undefined:
+        break;
+    }
   }
 
   /** The candidate is gone, or no longer to be scheduled. */
@@ -295,12 +332,15 @@ export class SchedulingQueue {
     if (this.#entities.get(entity.key) !== entity) return;
     entity.failedAt = this.#clock.monotonic();
     entity.errors = failure.error ? entity.errors + 1 : 0;
+    if (!failure.error) entity.refusals++;
     entity.refusedBy = failure.refusedBy;
+    entity.pending = failure.pending ?? nobody;
     entity.refusedPods = failure.refusedPods;
     entity.wish = failure.wish;
     entity.isFlushed = false;
-    const asksElse = entity.asksElse;
-    entity.asksElse = false;
+    entity.isActivated = false;
+    const { triesAgain } = entity;
+    entity.triesAgain = false;
     const status = this.#policy.preEnqueue(entity.candidate);
     if (status !== undefined) {
       this.#gate(entity, status, 'ScheduleAttemptFailure');
@@ -308,10 +348,11 @@ export class SchedulingQueue {
       return;
     }
     entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince ?? this.#clock.now());
-    if (failure.error || asksElse) this.#leaveLine(entity);
-    const helped = failure.error || asksElse || events.some((event) => this.#mayHelp(entity, event));
-    if (helped) this.#backOff(entity, 'ScheduleAttemptFailure', failure.error);
-    else this.#park(entity, failure);
+    if (failure.error || triesAgain) this.#leaveLine(entity);
+    const retry = this.#retryAfter(entity, events) ?? (failure.error || triesAgain ? 'afterBackoff' : undefined);
+    if (retry === undefined) this.#park(entity, failure);
+    else if (retry === 'atOnce' && !failure.error) this.#activate(entity, 'ScheduleAttemptFailure');
+    else this.#backOff(entity, 'ScheduleAttemptFailure', failure.error);
   }
 
   /**
@@ -319,7 +360,7 @@ export class SchedulingQueue {
    * since that may help them, or it has, and one of them has been waiting for longer and is to be tried before.
    */
   lineBefore(entity: QueuedEntity, question: string): Line | undefined {
-    const line = this.#parked.asking(question);
+    const line = entity.isActivated ? undefined : this.#parked.asking(question);
     if (line === undefined) return undefined;
     const { first, isCalled } = line;
     if (first !== undefined) return first.state.kind === 'backoff' && this.goesFirst(first, entity) ? line : undefined;
@@ -343,10 +384,12 @@ export class SchedulingQueue {
    */
   joins(entity: QueuedEntity, line: Line): void {
     entity.attempts--;
+    entity.refusals--;
     this.#joined++;
     const { isAtRest } = line;
     this.failed(entity, {
       refusedBy: line.refusedBy,
+      pending: line.pending,
       refusedPods: line.refusedPods,
       wish: line.wish,
       error: false,
@@ -362,7 +405,7 @@ export class SchedulingQueue {
    */
   comeBack(
     candidate: Candidate,
-    past: Pick<QueuedEntity, 'attempts' | 'errors' | 'readySince'>,
+    past: Pick<QueuedEntity, 'attempts' | 'refusals' | 'errors' | 'readySince'>,
     failure: Failure,
   ): void {
     const key = entityKeyOf(candidate);
@@ -381,12 +424,15 @@ export class SchedulingQueue {
       since: readySince,
       groupUid: groupUidOf(candidate),
       attempts: past.attempts,
+      refusals: past.refusals,
       errors: past.errors,
       failedAt: this.#clock.monotonic(),
       refusedBy: failure.refusedBy,
+      pending: nobody,
       refusedPods: failure.refusedPods,
       wish: failure.wish,
-      asksElse: false,
+      triesAgain: false,
+      isActivated: false,
       isFlushed: false,
     };
     this.#entities.set(key, entity);
@@ -402,9 +448,14 @@ export class SchedulingQueue {
   moveOnEvent(event: ClusterEvent): void {
     if (this.#policy.ignores(event)) return;
     this.#underWay.add(event);
+    const label = `${event.resource}${event.action}`;
+    if (this.#gated.size > 0) {
+      // Nothing about it has changed: a gate that opens and shuts spares nobody the penalty for what has failed.
+      for (const entity of this.#gated.helpedBy(event)) this.#admit(entity, label, this.#clock.now(), true);
+    }
     if (this.#parked.size === 0) return;
     const helped = this.#parked.helpedBy(event);
-    if (helped.size > 0) this.#call(helped, `${event.resource}${event.action}`);
+    if (helped.size > 0) this.#call(helped, label);
   }
 
   /** event -> how many are kept for entities whose attempts are under way */
@@ -425,16 +476,17 @@ export class SchedulingQueue {
     this.#backingOff.stop();
   }
 
-  #admit(entity: QueuedEntity, event: string, now: number): void {
+  #admit(entity: QueuedEntity, event: string, now: number, hasPenalty = false): void {
     const status = this.#policy.preEnqueue(entity.candidate);
     if (status !== undefined) {
       this.#gate(entity, status, event);
       return;
     }
-    if (entity.state.kind === 'gated') this.#gatedCount--;
+    this.#gated.remove(entity);
     entity.readySince ??= now;
     entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince);
-    this.#activate(entity, event);
+    if (hasPenalty) this.#backOff(entity, event, entity.errors > 0);
+    else this.#activate(entity, event);
   }
 
   /** A group that was made anew under its name has the history of the former one no longer. */
@@ -445,6 +497,7 @@ export class SchedulingQueue {
       entity.since = now;
       entity.readySince = entity.state.kind === 'gated' ? undefined : now;
       entity.attempts = 0;
+      entity.refusals = 0;
       entity.errors = 0;
     }
     entity.groupUid = uid;
@@ -452,10 +505,8 @@ export class SchedulingQueue {
 
   #gate(entity: QueuedEntity, status: Status, event: string): void {
     const { state } = entity;
-    if (state.kind !== 'gated') {
-      this.#gatedCount++;
-      this.#observer.moved('gated', event);
-    }
+    if (state.kind !== 'gated') this.#observer.moved('gated', event);
+    this.#gated.add(entity, status.plugin, this.#policy.hints(entity.candidate));
     entity.state = { kind: 'gated', status };
     this.#observer.gated(entity, status);
   }
@@ -504,9 +555,10 @@ export class SchedulingQueue {
     const entity = this.#parked.take(line);
     if (entity === undefined) return;
     // What is out of date is to be found out anew, and the safety net takes nobody's word.
-    if (line.isOutdated || event === flushEvent) entity.refusedBy = new Set();
+    if (line.isOutdated || event === flushEvent) forgetRefusal(entity);
     entity.isFlushed = event === flushEvent;
-    this.#backOff(entity, event, false);
+    if (line.isUrgent) this.#activate(entity, event);
+    else this.#backOff(entity, event, false);
     if (entity.state.kind === 'active') this.#called.sent(entity);
   }
 
@@ -545,17 +597,30 @@ export class SchedulingQueue {
     this.#call(outdated, 'VerdictOutdated');
   }
 
-  #mayHelp(entity: QueuedEntity, event: ClusterEvent): boolean {
-    const { candidate, refusedBy, refusedPods } = entity;
-    const isGang = candidate.kind === 'gang';
-    return this.#policy.hints(candidate).mayHelp(event, { isGang, refusedBy, refusedPods });
+  /** How it may be tried again after what has happened; undefined when nothing of it may help. */
+  #retryAfter({ candidate, ...refusal }: QueuedEntity, events: readonly ClusterEvent[]): Retry | undefined {
+    const hints = this.#policy.hints(candidate);
+    const turnedAway = { ...refusal, isGang: candidate.kind === 'gang' };
+    let retry: Retry | undefined;
+    for (const event of events) {
+      retry = hints.retryAfter(event, turnedAway) ?? retry;
+      // Nobody can do more for it, unless a plugin waits for something.
+      if (retry === 'atOnce' || (retry !== undefined && refusal.pending.size === 0)) break;
+    }
+    return retry;
+  }
+
+  #entityOf(pod: Pod): QueuedEntity | undefined {
+    const ofGroup = pod.podGroupKey === undefined ? undefined : this.#entities.get(`gang/${pod.podGroupKey}`);
+    return ofGroup ?? this.#entities.get(`pod/${pod.uid}`);
   }
 
   /** Whether one of the plugins that refused the entity last is certain that it would again, for a reason that it has told. */
   wouldBeRefusedAgain(entity: QueuedEntity): boolean {
-    const { candidate, refusedBy, refusedPods, wish } = entity;
+    const { candidate, refusedBy, pending, refusedPods, wish } = entity;
     const isGang = candidate.kind === 'gang';
-    return refusedBy.size > 0 && this.#policy.hints(candidate).rulesOut({ isGang, refusedBy, refusedPods, wish });
+    const turnedAway = { isGang, refusedBy, pending, refusedPods, wish };
+    return refusedBy.size > 0 && !entity.isActivated && this.#policy.hints(candidate).rulesOut(turnedAway);
   }
 
   #leaveStore(entity: QueuedEntity): void {
@@ -571,7 +636,7 @@ export class SchedulingQueue {
         this.#parked.leave(entity, entity.state);
         break;
       case 'gated':
-        this.#gatedCount--;
+        this.#gated.remove(entity);
         break;
       case 'setAside':
         this.#underWay.leave(entity);
@@ -580,6 +645,12 @@ export class SchedulingQueue {
         break;
     }
   }
+}
+
+/** What it was told holds no longer: anything may help. */
+function forgetRefusal(entity: QueuedEntity): void {
+  entity.refusedBy = nobody;
+  entity.pending = nobody;
 }
 
 function isOnNodesInPart(candidate: Candidate): boolean {

@@ -24,8 +24,8 @@ beforeEach(() => {
     const whose = 'pod' in event ? event.pod.name : '';
     heard.push(`${event.resource} ${event.action} ${whose}, who has ${cluster.claimOf(whose)?.nodeName ?? 'no room'}`);
   };
-  const activate = ({ name }: Pod): void => void heard.push(`activate ${name}`);
-  claims = new KeptClaims({ cluster, queue: { moveOnEvent, activate }, clock });
+  const wake = ({ name }: Pod): void => void heard.push(`wake ${name}`);
+  claims = new KeptClaims({ cluster, queue: { moveOnEvent, wake }, clock });
   for (const name of ['a', 'b']) cluster.setNode(build.projectedNode({ name, cpu: 4 }));
 });
 
@@ -52,7 +52,7 @@ describe('room that is kept', () => {
     clock.advance(60 * second - 1);
     expect([kept(), heard]).toEqual([{ x: 'a' }, []]);
     clock.advance(1);
-    expect([kept(), heard]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'activate x']]);
+    expect([kept(), heard]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'wake x']]);
   });
 
   it('for several pods is free again for each of them', () => {
@@ -81,7 +81,7 @@ describe('room that is kept', () => {
     // Of the room that is given up for the other.
     expect(heard).toEqual(['AssignedPod Delete x, who has b']);
     clock.advance(30 * second);
-    expect([kept(), heard.slice(1)]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'activate x']]);
+    expect([kept(), heard.slice(1)]).toEqual([{}, ['AssignedPod Delete x, who has no room', 'wake x']]);
   });
 
   it('again in the same place is kept for the whole of its new time', () => {

@@ -7,7 +7,7 @@ import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 /** Keeps room for pods, for a limited time: when it is over the room is free again, and whoever waits for it hears of it. */
 export class KeptClaims {
   readonly #cluster: Cluster;
-  readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'activate'>;
+  readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
   readonly #clock: Clock;
   readonly #timers = new Set<Timer>();
   /** claim -> Clock.monotonic() since which its room has been kept for its owner */
@@ -15,7 +15,7 @@ export class KeptClaims {
 
   constructor(options: {
     readonly cluster: Cluster;
-    readonly queue: Pick<SchedulingQueue, 'moveOnEvent' | 'activate'>;
+    readonly queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
     readonly clock: Clock;
   }) {
     this.#cluster = options.cluster;
@@ -85,7 +85,7 @@ export class KeptClaims {
   #end(claim: Claim): void {
     this.#release(claim);
     // It need not wait for that room any more: there may be other room for it.
-    this.#queue.activate(claim.claimant, 'ClaimEnded');
+    this.#queue.wake(claim.claimant, 'ClaimEnded');
   }
 
   #tell({ claimant, nodeName }: Claim): void {

@@ -1,3 +1,4 @@
+import { noVolumes } from '../api/pod-volume.ts';
 import type { Pod } from '../api/pod.ts';
 import type { Pace } from '../base/pace.ts';
 import type { Steps } from '../base/steps.ts';
@@ -71,10 +72,16 @@ export class Questions {
     return false;
   }
 
-  /** What makes pods alike to the plugins, and in what room is kept from them. Throws PluginFailure. */
+  /**
+   * What makes pods alike to the plugins, and in what room is kept from them, and in what may come to help them. Throws
+   * PluginFailure.
+   */
   kindOf(profile: Profile, pod: Pod): string | undefined {
     const { whole } = this.#planner.signaturesOf(profile, pod);
-    return whole === undefined ? undefined : `${pod.priority}\u0003${whole}`;
+    if (whole === undefined) return undefined;
+    // What happens to a claim helps those that have it, however alike others are.
+    const volumes = pod.volumes === noVolumes ? '' : JSON.stringify([pod.namespace, pod.volumes]);
+    return `${pod.priority}\u0003${volumes}\u0003${whole}`;
   }
 
   /** Whether the two states of a pod are one to the plugins that place it; false where nobody knows. */

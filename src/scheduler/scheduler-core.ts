@@ -167,6 +167,13 @@ export class SchedulerCore {
           this.#endOpenAttempt();
           return trials.run(profile(), candidate, trialOptions);
         },
+        activate: (pods) => {
+          const activated = [...pods];
+          standstill.run(() => {
+            // Plugins are made before the queue is.
+            for (const pod of activated) (this.queue as SchedulingQueue | undefined)?.activate(pod);
+          });
+        },
         betweenAttempts: (change) => standstill.run(change),
       }),
       meters: {

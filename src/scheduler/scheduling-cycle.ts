@@ -9,7 +9,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { GangView } from '../cluster/gang.ts';
 import type { Transaction } from '../cluster/transaction.ts';
 import { CycleState } from '../framework/cycle-state.ts';
-import { describeCause, describeDiagnosis, failureIn, isResolvable } from '../framework/diagnosis.ts';
+import { describeCause, describeDiagnosis, failureIn, isResolvable, refusersOf } from '../framework/diagnosis.ts';
 import type { Diagnosis } from '../framework/diagnosis.ts';
 import { outsiders } from '../framework/event-hints.ts';
 import type { Candidate } from '../framework/candidate.ts';
@@ -158,12 +158,12 @@ export class SchedulingCycle {
     const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
     const answers = continued?.answers;
     if (extenders === undefined && this.#queue.wouldBeRefusedAgain(entity)) {
-      const { refusedBy, refusedPods, wish } = entity;
+      const { refusedBy, pending, refusedPods, wish } = entity;
       const question = this.#queue.lineOf(entity)?.question;
       return {
         kind: 'ruledOut',
         pods: members,
-        failure: { refusedBy, refusedPods, wish, question, error: false, isOutdated: true },
+        failure: { refusedBy, pending, refusedPods, wish, question, error: false, isOutdated: true },
       };
     }
     let question: string | undefined;
@@ -317,6 +317,7 @@ export class SchedulingCycle {
       failure: {
         // What a node has not admitted no plugin knows of: any event is worth a try.
         refusedBy: plan.refusedBy.has(notAdmitted.plugin) ? new Set() : plan.refusedBy,
+        pending: plan.pending,
         refusedPods: oneOfEachKind(members),
         wish: wishOf(members, needed),
         error: isError,
@@ -395,6 +396,7 @@ function statusOf(error: unknown): Status {
 
 function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {
   const isError = status.code === 'Error';
+  const { plugins, pending } = refusersOf(status);
   const prefix = candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key} cannot start: ` : '';
   return {
     kind: 'refused',
@@ -405,7 +407,8 @@ function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate
       waitsFor: isError ? 'error' : 'permit',
     },
     failure: {
-      refusedBy: new Set(status.plugin === '' ? [] : [status.plugin]),
+      refusedBy: plugins,
+      pending,
       refusedPods: oneOfEachKind(members),
       error: isError,
     },

@@ -33,6 +33,7 @@ export function pluginHandle(
     trial: () => {
       throw new Error('this test plans nothing');
     },
+    activate: () => undefined,
     betweenAttempts: (change) => change(),
   };
 }

@@ -2,6 +2,7 @@ import { balancedAllocation } from './comparisons/balanced-allocation.ts';
 import { imageLocality } from './comparisons/image-locality.ts';
 import { interPodAffinity } from './comparisons/inter-pod-affinity.ts';
 import { nodeAffinity } from './comparisons/node-affinity.ts';
+import { nodeDeclaredFeatures } from './comparisons/node-declared-features.ts';
 import { nodeName } from './comparisons/node-name.ts';
 import { nodePorts } from './comparisons/node-ports.ts';
 import { nodeResourcesFit } from './comparisons/node-resources-fit.ts';
@@ -34,4 +35,5 @@ export const comparisons: readonly PluginComparison[] = [
   interPodAffinity,
   balancedAllocation,
   imageLocality,
+  nodeDeclaredFeatures,
 ];

@@ -97,6 +97,7 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
     logger: silentLogger,
     cluster,
     waitingPods: new WaitingPods(clock),
+    activate: () => undefined,
     betweenAttempts: (change) => change(),
     binder: { bind: () => Promise.reject(new Error('nothing is bound here')) },
     volumes: {

@@ -4,6 +4,7 @@ import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts
 import type { Pod } from '../../api/pod.ts';
 import type { ListedObjectsView } from '../../cluster/listed-objects.ts';
 import { Status } from '../../framework/status.ts';
+import type { ClaimVolume } from '../pod-claims.ts';
 import { claimNotFound, notOwned } from '../storage-reasons.ts';
 
 /** text that is a volume's own -> its driver */
@@ -12,16 +13,17 @@ export type CsiVolumes = Map<string, string>;
 /** Stands before the claims whose volumes are still to be made: no handle of a volume begins so. */
 const unmade = '\u0000';
 
-/**
- * The volumes of a pod that a CSI driver attaches to its node. `hasDrivers`: the node says which drivers it has; without that, volumes of
- * in-tree plugins are none of a driver's. A Status where it cannot be said.
- */
-export function csiVolumesOf(
-  pod: Pod,
-  listed: ListedObjectsView,
-  hasDrivers: boolean,
-  plugin: string,
-): CsiVolumes | Status {
+export interface CsiVolumesOptions {
+  readonly listed: ListedObjectsView;
+  /** The node says which drivers it has; without that, volumes of in-tree plugins are none of a driver's. */
+  readonly hasDrivers: boolean;
+  readonly plugin: string;
+  /** Whether nobody else can have the volume of this claim: it gets a text that is nobody's. */
+  readonly isOwn: (volume: ClaimVolume) => boolean;
+}
+
+/** The volumes of a pod that a CSI driver attaches to its node. A Status where it cannot be said. */
+export function csiVolumesOf(pod: Pod, { listed, hasDrivers, plugin, isOwn }: CsiVolumesOptions): CsiVolumes | Status {
   const found: CsiVolumes = new Map();
   for (const volume of pod.volumes) {
     if (volume.type === 'inline') {
@@ -43,7 +45,7 @@ export function csiVolumesOf(
     const stranger = isEphemeral ? notOwned(pod, claim) : undefined;
     if (stranger !== undefined) return new Status('Error', stranger, plugin);
     const its = volumeOfClaim(claim, listed, hasDrivers);
-    if (its !== undefined) add(found, its);
+    if (its !== undefined) add(found, isOwn(volume) ? { ...its, handle: `${unmade}${unmade}${found.size}` } : its);
   }
   return found;
 }

@@ -8,7 +8,9 @@ import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { signVolumes, usesClaim } from '../pod-claims.ts';
+import { InterchangeableClaims } from '../interchangeable-claims.ts';
+import { usesClaim } from '../pod-claims.ts';
+import type { ClaimVolume } from '../pod-claims.ts';
 import { addCsiVolumesOf, csiVolumesOf, volumeKey } from './csi-volumes.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
 
@@ -35,15 +37,17 @@ class NodeVolumeLimits implements Plugin {
   readonly name = name;
   readonly reads = reads;
   readonly #cluster: ClusterLister;
+  readonly #interchangeable: InterchangeableClaims;
   /** driver -> that a node does not have it */
   readonly #missing = new Map<string, Status>();
 
   constructor(cluster: ClusterLister) {
     this.#cluster = cluster;
+    this.#interchangeable = new InterchangeableClaims(cluster);
   }
 
   sign(pod: Pod): string {
-    return signVolumes(pod);
+    return this.#interchangeable.signVolumes(pod);
   }
 
   /** What is on other nodes does not count, and pods on the node itself are part of its generation. */
@@ -111,10 +115,11 @@ class NodeVolumeLimits implements Plugin {
 
   #askedBy(pod: Pod): Asked {
     const { listed } = this.#cluster;
+    const isOwn = (volume: ClaimVolume): boolean => this.#interchangeable.of(pod, volume) !== undefined;
     return {
       revision: this.#revision(),
-      withDrivers: csiVolumesOf(pod, listed, true, name),
-      withoutDrivers: csiVolumesOf(pod, listed, false, name),
+      withDrivers: csiVolumesOf(pod, { listed, hasDrivers: true, plugin: name, isOwn }),
+      withoutDrivers: csiVolumesOf(pod, { listed, hasDrivers: false, plugin: name, isOwn }),
     };
   }
 

@@ -17,9 +17,11 @@ export class MatchingVolumes {
   readonly #labels = new Set<string>();
   /** The others, smallest first. */
   readonly #elsewhere: PersistentVolume[] = [];
+  readonly #volumes: AssumedVolumes;
 
   /** Throws SelectorError. */
   constructor(claim: PersistentVolumeClaim, volumes: AssumedVolumes) {
+    this.#volumes = volumes;
     const selects = claim.selector === undefined ? undefined : compileLabelSelector(claim.selector);
     const free: PersistentVolume[] = [];
     for (const volume of volumes.volumesOfClass(claim.className)) {
@@ -35,6 +37,11 @@ export class MatchingVolumes {
     for (const volume of free) this.#file(volume);
   }
 
+  /** There is none, wherever. */
+  get isEmpty(): boolean {
+    return this.#kept === undefined && this.#byLabel.size === 0 && this.#elsewhere.length === 0;
+  }
+
   /** There is one that is kept for the claim: where that cannot be reached no other may take its place. */
   get isKept(): boolean {
     return this.#kept !== undefined;
@@ -47,7 +54,10 @@ export class MatchingVolumes {
     chosen: readonly { readonly volume: PersistentVolume }[],
   ): PersistentVolume | undefined {
     const isOpen = (volume: PersistentVolume): boolean =>
-      !chosen.some(({ volume: { name } }) => name === volume.name) && affinity.isReachable(volume, node);
+      !chosen.some(({ volume: { name } }) => name === volume.name) &&
+      affinity.isReachable(volume, node) &&
+      // Nobody has been given it since.
+      this.#volumes.volume(volume.name) === volume;
     if (this.#kept !== undefined) return isOpen(this.#kept) ? this.#kept : undefined;
     let best = this.#elsewhere.find(isOpen);
     for (const label of this.#labels) {

@@ -13,15 +13,17 @@ export interface PodClaims {
   readonly delayed: readonly PersistentVolumeClaim[];
 }
 
-/** A Status says why the pod cannot be placed before its claims are otherwise. */
+/** A Status says why the pod cannot be placed before its claims are otherwise. `own`: name -> what stands for a claim, as open as it is. */
 export function claimsOf(
   pod: Pod,
   { listed, assumedVolumes }: Pick<ClusterLister, 'listed' | 'assumedVolumes'>,
   plugin: string,
+  own: ReadonlyMap<string, PersistentVolumeClaim>,
 ): PodClaims | Status {
   const refuse = (reason: string): Status => new Status('UnschedulableAndUnresolvable', reason, plugin);
   const volumes = claimVolumesOf(pod);
   for (const { claimName, isEphemeral } of volumes) {
+    if (own.has(claimName)) continue;
     const claim = listed.get('PersistentVolumeClaim', pod.namespace, claimName);
     if (claim === undefined) {
       return refuse(
@@ -42,6 +44,11 @@ export function claimsOf(
   const delayed: PersistentVolumeClaim[] = [];
   let isUnbound = false;
   for (const claimName of new Set(volumes.map((volume) => volume.claimName))) {
+    const its = own.get(claimName);
+    if (its !== undefined) {
+      delayed.push(its);
+      continue;
+    }
     const claim = assumedVolumes.claim(pod.namespace, claimName)!;
     if (claim.isBound) {
       bound.push(claim);

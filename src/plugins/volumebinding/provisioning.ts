@@ -46,9 +46,18 @@ export class Provisioning {
     return this.#roomFor(claim, storageClass, node.labels);
   }
 
+  /** Whether somebody says how much room there is for the claim's volume. */
+  knowsRoom({ className, requested }: PersistentVolumeClaim): boolean {
+    const storageClass = this.#listed.get('StorageClass', '', className);
+    return requested !== undefined && storageClass !== undefined && this.#isPublished(storageClass.provisioner);
+  }
+
+  #isPublished(provisioner: string): boolean {
+    return this.#listed.get('CSIDriver', '', provisioner)?.publishesCapacity === true;
+  }
+
   #roomFor({ requested }: PersistentVolumeClaim, { provisioner, name }: StorageClass, labels: Labels): Provisionable {
-    if (requested === undefined) return yes;
-    if (this.#listed.get('CSIDriver', '', provisioner)?.publishesCapacity !== true) return yes;
+    if (requested === undefined || !this.#isPublished(provisioner)) return yes;
     let roomiest: CsiStorageCapacity | undefined;
     for (const capacity of this.#listed.ofGroup('CSIStorageCapacity', name)) {
       const { largestVolume, nodeTopology } = capacity;

@@ -163,6 +163,23 @@ describe('a pod', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
+  it('waits for its own claim, however alike that is to the claims of others who wait', async () => {
+    const world = new StorageScheduling();
+    world.hosts('a');
+    for (const name of ['x', 'y', 'z']) {
+      world.claim(`data-of-${name}`, { storageClass: 'manual' });
+      world.lone(name, [`data-of-${name}`]);
+    }
+    while ((await world.attempt()) !== undefined);
+    expect(Object.values(world.states())).toEqual(['unschedulable', 'unschedulable', 'unschedulable']);
+    world.picture.clock.advance(60_000);
+    // Its user has found a volume for it.
+    world.bind('data-of-y', 'pv-y', { storageClass: 'other' });
+    expect(await world.attempt()).toBe('planned');
+    await world.settle();
+    expect([world.binding, world.states()]).toEqual([['y@a'], { 'pod/x': 'unschedulable', 'pod/z': 'unschedulable' }]);
+  });
+
   it('of a gang waits for a claim of its own, whichever member it is', async () => {
     world.hosts('a');
     world.claim('c0');

@@ -7,7 +7,8 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { skip, Status } from '../../framework/status.ts';
-import { claimVolumesOf, signVolumes } from '../pod-claims.ts';
+import { InterchangeableClaims } from '../interchangeable-claims.ts';
+import { claimVolumesOf } from '../pod-claims.ts';
 import type { ShapePoint } from '../utilization-shape.ts';
 import { bindVolumes } from './bind-volumes.ts';
 import { Provisioning } from './provisioning.ts';
@@ -56,17 +57,18 @@ class VolumeBinding implements Plugin {
       cluster: handle.cluster,
       affinity: new VolumeAffinity(listed),
       provisioning: new Provisioning(listed),
+      interchangeable: new InterchangeableClaims(handle.cluster),
     };
   }
 
   sign(pod: Pod): string {
-    return signVolumes(pod);
+    return this.#rules.interchangeable.signVolumes(pod);
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     if (pod.volumes === noVolumes || claimVolumesOf(pod).length === 0) return Status.skipThroughout;
     const { cluster } = this.#handle;
-    const choice = new VolumeChoice(this.#rules, pod, this.#refusals);
+    const choice = new VolumeChoice(this.#rules, pod, this.#refusals, { isShared: true });
     const { claims } = choice;
     if (claims instanceof Status) return claims;
     const isAnywhere =
@@ -94,9 +96,17 @@ class VolumeBinding implements Plugin {
     return found instanceof Status ? found : undefined;
   }
 
+  filterAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number): number {
+    return state.read<VolumeChoice>(choiceKey)!.keepFitting(indexes, size);
+  }
+
+  dependsOnPlacements(state: CycleState): boolean {
+    return state.read<VolumeChoice>(choiceKey)?.dependsOnPlacements === true;
+  }
+
   preScore(state: CycleState): Status | undefined {
     const choice = state.read<VolumeChoice>(choiceKey);
-    return choice === undefined || choice.isBound ? skip : undefined;
+    return choice === undefined || choice.isBound || choice.isWorthNothing ? skip : undefined;
   }
 
   /** Asked of a pod without volumes as well by a profile without its PreScore. */
@@ -105,10 +115,18 @@ class VolumeBinding implements Plugin {
     return found === undefined || found instanceof Status ? 0 : volumeScore(found, this.#shape);
   }
 
-  reserve(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
+  /** As `score`, of many nodes. */
+  scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    const choice = state.read<VolumeChoice>(choiceKey);
+    if (choice !== undefined) choice.scoreAll(indexes, size, scores, (found) => volumeScore(found, this.#shape));
+    else for (let i = 0; i < size; i++) scores[indexes[i]!] = 0;
+  }
+
+  reserve(state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     const choice = state.read<VolumeChoice>(choiceKey);
     if (choice === undefined || choice.isBound) return undefined;
-    const found = choice.on(node);
+    const own = choice.isShared ? new VolumeChoice(this.#rules, pod, this.#refusals, { isShared: false }) : choice;
+    const found = own.on(node);
     if (found instanceof Status) return found;
     const reserved = new ReservedVolumes(found, node.name, this.#handle.cluster.assumedVolumes);
     state.write(reservedKey, reserved);

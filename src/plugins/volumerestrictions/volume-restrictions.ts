@@ -8,7 +8,8 @@ import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { claimVolumesOf, signSharedClaims, usesClaim } from '../pod-claims.ts';
+import { InterchangeableClaims } from '../interchangeable-claims.ts';
+import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
 import { claimNotFound } from '../storage-reasons.ts';
 import { haveDiskConflict } from './disk-conflict.ts';
 
@@ -35,25 +36,30 @@ class VolumeRestrictions implements Plugin {
   readonly readsOtherNodes = true;
   readonly reads = ['PersistentVolumeClaim'] as const satisfies ListedKind[];
   readonly #cluster: ClusterLister;
+  readonly #interchangeable: InterchangeableClaims;
 
   constructor(cluster: ClusterLister) {
     this.#cluster = cluster;
+    this.#interchangeable = new InterchangeableClaims(cluster);
   }
 
   sign(pod: Pod): string {
     if (pod.volumes === noVolumes) return '';
     const disks = pod.volumes.flatMap((volume) => (volume.type === 'inline' && volume.disk ? [volume.disk] : []));
-    return signSharedClaims(pod) + (disks.length === 0 ? '' : JSON.stringify(disks));
+    return this.#interchangeable.signSharedClaims(pod) + (disks.length === 0 ? '' : JSON.stringify(disks));
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
     if (pod.volumes === noVolumes) return Status.skipThroughout;
     const claims = new Set<string>();
-    for (const { claimName, isEphemeral } of claimVolumesOf(pod)) {
+    for (const volume of claimVolumesOf(pod)) {
+      const { claimName, isEphemeral } = volume;
       if (isEphemeral) continue;
       const claim = this.#cluster.listed.get('PersistentVolumeClaim', pod.namespace, claimName);
       if (claim === undefined) return new Status('UnschedulableAndUnresolvable', claimNotFound(claimName), name);
-      if (claim.accessModes.includes('ReadWriteOncePod')) claims.add(claimName);
+      // Nobody else can be in the way of one that nobody else names.
+      const isForOne = claim.accessModes.includes('ReadWriteOncePod');
+      if (isForOne && this.#interchangeable.of(pod, volume) === undefined) claims.add(claimName);
     }
     const hasDisk = pod.volumes.some((volume) => volume.type === 'inline' && volume.disk !== undefined);
     if (claims.size === 0 && !hasDisk) return Status.skipThroughout;

@@ -1,6 +1,7 @@
 import type { Labels } from '../../api/label-selector.ts';
 import type { ListedKind } from '../../api/listed-object.ts';
 import type { PersistentVolume } from '../../api/persistent-volume.ts';
+import { noVolumes } from '../../api/pod-volume.ts';
 import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import { waitsForConsumer } from '../../api/storage-class.ts';
@@ -11,7 +12,8 @@ import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
-import { claimVolumesOf, signSharedClaims, usesClaim } from '../pod-claims.ts';
+import { InterchangeableClaims } from '../interchangeable-claims.ts';
+import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
 import { claimNotFound, classNotFound, volumeNotFound, withoutBindingMode } from '../storage-reasons.ts';
 
 const name = 'VolumeZone';
@@ -39,18 +41,20 @@ class VolumeZone implements Plugin {
   readonly name = name;
   readonly reads = reads;
   readonly #cluster: ClusterLister;
+  readonly #interchangeable: InterchangeableClaims;
 
   constructor(cluster: ClusterLister) {
     this.#cluster = cluster;
+    this.#interchangeable = new InterchangeableClaims(cluster);
   }
 
   sign(pod: Pod): string {
-    return signSharedClaims(pod);
+    return this.#interchangeable.signSharedClaims(pod);
   }
 
   signPicture(pod: Pod): string {
     const { listed } = this.#cluster;
-    return signSharedClaims(pod) === '' ? '' : reads.map((kind) => listed.revision(kind)).join(' ');
+    return pod.volumes === noVolumes ? '' : reads.map((kind) => listed.revision(kind)).join(' ');
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {

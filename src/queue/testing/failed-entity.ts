@@ -7,13 +7,13 @@ export function failedEntity(
   {
     failedAt,
     priority = 0,
-    attempts = 1,
+    refusals = 1,
     errors = 0,
   }: {
     /** Clock.monotonic(). */
     readonly failedAt: number;
     readonly priority?: number;
-    readonly attempts?: number;
+    readonly refusals?: number;
     readonly errors?: number;
   },
 ): QueuedEntity {
@@ -25,13 +25,16 @@ export function failedEntity(
     readySince: 0,
     since: 0,
     groupUid: undefined,
-    attempts,
+    attempts: refusals + errors,
+    refusals,
     errors,
     failedAt,
     refusedBy: new Set(),
+    pending: new Set(),
     refusedPods: [pod],
     wish: undefined,
-    asksElse: false,
+    triesAgain: false,
+    isActivated: false,
     isFlushed: false,
   };
 }

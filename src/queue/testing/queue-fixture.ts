@@ -29,6 +29,13 @@ const neighbour: Plugin = {
   ],
 };
 
+/** Has PreEnqueue, and thinks better of what it refused when a node comes. */
+const gatekeeper: Plugin = {
+  name: 'Gatekeeper',
+  preEnqueue: () => undefined,
+  eventsToRegister: () => [{ resource: 'Node', actions: ['Add'] }],
+};
+
 /** The default order: priority, then time, then uid. */
 export function byPriority(a: QueueKey, b: QueueKey): number {
   return b.priority - a.priority || a.readySince - b.readySince || (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
@@ -53,6 +60,7 @@ export class QueueFixture {
       { name: 'Order', compare: byPriority },
       nodeLover,
       neighbour,
+      gatekeeper,
       { name: 'Binder', bind: () => Promise.resolve(undefined) },
     ];
     const hints = new EventHints(
@@ -103,13 +111,23 @@ export class QueueFixture {
     this.#end(name, (entity) => this.failure(entity, refusedBy, false));
   }
 
+  /** Pops the pod and fails its attempt: each of these plugins waits for somebody outside. */
+  failPending(name: string, ...refusedBy: string[]): void {
+    this.#end(name, (entity) => this.failure(entity, refusedBy, false, refusedBy));
+  }
+
   failWithError(name: string): void {
     this.#end(name, (entity) => this.failure(entity, [], true));
   }
 
-  failure(entity: QueuedEntity, refusedBy: readonly string[], error: boolean): Failure {
+  failure(
+    entity: QueuedEntity,
+    refusedBy: readonly string[],
+    error: boolean,
+    pending: readonly string[] = [],
+  ): Failure {
     if (entity.candidate.kind !== 'pod') throw new Error('this queue holds lone pods');
-    return { refusedBy: new Set(refusedBy), refusedPods: [entity.candidate.pod], error };
+    return { refusedBy: new Set(refusedBy), pending: new Set(pending), refusedPods: [entity.candidate.pod], error };
   }
 
   stateOf(name: string): string | undefined {

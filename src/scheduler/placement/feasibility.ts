@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/pod.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
+import { refusersOf } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { filtersFor, notPreselected } from '../../framework/profile.ts';
 import type { FilterPlugin, Profile } from '../../framework/profile.ts';
@@ -257,19 +258,19 @@ export class Feasibility {
       if (status !== undefined) counts.set(status, (counts.get(status) ?? 0) + 1);
     }
     if (this.#error !== undefined) {
-      const { plugin } = this.#error;
-      const plugins = new Set(plugin === '' ? [] : [plugin]);
-      return { pod, nodeCount, refusal: { kind: 'pod', status: this.#error }, plugins };
+      return { pod, nodeCount, refusal: { kind: 'pod', status: this.#error }, ...refusersOf(this.#error) };
     }
     const reasons = new Map<string, number>();
     const plugins = new Set<string>();
+    const pending = new Set<string>();
     let resolvable = false;
     for (const [status, count] of counts) {
       for (const reason of status.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
       if (status.plugin !== '') plugins.add(status.plugin);
+      if (status.code === 'Pending') pending.add(status.plugin);
       resolvable ||= status.code === 'Unschedulable';
     }
-    return { pod, nodeCount, refusal: { kind: 'nodes', reasons, resolvable }, plugins };
+    return { pod, nodeCount, refusal: { kind: 'nodes', reasons, resolvable }, plugins, pending };
   }
 
   get #nodeCount(): number {

@@ -6,7 +6,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Savepoint, Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { failureIn } from '../../framework/diagnosis.ts';
+import { failureIn, refusersOf } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { Status } from '../../framework/status.ts';
 import { admit, amongOf } from './batch.ts';
@@ -19,6 +19,7 @@ import { complete } from './plan.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
 import { Ranking, sameNames } from './ranking.ts';
 import type { RankingRoom } from './ranking-room.ts';
+import { Refusers } from './refusers.ts';
 import { roomiestDomains } from './roomiest-domains.ts';
 import { workPerMember } from './work-per-member.ts';
 
@@ -49,8 +50,8 @@ interface Attempt {
   /** In that order. */
   readonly batches: Batch[];
   readonly placements: Placement[];
-  /** Names of plugins that turned members away, whatever became of those later. */
-  readonly refusers: Set<string>;
+  /** Plugins that turned members away, whatever became of those later. */
+  readonly refusers: Refusers;
   /** Members that are placed or may still be. */
   candidates: number;
 }
@@ -102,7 +103,7 @@ export class Placing {
     const { blocked, placed, never } = first;
     const isFinal = blocked === undefined || failureIn(blocked) !== undefined || never;
     if (isFinal || placed === 0) return first;
-    let refusedBy = first.refusedBy;
+    let { refusedBy, pending } = first;
     // The hardest may have taken room in which easier ones would have been enough.
     if (members.length > needed && groups.length >= 2) {
       this.#startOver(before);
@@ -110,9 +111,10 @@ export class Placing {
       const again = yield* this.#place(yield* this.#batchesOf(easiestFirst));
       if (again.blocked === undefined) return again;
       refusedBy = new Set([...refusedBy, ...again.refusedBy]);
+      pending = new Set([...pending, ...again.pending]);
     }
     const within = yield* this.#placeWithinDomains(before);
-    return within ?? { ...first, placements: this.#placements, refusedBy };
+    return within ?? { ...first, placements: this.#placements, refusedBy, pending };
   }
 
   /** The first may have taken a node beside which there is no room for those that have to be near it. */
@@ -212,7 +214,7 @@ export class Placing {
     const { members, needed } = this.#request;
     const placements: Placement[] = [];
     this.#placements = placements;
-    const attempt: Attempt = { batches, placements, refusers: new Set(), candidates: members.length };
+    const attempt: Attempt = { batches, placements, refusers: new Refusers(), candidates: members.length };
     /** Of the first batch that more placements cannot help. */
     let hopeless: Diagnosis | undefined;
     /** Of the first batch that this round did not place. */
@@ -233,7 +235,7 @@ export class Placing {
         const { pods, diagnosis, mayChange, never } = left;
         if (failureIn(diagnosis) !== undefined) return stopped(placements, diagnosis);
         blocked ??= diagnosis;
-        for (const name of diagnosis.plugins) attempt.refusers.add(name);
+        attempt.refusers.add(diagnosis);
         batches[position] = { ...batch, pods };
         if (mayChange) {
           refused.push(position);
@@ -261,31 +263,32 @@ export class Placing {
     const { members, needed } = this.#request;
     const { placements, batches, refusers } = attempt;
     const explained = blocked ?? this.#tooFew();
-    const refusing = yield* this.#refusingPlugins(batches);
-    const refusedBy = new Set([...refusing, ...refusers, ...(explained?.plugins ?? [])]);
+    yield* this.#addRefusing(refusers, batches);
+    if (explained !== undefined) refusers.add(explained);
+    const { refusedBy, pending } = refusers;
     return {
       placements,
       placed: placements.length,
       blocked: explained,
       refusedBy,
+      pending,
       never: members.length - neverPlaced < needed,
       isExhaustive: this.#areIndependent(batches),
     };
   }
 
-  *#refusingPlugins(batches: readonly Batch[]): Steps<ReadonlySet<string>> {
-    const names = new Set<string>();
+  /** Those that refuse the members as things stand. */
+  *#addRefusing(refusers: Refusers, batches: readonly Batch[]): Steps<void> {
     for (const { sample, ranking, answer } of batches) {
       if (ranking === undefined) {
-        if (answer.status !== undefined && answer.status.plugin !== '') names.add(answer.status.plugin);
+        if (answer.status !== undefined) refusers.add(refusersOf(answer.status));
         continue;
       }
       // Others have been placed since.
       if (batches.length > 1) ranking.look();
-      for (const name of ranking.diagnose(sample).plugins) names.add(name);
+      refusers.add(ranking.diagnose(sample));
       if (this.#isDue) yield;
     }
-    return names;
   }
 
   /** Places what it can; undefined when no member is left. */
@@ -322,7 +325,7 @@ export class Placing {
         const refusal = this.#refusal(pod, answer.status);
         if (failureIn(refusal) !== undefined) return stoppedBy(refusal, pods.slice(i));
         diagnosis ??= refusal;
-        for (const name of refusal.plugins) refusers.add(name);
+        refusers.add(refusal);
         mayChange ||= answer.mayChange;
         left.push(pod);
         continue;
@@ -393,7 +396,7 @@ export class Placing {
       pod,
       nodeCount: this.#indexes?.length ?? this.#context.cluster.nodes.length,
       refusal: { kind: 'pod', status },
-      plugins: new Set(status.plugin === '' ? [] : [status.plugin]),
+      ...refusersOf(status),
     };
   }
 
@@ -427,8 +430,10 @@ function stoppedBy(diagnosis: Diagnosis, pods: readonly Pod[]): Leftover {
 }
 
 function stopped(placements: readonly Placement[], blocked: Diagnosis): Plan {
-  const { plugins: refusedBy } = blocked;
-  return { placements, placed: placements.length, blocked, refusedBy, never: false, isExhaustive: false };
+  const refusers = new Refusers();
+  refusers.add(blocked);
+  const { refusedBy, pending } = refusers;
+  return { placements, placed: placements.length, blocked, refusedBy, pending, never: false, isExhaustive: false };
 }
 
 function indexesOf(cluster: Cluster, names: ReadonlySet<string>): readonly number[] {

@@ -23,6 +23,8 @@ export interface Plan {
    * compete for room, so what helps one member may help another.
    */
   readonly refusedBy: ReadonlySet<string>;
+  /** Of these, those that answered Pending to any. */
+  readonly pending: ReadonlySet<string>;
   /**
    * So many members are refused by every node in a way that taking other pods away cannot change that the plan can never be
    * complete on these nodes. False proves nothing.
@@ -53,7 +55,17 @@ export interface PlanRequest {
   readonly spend?: ((steps: number) => void) | undefined;
 }
 
+const nobody: ReadonlySet<string> = new Set();
+
 export function complete(placements: readonly Placement[]): Plan {
   const placed = placements.length;
-  return { placements, placed, blocked: undefined, refusedBy: new Set(), never: false, isExhaustive: true };
+  return {
+    placements,
+    placed,
+    blocked: undefined,
+    refusedBy: nobody,
+    pending: nobody,
+    never: false,
+    isExhaustive: true,
+  };
 }

@@ -107,7 +107,7 @@ export class Ranking {
     if (this.#readsOthers) return false;
     const { profile } = this.#options;
     const failure = profile.preScoreOthers(state, pod, () => this.#feasible());
-    return failure === undefined && !profile.readsOthers(state);
+    return failure === undefined && !profile.readsOthers(state, pod);
   }
 
   /** Takes the best node out for good, because Reserve refused it. An Error ends the ranking until it is built again. */
@@ -159,12 +159,12 @@ export class Ranking {
     const size = this.#findFeasible();
     if (this.error !== undefined) return;
     if (size === 0) {
-      this.#readsOthers = profile.filtersByOthers(asked.state);
+      this.#readsOthers = profile.filtersByOthers(asked.state, asked.pod);
       return;
     }
     this.#error = profile.preScore(asked.state, asked.pod, () => this.#feasible());
     if (this.#error !== undefined) return;
-    this.#readsOthers = profile.readsOthers(asked.state);
+    this.#readsOthers = profile.readsOthers(asked.state, asked.pod);
     const begun = profile.begin();
     this.#score();
     profile.ran('Score', this.#error !== undefined ? 'Error' : 'Success', begun);

@@ -16,12 +16,15 @@ export function entityInFlight(of: { readonly pod: Pod } | { readonly gang: Gang
     since: 0,
     groupUid: undefined,
     attempts: 1,
+    refusals: 0,
     errors: 0,
     failedAt: 0,
     refusedBy: new Set(),
+    pending: new Set(),
     refusedPods: [],
     wish: undefined,
-    asksElse: false,
+    triesAgain: false,
+    isActivated: false,
     isFlushed: false,
   };
 }

@@ -15,6 +15,8 @@ export interface NodeOptions {
   /** A text reads `key=value:effect` or `key:effect`. */
   readonly taints?: readonly (string | Taint)[];
   readonly unschedulable?: boolean;
+  /** What its kubelet can do that not every one can. */
+  readonly declaredFeatures?: readonly string[];
   /** name -> bytes */
   readonly images?: Readonly<Record<string, number>>;
 }
@@ -35,6 +37,7 @@ export interface NodeObject {
     readonly capacity: Readonly<Record<string, string>>;
     readonly allocatable: Readonly<Record<string, string>>;
     readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    readonly declaredFeatures?: readonly string[];
     readonly images?: readonly { readonly names: readonly string[]; readonly sizeBytes: number }[];
   };
 }
@@ -67,6 +70,7 @@ export function buildNode(options: NodeOptions, identity: Identity): NodeObject 
       capacity: { ...amounts },
       allocatable: amounts,
       conditions: [{ type: 'Ready', status: 'True' }],
+      ...(options.declaredFeatures !== undefined && { declaredFeatures: options.declaredFeatures }),
       ...(options.images !== undefined && {
         images: Object.entries(options.images).map(([image, sizeBytes]) => ({ names: [image], sizeBytes })),
       }),

@@ -16,6 +16,94 @@ const args = maybe(
   4,
 );
 
+const gibibytes = (most: number): fc.Arbitrary<string> =>
+  fc.integer({ min: 1, max: most }).map((count) => `${count}Gi`);
+
+/** Open claims, with volumes or room for them on most hosts, so that several nodes are left and differ in what they have. */
+const openObjects = fc
+  .record({
+    claims: fc.array(fc.tuple(fc.constantFrom('wait', 'wait', 'manual', 'elsewhere'), gibibytes(4)), {
+      minLength: 4,
+      maxLength: 4,
+    }),
+    volumes: fc.array(
+      fc.tuple(maybe(fc.constantFrom('h0', 'h1', 'h2'), 8), fc.constantFrom('manual', 'wait'), gibibytes(9)),
+      { maxLength: 9 },
+    ),
+    rooms: fc.array(fc.tuple(fc.constantFrom('wait', 'elsewhere'), gibibytes(30), maybe(gibibytes(30), 2)), {
+      minLength: 3,
+      maxLength: 6,
+    }),
+    publishes: fc.constantFrom(true, true, true, false, undefined),
+  })
+  .map(({ claims, volumes, rooms, publishes }): readonly ApiObject[] => {
+    const metadata = (name: string, namespace?: string): ApiObject => ({
+      name,
+      resourceVersion: '1',
+      uid: `uid-of-${name}`,
+      ...(namespace !== undefined && { namespace }),
+    });
+    const accessModes = ['ReadWriteOnce'];
+    const classes = ['wait', 'elsewhere', 'manual'].map((name) => ({
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: metadata(name),
+      provisioner: name === 'manual' ? 'kubernetes.io/no-provisioner' : 'csi.one',
+      volumeBindingMode: 'WaitForFirstConsumer',
+    }));
+    const driver = {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'CSIDriver',
+      metadata: metadata('csi.one'),
+      spec: publishes === undefined ? {} : { storageCapacity: publishes },
+    };
+    return [
+      ...classes,
+      driver,
+      ...claims.map(([storageClassName, storage], index) => ({
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: metadata('abcd'[index]!, 'default'),
+        spec: { storageClassName, accessModes, resources: { requests: { storage } } },
+        status: { phase: 'Pending' },
+      })),
+      // Which of two volumes of one size is taken is chance.
+      ...[...new Map(volumes.map((each) => [each[2], each])).values()].map(
+        ([host, storageClassName, storage], index) => ({
+          apiVersion: 'v1',
+          kind: 'PersistentVolume',
+          metadata: metadata(`pv${index}`),
+          spec: {
+            storageClassName,
+            accessModes,
+            capacity: { storage },
+            csi: { driver: 'csi.one', volumeHandle: `pv${index}` },
+            ...(host !== undefined && {
+              nodeAffinity: {
+                required: {
+                  nodeSelectorTerms: [
+                    { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] },
+                  ],
+                },
+              },
+            }),
+          },
+          status: { phase: 'Available' },
+        }),
+      ),
+      // One at most for a class and a node: which one counts of several is chance.
+      ...rooms.map(([storageClassName, capacity, maximumVolumeSize], index) => ({
+        apiVersion: 'storage.k8s.io/v1',
+        kind: 'CSIStorageCapacity',
+        metadata: metadata(`room-${index}`, 'default'),
+        storageClassName: index < 3 ? 'wait' : storageClassName === 'wait' ? 'nobodys' : storageClassName,
+        nodeTopology: { matchLabels: { 'kubernetes.io/hostname': `h${index % 3}` } },
+        capacity,
+        ...(maximumVolumeSize !== undefined && { maximumVolumeSize }),
+      })),
+    ];
+  });
+
 /**
  * Where the volume that is kept for a claim cannot be reached kube-scheduler has another made for it, which nobody binds it to: the claim
  * gets the one that is kept.
@@ -52,6 +140,7 @@ export const volumeBinding: PluginComparison = {
     objects: fc.oneof(
       storageObjects({ bound: 4, hasOldClasses: false }),
       storageObjects({ bound: 1, hasOldClasses: false, isPlain: true }),
+      openObjects,
     ),
   }),
 };

@@ -8,13 +8,14 @@ const placed = podWithVolumes({ often: 2, ephemeral: 1 });
 
 /**
  * kube-scheduler skips a pod whose claims nobody uses, and does not see then who comes; it takes a pod's volumes off a count to which
- * each claim, whoever uses it, adds one; and it does not see pods on nodes that it does not know. Tutti counts who uses the claims.
+ * each claim, whoever uses it, adds one; it goes by the claim's name, whatever namespace it is in, for who comes; and it does not see pods
+ * on nodes that it does not know. Tutti counts who uses the claims.
  */
 const exactUse: DeliberateDifference = {
   name: 'users-of-a-claim-are-counted',
-  explains: ({ where, tutti }, { question: { added = [], removed = [], pod, pods } }) => {
+  explains: ({ where, tutti }, { question: { added = [], removed = [], pod, pods, objects = [] } }) => {
     if (!where.startsWith('Filter of ')) return false;
-    const wanted = claimsOf(pod);
+    const wanted = claimsOf(pod).filter((claim) => isForOnePod(objects, namespaceOf(pod.metadata), claim));
     const isThere = [...pods.filter(({ metadata }) => !removed.includes(uidOf(metadata))), ...added].some((other) => {
       const isSame = namespaceOf(other.metadata) === namespaceOf(pod.metadata);
       return isSame && claimsOf(other).some((claim) => wanted.includes(claim));
@@ -29,6 +30,15 @@ function claimsOf({ spec }: ApiObject): readonly string[] {
     readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
   };
   return volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+}
+
+function isForOnePod(objects: readonly ApiObject[], namespace: string, claim: string): boolean {
+  return objects.some(({ kind, metadata, spec }) => {
+    if (kind !== 'PersistentVolumeClaim' || namespaceOf(metadata) !== namespace) return false;
+    const { name } = metadata as { readonly name: string };
+    const { accessModes } = spec as { readonly accessModes?: readonly string[] };
+    return name === claim && accessModes?.includes('ReadWriteOncePod') === true;
+  });
 }
 
 function uidOf(metadata: unknown): string {

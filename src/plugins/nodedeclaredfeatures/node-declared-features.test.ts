@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
+import { podsScheduleAlike } from '../../api/pod.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { createNodeDeclaredFeatures } from './node-declared-features.ts';
+
+const build = new Builders();
+const plugin = createNodeDeclaredFeatures(undefined, pluginHandle(build));
+const state = new CycleState();
+const restarting: PodOptions = {
+  spec: {
+    containers: [{ name: 'main', restartPolicyRules: [{ action: 'Restart' }, { action: 'RestartAllContainers' }] }],
+  },
+};
+const feature = 'RestartAllContainersOnContainerExits';
+
+describe('the features that a pod needs of its node', () => {
+  it('must all be declared; preemption helps nobody', () => {
+    const pod = build.projectedPod({
+      spec: { ...restarting.spec, hostNetwork: true, hostUsers: false },
+    });
+    const on = (declaredFeatures: readonly string[]): unknown =>
+      plugin.filter!(state, pod, build.nodeInfo({ declaredFeatures }));
+    expect(on([feature, 'SomethingElse'])).toMatchObject({
+      code: 'UnschedulableAndUnresolvable',
+      message: "node(s) didn't match Pod's required features",
+    });
+    expect(on([])).toBeDefined();
+    expect(on([feature, 'UserNamespacesHostNetworkSupport'])).toBeUndefined();
+  });
+
+  it('cost a pod that needs none nothing', () => {
+    expect(plugin.preFilter!(state, build.projectedPod())).toMatchObject({ code: 'Skip' });
+    expect(plugin.preFilter!(state, build.projectedPod(restarting))).toBeUndefined();
+  });
+
+  it('are part of the signature', () => {
+    const sign = (options: PodOptions): string | undefined => plugin.sign!(build.projectedPod(options));
+    const mounting = { spec: { containers: [{ volumeMounts: [{ bindMountOptions: ['noexec'] }] }] } };
+    expect(new Set([sign({}), sign(restarting), sign(mounting)]).size).toBe(3);
+    expect(sign(restarting)).toBe(sign({ ...restarting, name: 'another' }));
+  });
+
+  it('are asked for anew when the pod is changed', () => {
+    const before = build.projectedPod({ uid: 'a' });
+    expect(podsScheduleAlike(before, build.projectedPod({ uid: 'a', ...restarting }))).toBe(false);
+  });
+
+  it('are worth another try when a node comes that declares them, or comes to', () => {
+    const [registration] = plugin.eventsToRegister!();
+    const pod = build.projectedPod(restarting);
+    const helps = (before: readonly string[] | undefined, now: readonly string[]): boolean =>
+      registration!.hint!(pod, {
+        resource: 'Node',
+        action: before === undefined ? 'Add' : 'Update',
+        old: before && build.projectedNode({ declaredFeatures: before }),
+        new: build.projectedNode({ declaredFeatures: now }),
+      });
+    expect([helps(undefined, [feature]), helps(undefined, [])]).toEqual([true, false]);
+    expect([helps([], [feature]), helps([feature], [feature]), helps([feature], [])]).toEqual([true, false, false]);
+  });
+});
