@@ -24,10 +24,22 @@ interface Kind {
   readonly lines: Set<Line>;
 }
 
+/** Where a line is filed. */
+interface Place {
+  readonly kinds: Map<string | Line, Kind[]>;
+  readonly key: string | Line;
+  readonly kind: Kind;
+}
+
 /** The lines of one profile that wait for an event. */
 class Index {
-  /** plugin that refused -> what makes pods alike to it -> the kind; pods that it says nothing of are kinds of their own */
+  /**
+   * plugin that refused -> what makes pods alike to it -> the kind; several where what it signs of a pod has changed meanwhile. Pods that
+   * it says nothing of are kinds of their own.
+   */
   readonly byPlugin = new Map<string, Map<string | Line, Kind[]>>();
+  /** line -> the kinds that it is filed under. What a plugin makes of its pods may be something else by now. */
+  readonly places = new Map<Line, readonly Place[]>();
   /** Those that any event may help. */
   readonly open = new Set<Line>();
   /** Those of gangs, where some plugin wants all of them to be asked. */
@@ -181,6 +193,7 @@ export class ParkedEntities {
       return;
     }
     if (line.isGang && line.hints.concernsGangs) index.gangs.add(line);
+    const places: Place[] = [];
     for (const plugin of line.refusedBy) {
       let kinds = index.byPlugin.get(plugin);
       if (kinds === undefined) {
@@ -190,29 +203,31 @@ export class ParkedEntities {
       for (const pod of line.refusedPods) {
         const text = line.hints.kindOf(plugin, pod);
         const key = text ?? line;
-        const known = kinds.get(key);
-        if (known === undefined) kinds.set(key, [{ pod, lines: new Set([line]) }]);
-        else if (text === undefined) known.push({ pod, lines: new Set([line]) });
-        else known[0]!.lines.add(line);
+        const known = kinds.get(key) ?? [];
+        if (known.length === 0) kinds.set(key, known);
+        // Those who were like it once may not be now, when others say something of other labels.
+        let kind = text === undefined ? undefined : known.find((of) => line.hints.kindOf(plugin, of.pod) === text);
+        if (kind === undefined) known.push((kind = { pod, lines: new Set() }));
+        kind.lines.add(line);
+        places.push({ kinds, key, kind });
       }
     }
+    index.places.set(line, places);
   }
 
   #unfile(line: Line): void {
     const index = this.#indexOf(line.hints);
     index.open.delete(line);
     index.gangs.delete(line);
-    for (const plugin of line.refusedBy) {
-      const kinds = index.byPlugin.get(plugin);
-      if (kinds === undefined) continue;
-      kinds.delete(line);
-      for (const pod of line.refusedPods) {
-        const text = line.hints.kindOf(plugin, pod);
-        const kind = text === undefined ? undefined : kinds.get(text)?.[0];
-        kind?.lines.delete(line);
-        if (kind?.lines.size === 0) kinds.delete(text!);
-      }
+    for (const { kinds, key, kind } of index.places.get(line) ?? []) {
+      kind.lines.delete(line);
+      const known = kinds.get(key);
+      if (kind.lines.size > 0 || known === undefined) continue;
+      const place = known.indexOf(kind);
+      if (place >= 0) known.splice(place, 1);
+      if (known.length === 0) kinds.delete(key);
     }
+    index.places.delete(line);
   }
 
   #indexOf(hints: EventHints): Index {
