@@ -11,9 +11,9 @@ import { OddPods } from '../test/soak/odd-pods.ts';
 
 const [hours = '4', seed = '1'] = process.argv.slice(2);
 const seconds = Number(hours) * 3600;
-const stretches = 8;
-/** What the engine itself keeps goes up and down by as much from one stretch to the next. */
-const tolerated = 0.1;
+/** So many that what is kept up to a limit, and then forgotten all at once, comes and goes several times in each quarter. */
+const stretches = 32;
+const tolerated = 0.02;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
