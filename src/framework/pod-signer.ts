@@ -34,7 +34,7 @@ interface Stem {
 }
 
 /** Signatures that are kept, and their characters; beyond them all are forgotten, and made anew as they are met. */
-const signatureLimit = 1024;
+const signatureLimit = 256;
 const characterLimit = 1_000_000;
 
 /**
