@@ -33,7 +33,8 @@ export interface FrameInput {
 }
 
 const mostVerdictLines = 3;
-const widestName = 24;
+/** What is shown of a name is at most so wide; in a wide terminal a quarter of it. */
+const widestName = (columns: number): number => Math.max(24, columns >> 2);
 /** `+1000 more ` */
 const moreWidth = 11;
 
@@ -49,7 +50,7 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
   const groups = groupSection(input, room, colors);
   const left = room - groups.length - 1;
   const recent = left <= 0 ? [] : input.recent.slice(-left);
-  const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, colors)];
+  const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, input.columns, colors)];
   const lines = [...head, ...groups, ...latest, ...closing];
   const gap = footer.length > 0 && lines.length + footer.length < rows - 1 ? [[]] : [];
   return [...lines, ...gap, ...footer].slice(0, Math.max(rows - 1, 1));
@@ -67,8 +68,17 @@ function title({ nowMs, isOver, wish }: FrameInput): StyledLine {
 function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): StyledLine[] {
   const nodes = story.nodes();
   const pods = story.pods();
-  const labelWidth = widthOf(nodes.map(({ name }) => name));
-  const cellWidth = Math.max(5, Math.min(widestName, Math.max(0, ...pods.map(({ key }) => shownName(key).length))));
+  const labelWidth = widthOf(
+    nodes.map(({ name }) => name),
+    columns,
+  );
+  const cellWidth = Math.max(
+    5,
+    widthOf(
+      pods.map(({ key }) => shownName(key)),
+      columns,
+    ),
+  );
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
   /** node -> what is there and has not ended */
   const onNodes = new Map(shownNodes.map(({ name }): [string, ObservedPod[]] => [name, []]));
@@ -126,7 +136,13 @@ function groupSection(input: FrameInput, room: number, colors: Colors): StyledLi
   const { story, wish } = input;
   const filter = wish.filter.toLowerCase();
   const records = story.history.groups().filter(({ group }) => shownName(group).toLowerCase().includes(filter));
-  const width = Math.max(leastGroupWidth, widthOf(records.map(({ group }) => shownName(group))));
+  const width = Math.max(
+    leastGroupWidth,
+    widthOf(
+      records.map(({ group }) => shownName(group)),
+      input.columns,
+    ),
+  );
   const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
     groupLines(input, { record, width, verdictLines }, colors);
   const whole = records.flatMap((record) => draw(record, mostVerdictLines));
@@ -195,9 +211,15 @@ function stateOf(record: GangRecord): { readonly text: (typeof ranks)[number]; r
   return { text: 'waits', styles: [] };
 }
 
-function recentLines(events: readonly StoryEvent[], colors: Colors): StyledLine[] {
+function recentLines(events: readonly StoryEvent[], columns: number, colors: Colors): StyledLine[] {
   const lines = events.map(eventLine);
-  const width = Math.max(leastGroupWidth, widthOf(lines.map(({ group }) => group)));
+  const width = Math.max(
+    leastGroupWidth,
+    widthOf(
+      lines.map(({ group }) => group),
+      columns,
+    ),
+  );
   return lines.map(({ time, group, groupKey, verb, detail }) => {
     const color = groupKey === undefined ? undefined : colors.get(groupKey);
     const isLoud = verb === verb.toUpperCase();
@@ -210,6 +232,6 @@ function recentLines(events: readonly StoryEvent[], colors: Colors): StyledLine[
   });
 }
 
-function widthOf(names: readonly string[]): number {
-  return Math.min(widestName, Math.max(0, ...names.map((name) => name.length)));
+function widthOf(names: readonly string[], columns: number): number {
+  return names.reduce((widest, name) => Math.max(widest, Math.min(textColumns(name), widestName(columns))), 0);
 }

@@ -144,8 +144,8 @@ export class LiveView implements UpView {
 
   /** Of the terminal; some say 0 when they do not know. */
   get #size(): { readonly columns: number; readonly rows: number } {
-    const { columns, rows } = this.#options.output;
-    return { columns: columns || 80, rows: rows || 24 };
+    const { columns = 0, rows = 0 } = this.#options.output;
+    return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
   }
 
   #frame(): readonly string[] {

@@ -96,12 +96,12 @@ class UpSession {
 
   async run(manifests: readonly Manifest[]): Promise<number> {
     const { signal } = this.#context.interruption;
+    this.#tick();
     const plane = await this.#startPlane();
     if (signal.aborted) return this.#interrupted();
     this.#introduce(plane);
     const client = this.#connect(plane);
     await this.#startWatch(client, plane.kubeconfigPath);
-    this.#tick();
     const pods = await this.#apply(client, manifests);
     if (signal.aborted) return this.#interrupted();
     const end = await this.#end(pods, this.#elapsed());

@@ -38,6 +38,14 @@ it('what is cut, filled up or broken keeps to its columns, and loses nothing but
   );
 });
 
+it.each([
+  ['training-of-the-large-model-worker-11', 24, 'training-of-the-…rker-11'],
+  ['training-of-the-large-model-worker-11', 9, 'traini…11'],
+  ['training', 5, 'trai…'],
+])('%s in %i columns is %s: its end tells it from others', (name, columns, shown) => {
+  expect(fitToColumns(name, columns)).toBe(shown);
+});
+
 it('is not stuck where a character is wider than the room', () => {
   expect(wrapToColumns('漢字 a', 1)).toEqual(['漢', '字', 'a']);
   expect(fitToColumns('漢字', 1)).toBe('…');

@@ -1,5 +1,5 @@
 /** Signs of ours, and what else is narrow: Latin, Greek, Cyrillic and the like, punctuation, arrows, boxes, dots. */
-const narrow = /^[\u0000-\u10ff\u1e00-\u2e7f\uff61-\uffdc]$/u;
+const narrow = /^[ -\u10ff\u1e00-\u2e7f\uff61-\uffdc]$/u;
 const wideSymbol = /^\p{Emoji_Presentation}$/u;
 /** Marks that stand on the character before them, and what shows nothing. */
 const without = /^[\p{M}\p{Cf}]$/u;
@@ -32,12 +32,18 @@ export function cutToColumns(text: string, columns: number): string {
   return text;
 }
 
-/** Filled up with spaces to so many columns, or cut to them with an ellipsis. */
+/** As much of the end of a name is shown as tells the members of a group apart. */
+const longestEnd = 10;
+
+/** Filled up with spaces to so many columns, or cut to them in its middle: names often differ in their last characters alone. */
 export function fitToColumns(text: string, columns: number): string {
+  if (columns < 1) return '';
   const taken = textColumns(text);
   if (taken <= columns) return text + ' '.repeat(columns - taken);
-  const cut = `${cutToColumns(text, columns - 1)}…`;
-  return columns < 1 ? '' : cut + ' '.repeat(columns - textColumns(cut));
+  const end = [...text].slice(-Math.min(longestEnd, Math.floor((columns - 1) / 3))).join('');
+  const shownEnd = columns < 8 || textColumns(end) >= columns - 1 ? '' : end;
+  const cut = `${cutToColumns(text, columns - 1 - textColumns(shownEnd))}…${shownEnd}`;
+  return cut + ' '.repeat(columns - textColumns(cut));
 }
 
 /** Breaks text between words, and words that are longer, into lines of so many columns, and at most so many; what is left over ends in an ellipsis. */
