@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answerJson, answerStatus, MisbehavingServer, resetsConnection } from '../../test/planes/misbehaving-server.ts';
+import { collectGarbage } from '../base/testing/collect-garbage.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { NotFoundError } from './api-errors.ts';
 import { fixedEndpoint } from './endpoint.ts';
@@ -126,6 +127,27 @@ test('another note, or another object, is another Event', async () => {
   recorder.record(podEvent('b', 'one'));
   await written();
   expect(server.requests.map((request) => request.method)).toEqual(['POST', 'POST', 'POST']);
+});
+
+test('nothing is kept of an Event when repeats of it do not count any more, though no other is recorded', async () => {
+  let kept = 1;
+  const registry = new FinalizationRegistry<undefined>(() => kept--);
+  (() => {
+    const event = podEvent();
+    registry.register(event.regarding, undefined);
+    recorder.record(event);
+  })();
+  await written();
+  clock.advance(360_002);
+  await collectGarbage(() => kept === 0);
+});
+
+test('notes that differ only where they are cut are one, however long they are', async () => {
+  recorder.record(podEvent('a', `${'x'.repeat(2_000)} one`));
+  await written();
+  recorder.record(podEvent('a', `${'x'.repeat(2_000)} two`));
+  await written();
+  expect(server.requests.map((request) => request.method)).toEqual(['POST', 'PATCH']);
 });
 
 test('a series whose Event is gone is written anew', async () => {

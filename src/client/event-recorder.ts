@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { toKubernetesMicroTime } from '../api/kubernetes-time.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Timer } from '../base/clock.ts';
 import { NotFoundError } from './api-errors.ts';
 import type { KubeClient } from './kube-client.ts';
 
@@ -21,7 +21,7 @@ export interface EventToRecord {
   readonly reason: string;
   /** What was being done, in CamelCase: `Binding`, `Scheduling`. */
   readonly action: string;
-  /** For people; cut at 1024 bytes of UTF-8, the API's limit. */
+  /** For people; cut at 1024 bytes of UTF-8, the API's limit: what comes after that tells no two Events apart. */
   readonly note: string;
   /** Who says so: the name of the pod's scheduler. Default: that of the recorder. */
   readonly reportingController?: string;
@@ -93,6 +93,8 @@ export class EventRecorder {
   #dropped = 0;
   /** Writes under way. */
   #writing = 0;
+  /** Runs while there are series. */
+  #forgetting: Timer | undefined;
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
@@ -106,13 +108,14 @@ export class EventRecorder {
     return this.#dropped;
   }
 
-  record(event: EventToRecord): void {
+  record(said: EventToRecord): void {
     if (this.#stop.signal.aborted) return;
     const { clock } = this.#options;
-    if (event.isMinor === true && this.#queue.size >= minorLimit) {
+    if (said.isMinor === true && this.#queue.size >= minorLimit) {
       this.#dropped++;
       return;
     }
+    const event = { ...said, note: cutToBytes(said.note, noteLimitBytes) };
     const { regarding, type, reason, action, note } = event;
     const key = JSON.stringify([regarding.uid, type, reason, action, note]);
     const known = this.#series.get(key);
@@ -139,13 +142,14 @@ export class EventRecorder {
       state: 'waiting-to-create',
     };
     this.#series.set(key, series);
-    this.#forgetOldSeries(now);
+    this.#forgetOldSeries();
     this.#enqueue(series);
   }
 
   /** Gives up what waits and what is under way; nothing is written afterwards. */
   stop(): void {
     this.#stop.abort(new Error('the event recorder is stopped'));
+    this.#forgetting?.cancel();
     this.#queue.clear();
   }
 
@@ -245,7 +249,7 @@ export class EventRecorder {
       type: event.type,
       reason: event.reason.slice(0, 128),
       action: event.action.slice(0, 128),
-      note: cutToBytes(event.note, noteLimitBytes),
+      note: event.note,
       regarding: event.regarding,
       reportingController: event.reportingController ?? this.#options.reportingController,
       reportingInstance: this.#options.reportingInstance.slice(0, 128),
@@ -264,11 +268,17 @@ export class EventRecorder {
     if (this.#series.get(series.key) === series) this.#series.delete(series.key);
   }
 
-  #forgetOldSeries(now: number): void {
+  #forgetOldSeries(): void {
+    const now = this.#options.clock.monotonic();
     for (const [key, { lastSeenMonotonic }] of this.#series) {
-      if (now - lastSeenMonotonic <= this.#windowMs && this.#series.size <= seriesLimit) return;
+      if (now - lastSeenMonotonic <= this.#windowMs && this.#series.size <= seriesLimit) break;
       this.#series.delete(key);
     }
+    if (this.#series.size === 0 || this.#forgetting !== undefined) return;
+    this.#forgetting = this.#options.clock.setTimer(this.#windowMs + 1, () => {
+      this.#forgetting = undefined;
+      this.#forgetOldSeries();
+    });
   }
 }
 

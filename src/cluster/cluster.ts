@@ -65,10 +65,12 @@ export class Cluster {
   readonly #log: PlacementLog = {
     came: (node, pods) => {
       this.#placed.came(node, pods);
+      if (this.#transaction === undefined) this.#placed.settle();
       this.#claimsInUse.came(node, pods);
     },
     left: (node, pods) => {
       this.#placed.left(node, pods);
+      if (this.#transaction === undefined) this.#placed.settle();
       this.#claimsInUse.left(node, pods);
     },
   };
@@ -400,6 +402,7 @@ export class Cluster {
       },
       closed: () => {
         this.#transaction = undefined;
+        this.#placed.settle();
       },
     };
     this.#transaction = new Transaction(target);

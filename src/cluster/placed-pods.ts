@@ -40,14 +40,15 @@ interface Change {
   readonly change: number;
 }
 
-/** So many steps wait at most until somebody reads. */
-const mostPending = 16_384;
-/** So many changes are kept for those who have read before. */
+/** So many changes are kept for those who have read before, however few pods there are. */
+const fewestChanges = 256;
+/** And so many at most. */
 const mostChanges = 16_384;
 
 /**
  * Nothing is kept before somebody asks for the first time. From then on what comes to a node and leaves it is noted, and worked in when
- * somebody asks again: what a transaction did and took back before costs two notes.
+ * somebody asks again, and by `settle`: what a transaction did and took back before costs two notes. Changes are kept for as long as following
+ * them is less work than counting all pods anew; so what is kept of pods and nodes that are gone is no more than what there is of others.
  */
 export class PlacedPods implements PlacedPodsView, PlacementLog {
   readonly #nodes: () => Iterable<NodeInfo>;
@@ -58,6 +59,8 @@ export class PlacedPods implements PlacedPodsView, PlacementLog {
   /** namespace -> its classes */
   readonly #byNamespace = new Map<string, Set<PlacedClass>>();
   readonly #withTerms = new Set<PlacedClass>();
+  /** Pairs of a class and a node that has some of it. */
+  #places = 0;
   #changes: Change[] = [];
   /** Of the first change that is kept. */
   #firstVersion = 0;
@@ -73,6 +76,11 @@ export class PlacedPods implements PlacedPodsView, PlacementLog {
 
   left(node: NodeInfo, pods: readonly Pod[]): void {
     if (this.#isKept) this.#note({ node, pods, change: -1 });
+  }
+
+  /** No transaction is open that could take back what was noted: works it in, so that no pod is kept for it. */
+  settle(): void {
+    if (this.#pending.length > 0) this.#workIn();
   }
 
   get version(): number {
@@ -108,7 +116,6 @@ export class PlacedPods implements PlacedPodsView, PlacementLog {
       return;
     }
     this.#pending.push(step);
-    if (this.#pending.length > mostPending) this.#workIn();
   }
 
   #workIn(): void {
@@ -125,12 +132,20 @@ export class PlacedPods implements PlacedPodsView, PlacementLog {
 
   #count(node: NodeInfo, pod: Pod, change: 1 | -1): void {
     const kind = this.#classOf(pod);
+    const before = kind.nodeCount;
     kind.change(node, change);
-    if (kind.isEmpty) this.#drop(kind);
+    this.#places += kind.nodeCount - before;
+    if (kind.nodeCount === 0) this.#drop(kind);
     this.#changes.push({ kind, node, change });
-    if (this.#changes.length < 2 * mostChanges) return;
-    this.#changes = this.#changes.slice(mostChanges);
-    this.#firstVersion += mostChanges;
+    this.#forgetOldChanges();
+  }
+
+  /** Seldom enough that a change costs the same however many are kept. */
+  #forgetOldChanges(): void {
+    const kept = Math.min(Math.max(this.#places, fewestChanges), mostChanges);
+    if (this.#changes.length < 2 * kept) return;
+    this.#firstVersion += this.#changes.length - kept;
+    this.#changes = this.#changes.slice(-kept);
   }
 
   #classOf({ namespace, labels, deleting, template }: Pod): PlacedClass {
@@ -179,8 +194,10 @@ class PlacedClass implements PodClass {
     this.deleting = deleting;
   }
 
-  get isEmpty(): boolean {
-    return this.#counts === undefined ? this.#onlyCount === 0 : this.#counts.size === 0;
+  /** How many nodes have some of them. */
+  get nodeCount(): number {
+    if (this.#counts !== undefined) return this.#counts.size;
+    return this.#onlyCount === 0 ? 0 : 1;
   }
 
   forEachNode(visit: (node: NodeView, count: number) => void): void {

@@ -75,6 +75,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       clock: systemClock,
       random: Math.random,
       administratorToken: token,
+      signingKey: randomBytes(32),
       onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
     });
     const listener = await listenHttp(server, options.port, { certificate });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { toKubernetesTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -55,8 +56,10 @@ export interface RequestObservation {
 
 export interface EmbeddedApiServerOptions {
   readonly clock: Clock;
-  /** Makes uids and generated names. */
+  /** Makes uids and generated names, which everybody may see: nothing that is secret. */
   readonly random: Random;
+  /** Signs the tokens of service accounts: 32 bytes or more that nobody can guess. Default: some of its own. */
+  readonly signingKey?: Uint8Array;
   /** Who brings it is the administrator, and whoever brings no token is nobody. Default: whoever brings no token is the administrator. */
   readonly administratorToken?: string;
   readonly intercept?: Intercept;
@@ -118,7 +121,7 @@ export class EmbeddedApiServer {
       }),
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
-      tokens: new ServiceAccountTokens({ store, nowMs: () => clock.now(), random }),
+      tokens: new ServiceAccountTokens({ store, nowMs: () => clock.now(), key: options.signingKey ?? randomBytes(32) }),
       rbac: new Rbac(store),
       nowMs: () => clock.now(),
       now: () => toKubernetesTime(clock.now()),

@@ -25,8 +25,8 @@ export interface PodSignatures {
 
 /** A beginning that signatures have in common. */
 interface Stem {
-  /** What the next plugin signs -> the longer stem. */
-  readonly longer: Map<string | undefined, Stem>;
+  /** What the next plugin signs -> the longer stem; absent while the last pod went the one way that there is. */
+  longer: Map<string | undefined, Stem> | undefined;
   /** Where the last pod went on, because the next one is often like it. */
   last: { readonly fragment: string | undefined; readonly stem: Stem } | undefined;
   /** At the end. */
@@ -34,8 +34,8 @@ interface Stem {
 }
 
 /** Signatures that are kept, and their characters; beyond them all are forgotten, and made anew as they are met. */
-const signatureLimit = 2048;
-const characterLimit = 4_000_000;
+const signatureLimit = 256;
+const characterLimit = 1_000_000;
 
 /**
  * Signs pods for all plugins of a profile that judge them. Pods that are alike get the very same signatures, so that a gang of
@@ -111,15 +111,18 @@ export function judgesNodes(plugin: Plugin, at: MadePlugins['at']): boolean {
 }
 
 function newStem(): Stem {
-  return { longer: new Map(), last: undefined, signatures: undefined };
+  return { longer: undefined, last: undefined, signatures: undefined };
 }
 
 function longer(stem: Stem, fragment: string | undefined): Stem {
   if (stem.last?.fragment === fragment && stem.last !== undefined) return stem.last.stem;
-  let found = stem.longer.get(fragment);
+  let found = stem.longer?.get(fragment);
   if (found === undefined) {
     found = newStem();
-    stem.longer.set(fragment, found);
+    if (stem.last !== undefined) {
+      stem.longer ??= new Map([[stem.last.fragment, stem.last.stem]]);
+      stem.longer.set(fragment, found);
+    }
   }
   stem.last = { fragment, stem: found };
   return found;

@@ -18,23 +18,28 @@ interface Refusal {
   readonly isOutdated?: boolean;
 }
 
-/** Where a line is filed, to be found there again whatever makes pods alike by then. */
-interface Filing {
-  readonly kinds: Map<string | Line, Kind[]>;
-  readonly key: string | Line;
-  readonly kind: Kind;
-}
-
 /** Pods that are alike to a plugin that refused them, by one of them. */
 interface Kind {
   readonly pod: Pod;
   readonly lines: Set<Line>;
 }
 
+/** Where a line is filed. */
+interface Place {
+  readonly kinds: Map<string | Line, Kind[]>;
+  readonly key: string | Line;
+  readonly kind: Kind;
+}
+
 /** The lines of one profile that wait for an event. */
 class Index {
-  /** plugin that refused -> what makes pods alike to it -> the kind; pods that it says nothing of are kinds of their own */
+  /**
+   * plugin that refused -> what makes pods alike to it -> the kind; several where what it signs of a pod has changed meanwhile. Pods that
+   * it says nothing of are kinds of their own.
+   */
   readonly byPlugin = new Map<string, Map<string | Line, Kind[]>>();
+  /** line -> the kinds that it is filed under. What a plugin makes of its pods may be something else by now. */
+  readonly places = new Map<Line, readonly Place[]>();
   /** Those that any event may help. */
   readonly open = new Set<Line>();
   /** Those of gangs, where some plugin wants all of them to be asked. */
@@ -52,8 +57,6 @@ export class ParkedEntities {
   readonly #lines = new Set<Line>();
   /** entity -> the line in which it waits, or for which it has gone to be tried */
   readonly #lineOf = new Map<QueuedEntity, Line>();
-  /** line at rest -> where it is filed by what refused it */
-  readonly #filings = new Map<Line, readonly Filing[]>();
   /** hints of a profile -> its lines at rest */
   readonly #indexes = new Map<EventHints, Index>();
   #size = 0;
@@ -197,8 +200,7 @@ export class ParkedEntities {
       return;
     }
     if (line.isGang && line.hints.concernsGangs) index.gangs.add(line);
-    const filings: Filing[] = [];
-    this.#filings.set(line, filings);
+    const places: Place[] = [];
     for (const plugin of line.refusedBy) {
       let kinds = index.byPlugin.get(plugin);
       if (kinds === undefined) {
@@ -208,25 +210,31 @@ export class ParkedEntities {
       for (const pod of line.refusedPods) {
         const text = line.hints.kindOf(plugin, pod);
         const key = text ?? line;
-        const known = kinds.get(key);
-        const kind = text === undefined || known === undefined ? { pod, lines: new Set<Line>() } : known[0]!;
+        const known = kinds.get(key) ?? [];
+        if (known.length === 0) kinds.set(key, known);
+        // Those who were like it once may not be now, when others say something of other labels.
+        let kind = text === undefined ? undefined : known.find((of) => line.hints.kindOf(plugin, of.pod) === text);
+        if (kind === undefined) known.push((kind = { pod, lines: new Set() }));
         kind.lines.add(line);
-        if (known === undefined) kinds.set(key, [kind]);
-        else if (text === undefined) known.push(kind);
-        filings.push({ kinds, key, kind });
+        places.push({ kinds, key, kind });
       }
     }
+    index.places.set(line, places);
   }
 
   #unfile(line: Line): void {
     const index = this.#indexOf(line.hints);
     index.open.delete(line);
     index.gangs.delete(line);
-    for (const { kinds, key, kind } of this.#filings.get(line) ?? []) {
+    for (const { kinds, key, kind } of index.places.get(line) ?? []) {
       kind.lines.delete(line);
-      if (kind.lines.size === 0) kinds.delete(key);
+      const known = kinds.get(key);
+      if (kind.lines.size > 0 || known === undefined) continue;
+      const place = known.indexOf(kind);
+      if (place >= 0) known.splice(place, 1);
+      if (known.length === 0) kinds.delete(key);
     }
-    this.#filings.delete(line);
+    index.places.delete(line);
   }
 
   #indexOf(hints: EventHints): Index {

@@ -11,8 +11,9 @@ import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { helmPath, kubectlPath } from '../planes/kubectl.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { claimBlocks } from './block-claims.ts';
-import { consoleCommandsOf, masked, outputsOf, transcriptsOf } from './console-blocks.ts';
+import { consoleCommandsOf, outputsOf, transcriptsOf } from './console-blocks.ts';
 import type { ConsoleCommand, Transcripts } from './console-blocks.ts';
+import { untoldLines } from './untold-lines.ts';
 
 const kubectlFolder = dirname(await kubectlPath());
 const helmFolder = dirname(await helmPath('3.17'));
@@ -35,27 +36,6 @@ async function play(commands: readonly ConsoleCommand[], kubeconfig: string): Pr
     process.cwd(),
   );
   return transcriptsOf(commands, outputs);
-}
-
-/** The lines that a page shows of a story, of which more is told: those that are not told in that order. */
-function untold(shown: string, told: string): string[] {
-  const mask = (text: string): string =>
-    masked(text)
-      .replaceAll(/(?<=127\.0\.0\.1:)\d+/g, '(port)')
-      .replaceAll(/\S+(?=\/kubeconfig$)/gm, '(folder)');
-  const lines = mask(told).split('\n');
-  let from = 0;
-  return mask(shown)
-    .split('\n')
-    .filter((line) => line !== '…')
-    .filter((line) => {
-      const [start] = line.split('…');
-      const at = lines.findIndex(
-        (each, index) => index >= from && (line.endsWith('…') ? each.startsWith(start!) : each === line),
-      );
-      if (at >= 0) from = at + 1;
-      return at < 0;
-    });
 }
 
 describe('on a laptop', () => {
@@ -81,7 +61,7 @@ describe('on a laptop', () => {
     const starts = commands.filter(({ command }) => start.test(command));
     const others = commands.filter(({ command }) => !start.test(command));
     expect([starts.length, others.length]).toEqual([1, expect.toSatisfy((count: number) => count > 1)]);
-    expect(untold(starts[0]!.output, up.stdout)).toEqual([]);
+    expect(untoldLines(starts[0]!.output, up.stdout)).toEqual([]);
     const kubeconfig = /^export KUBECONFIG=(\S+)$/m.exec(up.stdout)![1]!;
     const { printed, told } = await play(others, kubeconfig);
     expect(printed).toEqual(told);
@@ -96,7 +76,7 @@ describe('on a laptop', () => {
   it.concurrent.each(ofPages.filter((command) => flagsOf(command) !== ''))('$page: $command', async (command) => {
     const process = new TestProcess(['up', ...flagsOf(command).split(' ')]);
     await process.ended();
-    expect(untold(command.output, process.stdout)).toEqual([]);
+    expect(untoldLines(command.output, process.stdout)).toEqual([]);
     expect(command.output).not.toBe('');
   });
 });

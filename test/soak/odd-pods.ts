@@ -21,6 +21,16 @@ const namesOfOne = 300;
 /** How long odd things are there, in seconds. */
 const shortest = 20;
 const longest = 240;
+/** Of as many pods as that something may be kept. */
+const ordinaryPods = 80;
+
+interface PodOptions {
+  readonly namespace: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly nodeName?: string;
+  readonly rules?: object;
+}
 
 /** What a scheduler keeps, counted. */
 export interface Kept {
@@ -99,12 +109,26 @@ export class OddPods {
     }
   }
 
-  /** Until everything that is odd is gone again. */
+  /**
+   * Until everything that is odd is gone again; then pods like everybody's come and go, so that what is kept of the latest pods, however
+   * few, is of those.
+   */
   async calm(): Promise<void> {
     const due = [...this.#ends.entries()].sort(([a], [b]) => a - b);
     for (const [, ends] of due) for (const end of ends) end();
     this.#ends.clear();
-    for (let second = 0; second < 400; second++) {
+    await this.#wait(400);
+    for (let i = 0; i < ordinaryPods; i++) {
+      const name = `ordinary-${i}`;
+      this.#server.put(podObject(name, { namespace: 'default', requests: { cpu: `${i + 1}m` } }));
+      await this.#wait(1);
+      this.#server.delete('Pod', 'default', name);
+    }
+    await this.#wait(400);
+  }
+
+  async #wait(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second++) {
       if (second % 50 === 0) this.#server.bookmark();
       this.#clock.advance(1_000);
       for (let i = 0; i < 4; i++) await turn();
@@ -165,33 +189,8 @@ export class OddPods {
     this.#pod(`on-device-${id}`, { namespace: 'default', requests: { [`example.com/device-${id}`]: '1' } });
   }
 
-  #pod(
-    name: string,
-    {
-      namespace,
-      labels = {},
-      requests = { cpu: '10m' },
-      nodeName,
-      rules = {},
-    }: {
-      readonly namespace: string;
-      readonly labels?: Readonly<Record<string, string>>;
-      readonly requests?: Readonly<Record<string, string>>;
-      readonly nodeName?: string;
-      readonly rules?: object;
-    },
-  ): void {
-    this.#put({
-      kind: 'Pod',
-      metadata: { namespace, name, labels },
-      spec: {
-        schedulerName: nodeName === undefined ? schedulerName : 'another',
-        ...(nodeName !== undefined && { nodeName }),
-        containers: [{ name: 'main', resources: { requests } }],
-        ...rules,
-      },
-      status: { phase: 'Pending' },
-    });
+  #pod(name: string, options: PodOptions): void {
+    this.#put(podObject(name, options));
   }
 
   /** It goes again after a while. */
@@ -216,6 +215,23 @@ export class OddPods {
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function podObject(
+  name: string,
+  { namespace, labels = {}, requests = { cpu: '10m' }, nodeName, rules = {} }: PodOptions,
+): StoredObject {
+  return {
+    kind: 'Pod',
+    metadata: { namespace, name, labels },
+    spec: {
+      schedulerName: nodeName === undefined ? schedulerName : 'another',
+      ...(nodeName !== undefined && { nodeName }),
+      containers: [{ name: 'main', resources: { requests } }],
+      ...rules,
+    },
+    status: { phase: 'Pending' },
+  };
+}
 
 /** Names of resources that are nobody else's. */
 function madeUp(id: number, count: number): Readonly<Record<string, string>> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { seededRandom } from '../../base/random.ts';
 import { GangHistory } from './gang-history.ts';
 import type { ObservedPod } from './observed.ts';
 import { groupOf, podOf } from './testing/observed-objects.ts';
@@ -211,4 +212,50 @@ describe('a group', () => {
       finishedAtMs: undefined,
     });
   });
+});
+
+it('follows a group of tens of thousands', { timeout: 20_000 }, () => {
+  const history = new GangHistory();
+  history.groupSeen(0, groupOf('red', 20_000));
+  for (const state of [{}, { nodeName: 'a' }, { nodeName: 'a', phase: 'Running' }] as const) {
+    for (let i = 0; i < 20_000; i++) history.podSeen(1, podOf(`red-${i}`, state));
+  }
+  for (let i = 0; i < 5_000; i++) history.podGone(2, `default/red-${i}`);
+  expect(history.group('default/red')).toMatchObject({
+    members: 15_000,
+    bound: 15_000,
+    running: 15_000,
+    state: 'whole',
+  });
+});
+
+it('counts as if it counted all of them each time', () => {
+  const random = seededRandom(3);
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const history = new GangHistory();
+  const pods = new Map<string, ObservedPod>();
+  for (let step = 0; step < 2_000; step++) {
+    const name = `${pick(['red', 'blue'])}-${Math.floor(random() * 6)}`;
+    if (random() < 0.2) {
+      pods.delete(name);
+      history.podGone(step, `default/${name}`);
+    } else {
+      const phase = pick(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const);
+      const pod = podOf(name, { phase, nodeName: pick([undefined, 'a']), uid: pick(['u1', 'u2']) });
+      const moved = random() < 0.2 ? { ...pod, group: pick(['default/red', undefined]) } : pod;
+      pods.set(name, moved);
+      history.podSeen(step, moved);
+    }
+    for (const { group, members, bound, running, succeeded, failed } of history.groups()) {
+      const own = [...pods.values()].filter((pod) => pod.group === group);
+      const inPhase = (phase: string): number => own.filter((pod) => pod.phase === phase).length;
+      expect([members, bound, running, succeeded, failed]).toEqual([
+        own.length,
+        own.filter(({ nodeName }) => nodeName !== undefined).length,
+        inPhase('Running'),
+        inPhase('Succeeded'),
+        inPhase('Failed'),
+      ]);
+    }
+  }
 });

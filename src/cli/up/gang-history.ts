@@ -55,6 +55,14 @@ export interface GangRecord {
   readonly finishedAtMs: number | undefined;
 }
 
+/** How many of a group's members are so. */
+interface MemberCounts {
+  bound: number;
+  running: number;
+  succeeded: number;
+  failed: number;
+}
+
 interface Gang {
   readonly group: string;
   /** Of the PodGroup; undefined while there is none. */
@@ -62,6 +70,8 @@ interface Gang {
   minMember: number | undefined;
   /** Pod key -> the pod, as last seen */
   readonly members: Map<string, ObservedPod>;
+  /** Of `members`, kept along: a group of thousands changes with each of them. */
+  readonly counts: MemberCounts;
   state: GangState;
   /** The stretch that is going on; set exactly while the state is partial. */
   partial: OpenStart | undefined;
@@ -97,7 +107,7 @@ export class GangHistory {
     this.#pods.set(pod.key, pod);
     if (pod.group === undefined) return;
     const gang = this.#gangOf(pod.group);
-    gang.members.set(pod.key, pod);
+    setMember(gang, pod.key, pod);
     this.#judge(gang, atMs);
   }
 
@@ -107,7 +117,7 @@ export class GangHistory {
     this.#pods.delete(key);
     if (pod.group === undefined) return;
     const gang = this.#gangOf(pod.group);
-    gang.members.delete(key);
+    setMember(gang, key, undefined);
     this.#judge(gang, atMs);
     this.#forgetIfGone(gang);
   }
@@ -169,6 +179,7 @@ export class GangHistory {
         uid: undefined,
         minMember: undefined,
         members: new Map(),
+        counts: { bound: 0, running: 0, succeeded: 0, failed: 0 },
         state: 'empty',
         partial: undefined,
         wholeAtMs: undefined,
@@ -198,8 +209,8 @@ export class GangHistory {
   }
 
   #judge(gang: Gang, atMs: number): void {
-    const bound = count(gang, isBound);
-    const finished = count(gang, isFinished);
+    const { bound, succeeded, failed } = gang.counts;
+    const finished = succeeded + failed;
     gang.state = stateOf(gang, bound);
     // Others wait where all had finished: it is to run again.
     if (gang.state === 'empty' && gang.finishedAtMs !== undefined && finished < gang.members.size) {
@@ -231,24 +242,24 @@ function isBound({ nodeName }: ObservedPod): boolean {
   return nodeName !== undefined;
 }
 
-function count(gang: Gang, matches: (pod: ObservedPod) => boolean): number {
-  let matching = 0;
-  for (const pod of gang.members.values()) if (matches(pod)) matching++;
-  return matching;
+function setMember({ members, counts }: Gang, key: string, pod: ObservedPod | undefined): void {
+  const before = members.get(key);
+  if (before !== undefined) addMember(counts, before, -1);
+  if (pod === undefined) {
+    members.delete(key);
+    return;
+  }
+  members.set(key, pod);
+  addMember(counts, pod, 1);
 }
 
-function recordOf(gang: Gang): GangRecord {
-  const inPhase = (phase: ObservedPod['phase']): number => count(gang, (pod) => pod.phase === phase);
-  return {
-    group: gang.group,
-    minMember: gang.minMember,
-    state: gang.state,
-    members: gang.members.size,
-    bound: count(gang, isBound),
-    running: inPhase('Running'),
-    succeeded: inPhase('Succeeded'),
-    failed: inPhase('Failed'),
-    wholeAtMs: gang.wholeAtMs,
-    finishedAtMs: gang.finishedAtMs,
-  };
+function addMember(counts: MemberCounts, pod: ObservedPod, change: 1 | -1): void {
+  if (isBound(pod)) counts.bound += change;
+  if (pod.phase === 'Running') counts.running += change;
+  if (pod.phase === 'Succeeded') counts.succeeded += change;
+  if (pod.phase === 'Failed') counts.failed += change;
+}
+
+function recordOf({ group, minMember, state, members, counts, wholeAtMs, finishedAtMs }: Gang): GangRecord {
+  return { group, minMember, state, members: members.size, ...counts, wholeAtMs, finishedAtMs };
 }

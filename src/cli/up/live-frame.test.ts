@@ -1,9 +1,11 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { liveFrame } from './live-frame.ts';
 import type { FrameInput } from './live-frame.ts';
 import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
+import { textColumns } from './text-columns.ts';
 import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
 
 const verdict = 'PodGroup default/blue cannot start: with 1 of 3 members placed, blue-1 finds no node';
@@ -38,7 +40,7 @@ describe('the live picture', () => {
       'tutti up  1.2s',
       '',
       'node-1  [red-0 ] (red-2 ) 0 of 2 cpu free',
-      'node-2  [red-1 ] 1 of 2 cpu free',
+      'node-2  [red-1 ]          1 of 2 cpu free',
       '',
       'red    ●●●  whole    3 of 3 bound, 2 running',
       'blue   ○○○  waits    0 of 3 bound, 0 running',
@@ -65,11 +67,80 @@ describe('the live picture', () => {
     for (const line of lines) expect([...line].length).toBeLessThanOrEqual(columns);
   });
 
+  it.each([
+    [80, 24],
+    [200, 50],
+    [20, 24],
+  ])(
+    'keeps to %i columns and %i rows with long names, wide characters and marks, with colours too',
+    (columns, rows) => {
+      const story = new Story();
+      const wide = 'キューが満杯です'.repeat(20);
+      const long = 'n'.repeat(253);
+      story.change(0, { kind: 'node', node: nodeOf(long, 2_000, { [`example.com/${'d'.repeat(63)}`]: 8 }) });
+      for (const group of ['a', 'b']) story.change(0, { kind: 'group', group: groupOf(`${group}${long.slice(1)}`, 3) });
+      for (const name of ['red-0', `red-${'x'.repeat(249)}`]) {
+        story.change(0, { kind: 'pod', pod: podOf(name, { verdict: `${wide} e\u0301\u0301 ${'w'.repeat(400)}` }) });
+      }
+      story.change(0, { kind: 'pod', pod: podOf('on-it', { nodeName: long, phase: 'Running' }) });
+      const recent: StoryEvent[] = [
+        { atMs: 1, kind: 'finished', pod: 'default/red-0', group: 'default/red', failure: wide },
+        { atMs: 2, kind: 'bound', pod: `default/${long}`, group: undefined, node: long },
+      ];
+      for (const line of frameOf({ story, recent, columns, rows, conclusion: [wide] })) {
+        expect(textColumns(line)).toBeLessThanOrEqual(columns);
+      }
+      for (const line of frameOf({ story, recent, columns, rows, conclusion: [wide] }, true)) {
+        expect(textColumns(stripVTControlCharacters(line))).toBeLessThanOrEqual(columns);
+      }
+    },
+  );
+
+  it('says with colours too that a line goes on', () => {
+    const line = picture({ columns: 60 }, true).find((each) => each.includes('of 3 bound') && each.includes('blue'))!;
+    expect(stripVTControlCharacters(line)).not.toContain('…');
+    const recent: StoryEvent[] = [{ atMs: 1, kind: 'waits', group: 'default/blue', pod: undefined, verdict }];
+    const told = picture({ columns: 60, recent }, true).map((each) => stripVTControlCharacters(each));
+    expect(told.at(-1)).toBe('   0.00s  blue   waits     PodGroup default/blue cannot sta…');
+  });
+
   it('drops the oldest changes, not the groups, when there are few rows', () => {
     const lines = picture({ rows: 12 });
     expect(lines.join('\n')).toContain('blue   ○○○');
     expect(lines.at(-1)).toContain('blue-2');
     expect(lines.join('\n')).not.toContain('PodGroup, starts');
+  });
+
+  it('uses the room that 200 columns and 50 rows have', () => {
+    const story = new Story();
+    const recent: StoryEvent[] = [];
+    for (let i = 1; i <= 10; i++) {
+      story.change(0, { kind: 'node', node: nodeOf(`node-${i}`, 16_000, { 'nvidia.com/gpu': 8 }) });
+    }
+    recent.push(...story.change(0, { kind: 'group', group: groupOf('training', 16) }));
+    for (let i = 0; i < 16; i++) {
+      const requests = { cpu: 4_000, 'nvidia.com/gpu': 4 };
+      const pod = podOf(`training-${i}`, { nodeName: `node-${1 + (i >> 1)}`, phase: 'Running', requests });
+      recent.push(...story.change(500, { kind: 'pod', pod }));
+    }
+    for (let i = 0; i < 3; i++) {
+      recent.push(
+        ...story.change(600, { kind: 'pod', pod: podOf(`later-${i}`, { verdict: `${verdict}: ${'x '.repeat(30)}` }) }),
+      );
+    }
+    const lines = frameOf({ story, recent, columns: 200, rows: 50, keys: 'q quit' });
+    expect(lines.length).toBe(49);
+    expect(lines.slice(2, 6)).toEqual([
+      'node-1   [training-0 ] [training-1 ] 8 of 16 cpu free, 0 of 8 nvidia.com/gpu free',
+      'node-2   [training-2 ] [training-3 ] 8 of 16 cpu free, 0 of 8 nvidia.com/gpu free',
+      'node-3   [training-4 ] [training-5 ] 8 of 16 cpu free, 0 of 8 nvidia.com/gpu free',
+      'node-4   [training-6 ] [training-7 ] 8 of 16 cpu free, 0 of 8 nvidia.com/gpu free',
+    ]);
+    expect(lines[11]).toBe(`node-10${' '.repeat(30)}16 of 16 cpu free, 8 of 8 nvidia.com/gpu free`);
+    // Verdicts have the whole width, and events the rest of the height.
+    expect(lines.filter((line) => line.includes('cannot start'))).toHaveLength(1);
+    expect(lines.filter((line) => /^ +0\.\d\ds {2}/.test(line)).length).toBeGreaterThan(25);
+    expect(lines.slice(-2)).toEqual([lines.at(-2), 'q quit']);
   });
 
   it('says how many nodes there is no room to draw', () => {

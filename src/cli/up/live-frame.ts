@@ -4,8 +4,9 @@ import type { GangRecord } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
 import type { ObservedNode, ObservedPod } from './observed.ts';
 import type { Story, StoryEvent } from './story.ts';
-import { groupColor, onGroupColor, span, wrap } from './styled-line.ts';
+import { groupColor, onGroupColor, span } from './styled-line.ts';
 import type { GroupColor, Span, StyledLine } from './styled-line.ts';
+import { fitToColumns, textColumns, wrapToColumns } from './text-columns.ts';
 
 /** What the user wants to see of the groups. */
 export interface GroupWish {
@@ -31,9 +32,11 @@ export interface FrameInput {
   readonly rows: number;
 }
 
-const mostRecentDrawn = 8;
 const mostVerdictLines = 3;
-const widestName = 24;
+/** What is shown of a name is at most so wide; in a wide terminal a quarter of it. */
+const widestName = (columns: number): number => Math.max(24, columns >> 2);
+/** `+1000 more ` */
+const moreWidth = 11;
 
 /** One picture of nodes, groups and what happened last; at most `rows - 1` lines, so that the terminal does not scroll. */
 export function liveFrame(input: FrameInput): readonly StyledLine[] {
@@ -46,9 +49,11 @@ export function liveFrame(input: FrameInput): readonly StyledLine[] {
   const room = Math.max(0, rows - 1 - head.length - closing.length - footer.length);
   const groups = groupSection(input, room, colors);
   const left = room - groups.length - 1;
-  const recent = left <= 0 ? [] : input.recent.slice(-Math.min(left, mostRecentDrawn));
-  const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, colors)];
-  return [...head, ...groups, ...latest, ...closing, ...footer].slice(0, Math.max(rows - 1, 1));
+  const recent = left <= 0 ? [] : input.recent.slice(-left);
+  const latest = recent.length === 0 ? [] : [[], ...recentLines(recent, input.columns, colors)];
+  const lines = [...head, ...groups, ...latest, ...closing];
+  const gap = footer.length > 0 && lines.length + footer.length < rows - 1 ? [[]] : [];
+  return [...lines, ...gap, ...footer].slice(0, Math.max(rows - 1, 1));
 }
 
 type Colors = ReadonlyMap<string, GroupColor>;
@@ -63,22 +68,47 @@ function title({ nowMs, isOver, wish }: FrameInput): StyledLine {
 function nodeLines({ story, columns, rows }: FrameInput, colors: Colors): StyledLine[] {
   const nodes = story.nodes();
   const pods = story.pods();
-  const labelWidth = widthOf(nodes.map(({ name }) => name));
-  const cellWidth = Math.max(5, Math.min(widestName, Math.max(0, ...pods.map(({ key }) => shownName(key).length))));
+  const labelWidth = widthOf(
+    nodes.map(({ name }) => name),
+    columns,
+  );
+  const cellWidth = Math.max(
+    5,
+    widthOf(
+      pods.map(({ key }) => shownName(key)),
+      columns,
+    ),
+  );
   const shownNodes = nodes.slice(0, Math.max(1, Math.floor(rows / 3)));
-  const lines = shownNodes.map((node): StyledLine => {
-    const here = pods.filter((pod) => pod.nodeName === node.name && !isFinished(pod));
+  /** node -> what is there and has not ended */
+  const onNodes = new Map(shownNodes.map(({ name }): [string, ObservedPod[]] => [name, []]));
+  for (const pod of pods) if (pod.nodeName !== undefined && !isFinished(pod)) onNodes.get(pod.nodeName)?.push(pod);
+  const rowsOfNodes = shownNodes.map((node) => {
+    const here = onNodes.get(node.name)!;
     const free = freeText(node, here);
-    const most = Math.max(1, Math.floor((columns - labelWidth - free.length - 4) / (cellWidth + 3)));
+    const room = columns - labelWidth - textColumns(free) - 4;
+    const fitting = Math.max(1, Math.floor(room / (cellWidth + 3)));
+    // What says how many more there are takes room, too.
+    const most = here.length <= fitting ? fitting : Math.max(1, Math.floor((room - moreWidth) / (cellWidth + 3)));
     const cells: Span[] = here.slice(0, most).flatMap((pod) => [podCell(pod, cellWidth, colors), span(' ')]);
     const hidden = Math.max(0, here.length - most);
-    const more = hidden > 0 ? [span(`+${hidden} more `, 'faint')] : [];
-    const label = span(`${node.name.slice(0, labelWidth).padEnd(labelWidth)}  `);
-    return [label, ...cells, ...more, span(free, 'faint')];
+    if (hidden > 0) cells.push(span(`+${hidden} more `, 'faint'));
+    return { node, cells, free };
   });
+  const slots = Math.max(0, ...rowsOfNodes.map(({ cells }) => cellColumns(cells)));
+  const lines = rowsOfNodes.map(({ node, cells, free }): StyledLine => [
+    span(`${fitToColumns(node.name, labelWidth)}  `),
+    ...cells,
+    span(' '.repeat(slots - cellColumns(cells))),
+    span(free, 'faint'),
+  ]);
   if (nodes.length > shownNodes.length)
     lines.push([span(`… and ${nodes.length - shownNodes.length} more nodes`, 'faint')]);
   return lines;
+}
+
+function cellColumns(cells: readonly Span[]): number {
+  return cells.reduce((sum, { text }) => sum + textColumns(text), 0);
 }
 
 /** `500m of 2 cpu free, 6 of 8 nvidia.com/gpu free` */
@@ -92,7 +122,7 @@ function freeText({ allocatable }: ObservedNode, pods: readonly ObservedPod[]): 
 
 /** A running pod is a filled block, one that is only bound an outlined one: told apart without colours by their brackets. */
 function podCell(pod: ObservedPod, width: number, colors: Colors): Span {
-  const name = shownName(pod.key).slice(0, width).padEnd(width);
+  const name = fitToColumns(shownName(pod.key), width);
   const color = pod.group === undefined ? undefined : colors.get(pod.group);
   if (pod.phase !== 'Running') return color === undefined ? span(`(${name})`) : span(`(${name})`, color);
   return color === undefined ? span(`[${name}]`, 'bold') : span(`[${name}]`, onGroupColor(color), 'bold');
@@ -106,7 +136,13 @@ function groupSection(input: FrameInput, room: number, colors: Colors): StyledLi
   const { story, wish } = input;
   const filter = wish.filter.toLowerCase();
   const records = story.history.groups().filter(({ group }) => shownName(group).toLowerCase().includes(filter));
-  const width = Math.max(leastGroupWidth, widthOf(records.map(({ group }) => shownName(group))));
+  const width = Math.max(
+    leastGroupWidth,
+    widthOf(
+      records.map(({ group }) => shownName(group)),
+      input.columns,
+    ),
+  );
   const draw = (record: GangRecord, verdictLines: number): StyledLine[] =>
     groupLines(input, { record, width, verdictLines }, colors);
   const whole = records.flatMap((record) => draw(record, mostVerdictLines));
@@ -148,7 +184,7 @@ function groupLines(
   const filled = dots === 0 ? 0 : Math.round((Math.min(bound, dots) / dots) * dots);
   const done = record.succeeded + record.failed;
   const first: StyledLine = [
-    span(shownName(group).slice(0, width).padEnd(width), color, 'bold'),
+    span(fitToColumns(shownName(group), width), color, 'bold'),
     span('  '),
     span('●'.repeat(filled), color),
     span('○'.repeat(dots - filled), 'faint'),
@@ -161,7 +197,7 @@ function groupLines(
   const verdict = record.state === 'whole' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
   const indent = ' '.repeat(width + 2);
-  const lines = wrap(printable(verdict), Math.max(20, columns - indent.length), verdictLines);
+  const lines = wrapToColumns(printable(verdict), Math.max(20, columns - indent.length), verdictLines);
   return [first, ...lines.map((line): StyledLine => [span(indent + line, 'faint')])];
 }
 
@@ -175,21 +211,27 @@ function stateOf(record: GangRecord): { readonly text: (typeof ranks)[number]; r
   return { text: 'waits', styles: [] };
 }
 
-function recentLines(events: readonly StoryEvent[], colors: Colors): StyledLine[] {
+function recentLines(events: readonly StoryEvent[], columns: number, colors: Colors): StyledLine[] {
   const lines = events.map(eventLine);
-  const width = Math.max(leastGroupWidth, widthOf(lines.map(({ group }) => group)));
+  const width = Math.max(
+    leastGroupWidth,
+    widthOf(
+      lines.map(({ group }) => group),
+      columns,
+    ),
+  );
   return lines.map(({ time, group, groupKey, verb, detail }) => {
     const color = groupKey === undefined ? undefined : colors.get(groupKey);
     const isLoud = verb === verb.toUpperCase();
     return [
       span(`${time.padStart(8)}  `, 'faint'),
-      span(`${group.slice(0, width).padEnd(width)}  `, ...(color === undefined ? [] : [color])),
+      span(`${fitToColumns(group, width)}  `, ...(color === undefined ? [] : [color])),
       span(verb.padEnd(10), ...(isLoud ? (['bold'] as const) : [])),
       span(detail),
     ];
   });
 }
 
-function widthOf(names: readonly string[]): number {
-  return Math.min(widestName, Math.max(0, ...names.map((name) => name.length)));
+function widthOf(names: readonly string[], columns: number): number {
+  return names.reduce((widest, name) => Math.max(widest, Math.min(textColumns(name), widestName(columns))), 0);
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { InputStream, OutputStream } from '../command-context.ts';
 import { LiveView } from './live-view.ts';
@@ -40,6 +41,36 @@ it('hides the cursor while it draws and gives it back once', () => {
   view.close();
   view.close();
   expect(written().split('\u001b[?25h')).toHaveLength(2);
+});
+
+it('breaks what it says between words, but no path that is to be copied', () => {
+  const screen = terminal();
+  const view = viewOf(screen);
+  const path = `export KUBECONFIG=/${'folder/'.repeat(20)}kubeconfig`;
+  view.say([`${'some words '.repeat(9)}end`, path]);
+  const lines = screen.written().split('\r\n');
+  expect(lines.slice(0, 2).map((line) => stripVTControlCharacters(line).trim())).toEqual([
+    'some words some words some words some words some words some',
+    'words some words some words some words end',
+  ]);
+  expect(lines[2]).toBe(path);
+});
+
+it.each([
+  [0, 0],
+  [1, 1],
+  [undefined, undefined],
+  [2, 5],
+])('draws in a terminal that says it has %s columns and %s rows', (columns, rows) => {
+  const screen = terminal();
+  Object.assign(screen.output, { columns, rows });
+  const view = viewOf(screen, { hasColors: true });
+  view.say(['a line', 'another one of several words']);
+  view.refresh(1_000);
+  screen.output.emit('resize');
+  view.conclude(['0 partial starts']);
+  view.close();
+  if (!columns) expect(screen.written()).toContain('2 of 2 cpu free');
 });
 
 it('rewrites only the lines that changed, in one write', () => {

@@ -6,6 +6,7 @@ import { liveFrame } from './live-frame.ts';
 import type { GroupWish } from './live-frame.ts';
 import type { Story, StoryEvent } from './story.ts';
 import { paintLine } from './styled-line.ts';
+import { wrapToColumns } from './text-columns.ts';
 import type { UpView } from './up-view.ts';
 
 export interface LiveViewOptions {
@@ -70,7 +71,7 @@ export class LiveView implements UpView {
 
   say(lines: readonly string[]): void {
     this.#said.push(...lines);
-    this.#above(() => this.#options.output.write(lines.map((line) => `${line}\n`).join('')));
+    this.#above(() => this.#options.output.write(this.#broken(lines)));
   }
 
   tell(events: readonly StoryEvent[]): void {
@@ -134,9 +135,22 @@ export class LiveView implements UpView {
     } else if (!key.startsWith('\u001b')) this.#wish = { offset: 0, filter: filter + printable(key) };
   }
 
+  /** Between words; what is one word, such as a path to be copied, is left to the terminal. */
+  #broken(lines: readonly string[]): string {
+    const { columns } = this.#size;
+    const broken = lines.flatMap((line) => (/\S \S+ /.test(line) ? wrapToColumns(line, columns) : [line]));
+    return broken.map((line) => `${line}\r\n`).join('');
+  }
+
+  /** Of the terminal; some say 0 when they do not know. */
+  get #size(): { readonly columns: number; readonly rows: number } {
+    const { columns = 0, rows = 0 } = this.#options.output;
+    return { columns: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
+  }
+
   #frame(): readonly string[] {
-    const { output, input, hasColors, story } = this.#options;
-    const { columns = 80, rows = 24 } = output;
+    const { input, hasColors, story } = this.#options;
+    const { columns, rows } = this.#size;
     const lines = liveFrame({
       nowMs: this.#nowMs,
       story,
@@ -183,7 +197,7 @@ export class LiveView implements UpView {
 
   /** After the width changed, lines may have been broken anew, and nobody knows where the picture is. */
   #redrawAll(): void {
-    this.#options.output.write(`\u001b[H\u001b[2J${this.#said.map((line) => `${line}\r\n`).join('')}`);
+    this.#options.output.write(`\u001b[H\u001b[2J${this.#broken(this.#said)}`);
     this.#drawn = [];
     this.#draw(this.#frame());
   }

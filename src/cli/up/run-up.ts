@@ -52,13 +52,18 @@ const tickMs = 100;
  */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const manifests = await loadManifests(options.files);
-  if (context.interruption.signal.aborted) return context.interruption.exitCode ?? exitCodes.failed;
+  if (context.interruption.signal.aborted) return interruptedCode(options, context);
   const session = new UpSession(options, context);
   try {
     return await session.run(manifests);
   } finally {
     await session.stop();
   }
+}
+
+/** A plane that stays until somebody ends it has done what it was asked, whenever that was. */
+function interruptedCode({ exit }: UpOptions, { interruption }: CommandContext): number {
+  return exit ? (interruption.exitCode ?? exitCodes.failed) : exitCodes.ok;
 }
 
 /** One run of the command. */
@@ -91,12 +96,12 @@ class UpSession {
 
   async run(manifests: readonly Manifest[]): Promise<number> {
     const { signal } = this.#context.interruption;
+    this.#tick();
     const plane = await this.#startPlane();
     if (signal.aborted) return this.#interrupted();
     this.#introduce(plane);
     const client = this.#connect(plane);
     await this.#startWatch(client, plane.kubeconfigPath);
-    this.#tick();
     const pods = await this.#apply(client, manifests);
     if (signal.aborted) return this.#interrupted();
     const end = await this.#end(pods, this.#elapsed());
@@ -155,10 +160,8 @@ class UpSession {
       kubeconfigPath,
       clock,
       random,
-      onChange: (change) => {
-        this.#view.tell(this.#story.change(this.#elapsed(), change));
-        this.#view.refresh(this.#elapsed());
-      },
+      // What it looks like then is drawn at the next tick: thousands of changes make no more pictures than one.
+      onChange: (change) => this.#view.tell(this.#story.change(this.#elapsed(), change)),
       onProblem: (resource, error) => this.#logger.warn('a watch of the view broke', { resource, error }),
     });
   }
@@ -209,7 +212,7 @@ class UpSession {
   }
 
   #interrupted(): number {
-    return this.#options.exit ? (this.#context.interruption.exitCode ?? exitCodes.failed) : exitCodes.ok;
+    return interruptedCode(this.#options, this.#context);
   }
 
   #elapsed(): number {

@@ -42,6 +42,8 @@ const verdictSettlesMs = 250;
 /** So long without a change, and with none to come, is the end. */
 export const quietAfterMs = 10_000;
 
+const byName = new Intl.Collator('en', { numeric: true });
+
 interface StandingVerdict {
   readonly pod: string | undefined;
   readonly group: string | undefined;
@@ -66,8 +68,10 @@ export class Story {
   readonly #verdicts = new Map<string, StandingVerdict>();
   /** Name -> the node, as last seen */
   readonly #nodes = new Map<string, ObservedNode>();
-  /** Verdicts told: subject, a line break, text */
-  readonly #told = new Set<string>();
+  /** Undefined since one has changed. */
+  #sortedNodes: readonly ObservedNode[] | undefined;
+  /** Subject, as in `#verdicts` -> those told of it */
+  readonly #told = new Map<string, Set<string>>();
   /** Groups whose stretch of being partial has been told; cleared when it ends. */
   readonly #partialTold = new Set<string>();
   #deadlockTold = false;
@@ -84,7 +88,7 @@ export class Story {
 
   /** In the order of their names, numbers in them by their size. */
   nodes(): readonly ObservedNode[] {
-    return [...this.#nodes.values()].sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+    return (this.#sortedNodes ??= [...this.#nodes.values()].sort((a, b) => byName.compare(a.name, b.name)));
   }
 
   /** Whether a pod was seen and has finished or gone. */
@@ -110,12 +114,14 @@ export class Story {
 
   change(atMs: number, change: ClusterChange): readonly StoryEvent[] {
     if (change.kind === 'node') {
+      this.#sortedNodes = undefined;
       this.#nodes.set(change.node.name, change.node);
       return [];
     }
     this.#lastChangeMs = atMs;
     switch (change.kind) {
       case 'node-gone':
+        this.#sortedNodes = undefined;
         this.#nodes.delete(change.name);
         return [];
       case 'pod':
@@ -176,7 +182,7 @@ export class Story {
   /** It may be told again of another of that name. */
   #forgetVerdict(subject: string): void {
     this.#verdicts.delete(subject);
-    for (const telling of this.#told) if (telling.startsWith(`${subject}\n`)) this.#told.delete(telling);
+    this.#told.delete(subject);
   }
 
   #groupSeen(atMs: number, group: ObservedGroup): StoryEvent[] {
@@ -217,9 +223,10 @@ export class Story {
   #settledVerdicts(nowMs: number): StoryEvent[] {
     const events: StoryEvent[] = [];
     for (const [subject, { pod, group, text, sinceMs }] of this.#verdicts) {
-      const telling = `${subject}\n${text}`;
-      if (nowMs - sinceMs < verdictSettlesMs || this.#told.has(telling)) continue;
-      this.#told.add(telling);
+      const told = this.#told.get(subject);
+      if (nowMs - sinceMs < verdictSettlesMs || told?.has(text) === true) continue;
+      if (told === undefined) this.#told.set(subject, new Set([text]));
+      else told.add(text);
       events.push({ atMs: nowMs, kind: 'waits', pod, group, verdict: text });
     }
     return events;

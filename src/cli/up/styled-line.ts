@@ -1,3 +1,5 @@
+import { cutToColumns, textColumns } from './text-columns.ts';
+
 /** Foreground and background codes of ANSI terminals, and what makes text faint or bold. */
 const codes = {
   red: [31, 39],
@@ -51,19 +53,18 @@ export function onGroupColor(color: GroupColor): Style {
   return backgrounds[color];
 }
 
-/** The line as a terminal takes it, cut to so many columns; without colours, styles are left out. */
+/** The line as a terminal takes it, with an ellipsis where it is cut to so many columns; without colours, styles are left out. */
 export function paintLine(line: StyledLine, columns: number, hasColors: boolean): string {
-  let left = columns;
+  const isCut = line.reduce((sum, { text }) => sum + textColumns(text), 0) > columns;
+  let left = isCut ? columns - 1 : columns;
   let painted = '';
-  const length = line.reduce((sum, { text }) => sum + [...text].length, 0);
   for (const { text, styles } of line) {
-    const characters = [...text];
-    const shown = characters.length <= left ? text : characters.slice(0, left).join('');
-    left -= Math.min(characters.length, left);
+    if (left <= 0) break;
+    const shown = cutToColumns(text, left);
+    left = shown === text ? left - textColumns(shown) : 0;
     painted += hasColors ? style(shown, styles) : shown;
-    if (left === 0) break;
   }
-  return length > columns && !hasColors && columns > 1 ? `${[...painted].slice(0, columns - 1).join('')}…` : painted;
+  return isCut && columns > 0 ? `${painted}…` : painted;
 }
 
 function style(text: string, styles: readonly Style[]): string {
@@ -71,21 +72,4 @@ function style(text: string, styles: readonly Style[]): string {
     const [on, off] = codes[name];
     return `\u001b[${on}m${inner}\u001b[${off}m`;
   }, text);
-}
-
-/** Breaks text between words into at most `most` lines of `columns`; what is left over ends in an ellipsis. */
-export function wrap(text: string, columns: number, most: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > columns) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  lines.push(line);
-  if (lines.length <= most) return lines;
-  const shown = lines.slice(0, most);
-  shown[most - 1] = `${shown[most - 1]!.slice(0, columns - 1)}…`;
-  return shown;
 }

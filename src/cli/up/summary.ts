@@ -15,11 +15,15 @@ export interface Summary {
 export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summary {
   const groups = story.history.groups();
   const partialStarts = story.history.partialStarts(endMs);
-  const width = Math.max(leastGroupWidth, ...groups.map(({ group }) => shownName(group).length));
+  const width = groups.reduce((widest, { group }) => Math.max(widest, shownName(group).length), leastGroupWidth);
   const lone = story.pods().filter(({ group }) => group === undefined);
   const lines = [
     ...groups.map((group) => groupLine(group, story.groupVerdict(group.group), width)),
-    ...(lone.length === 0 ? [] : [`${lone.length} pods without a group: ${lone.filter(isFinished).length} finished`]),
+    ...(lone.length === 0
+      ? []
+      : [
+          `${lone.length} ${lone.length === 1 ? 'pod' : 'pods'} without a group: ${lone.filter(isFinished).length} finished`,
+        ]),
     ...partialStarts.map((start) => partialLine(start, endMs)),
     `${partialStarts.length} partial ${partialStarts.length === 1 ? 'start' : 'starts'}`,
     endLine(end, endMs),

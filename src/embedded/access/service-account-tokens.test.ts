@@ -121,6 +121,24 @@ describe('a token of a service account', () => {
     expect((await as(client, free, 'GET', '/version')).status).toBe(401);
   });
 
+  it('is not to be guessed from what a server shows of its randomness', async () => {
+    const [one, other] = [await withRobot(), await withRobot()];
+    const token = await tokenOf(one);
+    await tokenOf(other);
+    expect((await one.get(`${accounts}/robot`)).body.metadata.uid).toBe(
+      (await other.get(`${accounts}/robot`)).body.metadata.uid,
+    );
+    expect((await as(one, token, 'GET', '/version')).status).toBe(200);
+    expect((await as(other, token, 'GET', '/version')).status).toBe(401);
+  });
+
+  it('is good with every server that has the key', async () => {
+    const servers = [1, 2].map(() => new ApiClient({ signingKey: Buffer.alloc(32, 7) }));
+    for (const client of servers) await client.mustCreate(accounts, { metadata: { name: 'robot' } });
+    const [one, other] = servers as [ApiClient, ApiClient];
+    expect((await as(other, await tokenOf(one), 'GET', '/version')).status).toBe(200);
+  });
+
   it('of another server, or changed, is none', async () => {
     const client = await withRobot();
     const token = await tokenOf(client);

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Random } from '../../base/random.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { objectAt, textAt, textsAt } from '../kinds/access.ts';
 import type { Store } from '../store/store.ts';
@@ -29,19 +28,18 @@ export interface VerifiedToken {
 }
 
 /**
- * Signs the tokens of service accounts and verifies them: JSON web tokens with Kubernetes' claims. The key is this server's own and is
- * made of its randomness, so a token is good for as long as the server runs, and nobody else can verify it.
+ * Signs the tokens of service accounts and verifies them: JSON web tokens with Kubernetes' claims. A token is good for as
+ * long as the server runs that has the key; whoever can guess the key can make tokens for anybody.
  */
 export class ServiceAccountTokens {
   readonly #store: Store;
   readonly #nowMs: () => number;
-  readonly #random: Random;
-  #key: Buffer | undefined;
+  readonly #key: Uint8Array;
 
-  constructor(options: { readonly store: Store; readonly nowMs: () => number; readonly random: Random }) {
+  constructor(options: { readonly store: Store; readonly nowMs: () => number; readonly key: Uint8Array }) {
     this.#store = options.store;
     this.#nowMs = options.nowMs;
-    this.#random = options.random;
+    this.#key = options.key;
   }
 
   sign(subject: TokenSubject, audiences: readonly string[], id: string, expiresMs: number): string {
@@ -108,7 +106,6 @@ export class ServiceAccountTokens {
   }
 
   #signature(text: string): string {
-    this.#key ??= Buffer.from(Array.from({ length: 32 }, () => Math.floor(this.#random() * 256)));
     return createHmac('sha256', this.#key).update(text).digest('base64url');
   }
 }

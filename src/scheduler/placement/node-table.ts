@@ -67,7 +67,9 @@ export class NodeTable {
     this.scored[node.index] = node.claims.size === 0 ? node.generation : never;
   }
 
+  /** Nothing is kept of what was answered. */
   clear(): void {
+    this.statuses.fill(undefined);
     this.filtered.fill(never);
     this.scored.fill(never);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Builders } from '../../testkit/builders/builders.ts';
+import { Status } from '../../framework/status.ts';
 import type { NodeTable } from './node-table.ts';
 import { SignatureCache } from './signature-cache.ts';
 
@@ -43,4 +44,13 @@ describe('the signature cache', () => {
     table.markScored(claimed);
     expect([table.filtered[0], table.scored[0]]).toEqual([-1, -1]);
   });
+});
+
+it('of a table that is given up nothing is kept of what plugins said', () => {
+  const cache = new SignatureCache(0, 1);
+  const table = cache.table('a');
+  table.reserve(3);
+  table.setStatus(2, new Status('Unschedulable', 'no'));
+  expect(cache.table('b')).toBe(table);
+  expect(table.statuses.every((status) => status === undefined)).toBe(true);
 });
