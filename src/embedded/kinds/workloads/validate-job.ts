@@ -111,9 +111,9 @@ function fixedTemplate(spec: JsonObject, previous: JsonObject): JsonValue | unde
 /** Labels and selector that the server has made, or that the user would have it believe it has. */
 function validateGenerated(job: JsonObject, spec: JsonObject, template: JsonObject): StatusCause[] {
   if (spec.manualSelector === true) return [];
-  const { name, uid } = metadataOf(job);
+  const [name, uid] = [textAt(metadataOf(job), 'name'), textAt(metadataOf(job), 'uid')];
   const labels = objectAt(objectAt(template, 'metadata'), 'labels');
-  const expected: readonly [string, JsonValue | undefined][] = [
+  const expected: readonly [string, string][] = [
     ['controller-uid', uid],
     ['job-name', name],
     ['batch.kubernetes.io/controller-uid', uid],
@@ -122,14 +122,14 @@ function validateGenerated(job: JsonObject, spec: JsonObject, template: JsonObje
   const field = 'spec.template.metadata.labels';
   const causes: StatusCause[] = [];
   for (const [label, value] of expected) {
-    if (labels?.[label] === undefined) causes.push(required(`${field}[${label}]`, `must be '${String(value)}'`));
+    if (labels?.[label] === undefined) causes.push(required(`${field}[${label}]`, `must be '${value}'`));
     else if (labels[label] !== value)
-      causes.push(invalidValue(`${field}[${label}]`, printedLabels(labels), `must be '${String(value)}'`));
+      causes.push(invalidValue(`${field}[${label}]`, printedLabels(labels), `must be '${value}'`));
   }
   const selector = objectAt(spec, 'selector');
   if (
     selector !== undefined &&
-    unlessSelected(selector, { metadata: { labels: Object.fromEntries(expected) as JsonObject } }).length > 0
+    unlessSelected(selector, { metadata: { labels: Object.fromEntries(expected) } }).length > 0
   ) {
     causes.push(invalidValue('spec.selector', selector, '`selector` not auto-generated'));
   }
@@ -297,12 +297,14 @@ function validateSuccessPolicy(spec: JsonObject): StatusCause[] {
     causes.push(required(path, 'at least one rules must be specified when the successPolicy is specified'));
   }
   const completions = Number(spec.completions);
-  for (const [index, { succeededCount: least, succeededIndexes: indexes }] of rules.entries()) {
+  for (const [index, rule] of rules.entries()) {
+    const least = rule.succeededCount;
+    const indexes = rule.succeededIndexes === undefined ? undefined : textAt(rule, 'succeededIndexes');
     const place = `${path}[${index}]`;
     if (least === undefined && indexes === undefined) {
       causes.push(required(place, 'at least one of succeededCount or succeededIndexes must be specified'));
     }
-    const total = indexes === undefined ? undefined : totalOfIndexes(String(indexes), completions);
+    const total = indexes === undefined ? undefined : totalOfIndexes(indexes, completions);
     if (typeof total === 'string') {
       causes.push(invalidValue(`${place}.succeededIndexes`, indexes!, `error parsing succeededIndexes: ${total}`));
     }
@@ -310,12 +312,12 @@ function validateSuccessPolicy(spec: JsonObject): StatusCause[] {
     const field = `${place}.succeededCount`;
     if (Number(least) < 0) causes.push(invalidValue(field, least, 'must be greater than or equal to 0'));
     if (Number(least) > completions) {
-      const rule = `must be less than or equal to ${completions} (the number of specified completions)`;
-      causes.push(invalidValue(field, least, rule));
+      const most = `must be less than or equal to ${completions} (the number of specified completions)`;
+      causes.push(invalidValue(field, least, most));
     }
     if (typeof total === 'number' && Number(least) > total) {
-      const rule = `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`;
-      causes.push(invalidValue(field, least, rule));
+      const most = `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`;
+      causes.push(invalidValue(field, least, most));
     }
   }
   return causes;
@@ -349,12 +351,12 @@ function validateRestartPolicy(spec: JsonObject, template: JsonObject): StatusCa
 
 /** The last index must fit into the host name of its pod. */
 function validateName(job: JsonObject, spec: JsonObject): StatusCause[] {
-  const { name } = metadataOf(job);
+  const name = textAt(metadataOf(job), 'name');
   if (spec.completionMode !== 'Indexed' || !(Number(spec.completions) > 0)) return [];
-  const hostname = `${String(name)}-${Number(spec.completions) - 1}`;
+  const hostname = `${name}-${Number(spec.completions) - 1}`;
   if (dnsLabelProblem(hostname) === undefined) return [];
   const rule = `will not able to create pod with invalid DNS label: ${hostname}`;
-  return [invalidValue('metadata.name', name!, rule)];
+  return [invalidValue('metadata.name', name, rule)];
 }
 
 function tooMany(field: string, length: number, most: number): StatusCause[] {
