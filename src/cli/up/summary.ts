@@ -70,12 +70,14 @@ function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly Part
   return end.kind === 'timeout' || !hasAllStarted || hasFailed(story) ? exitCodes.incomplete : exitCodes.ok;
 }
 
-/** A group that is over without the successes that it needs, or a pod without a group that has failed. */
+/** A group that is over without the successes that it needs, a Job that has failed, or a pod that has and is of neither. */
 function hasFailed(story: Story): boolean {
   const groups = story.history.groups();
   return (
     groups.some(({ members, succeeded, failed, minMember = 1 }) => {
       return failed > 0 && succeeded + failed === members && succeeded < minMember;
-    }) || story.pods().some(({ group, phase }) => group === undefined && phase === 'Failed')
+    }) ||
+    story.jobs().some(({ end }) => end === 'Failed') ||
+    story.pods().some(({ group, isOfJob, phase }) => group === undefined && !isOfJob && phase === 'Failed')
   );
 }

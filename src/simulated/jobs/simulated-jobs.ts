@@ -65,6 +65,10 @@ export class SimulatedJobs {
   readonly #released: WorkQueue;
   /** Job uid -> its failures in a row */
   readonly #streaks = new Map<string, FailureStreak>();
+  /** Keys of Jobs that time alone will change: pods wait for the end of a back-off, or a deadline comes. */
+  readonly #waiting = new Set<string>();
+  /** Jobs that are being looked at. */
+  #looking = 0;
   #isSynced = false;
 
   constructor(options: SimulatedJobsOptions) {
@@ -85,7 +89,7 @@ export class SimulatedJobs {
       reportingInstance: 'tutti-simulated-jobs',
     });
     const metrics = new WorkQueueMetrics(createMetricRegistry({ processMetrics: false }));
-    this.#queue = this.#workQueue('jobs', workers, metrics, (key, signal) => this.#process(key, signal));
+    this.#queue = this.#workQueue('jobs', workers, metrics, (key, signal) => this.#look(key, signal));
     this.#released = this.#workQueue('released-pods', workers, metrics, (key, signal) => this.#releasePod(key, signal));
   }
 
@@ -99,6 +103,11 @@ export class SimulatedJobs {
     for (const pod of this.#pods.store.values()) this.#lookForOwner(pod);
     this.#queue.start();
     this.#released.start();
+  }
+
+  /** Whether something will become of a Job by itself, however long that takes. That one is removed long after its end does not count. */
+  get isMoving(): boolean {
+    return this.#looking > 0 || this.#waiting.size > 0;
   }
 
   /** Resolves when nothing is under way. Objects stay as they are; another one can go on from there. */
@@ -122,6 +131,7 @@ export class SimulatedJobs {
         onDelete: (job) => {
           this.#ownJobs.sawGone(job);
           this.#streaks.delete(job.uid);
+          this.#waiting.delete(job.key);
           if (!this.#isSynced) return;
           for (const pod of this.#pods.store.byIndex('job', job.uid)) this.#lookForOwner(pod);
         },
@@ -231,6 +241,20 @@ export class SimulatedJobs {
     }
   }
 
+  async #look(key: string, signal: AbortSignal): Promise<void> {
+    this.#looking++;
+    this.#waiting.delete(key);
+    try {
+      await this.#process(key, signal);
+    } catch (error) {
+      // It will be tried again.
+      this.#waiting.add(key);
+      throw error;
+    } finally {
+      this.#looking--;
+    }
+  }
+
   async #process(key: string, signal: AbortSignal): Promise<void> {
     await this.#settleOverdue(signal);
     const known = this.#jobs.store.get(key);
@@ -253,7 +277,10 @@ export class SimulatedJobs {
       onStreak: (streak) => this.#streaks.set(job.uid, streak),
     });
     const { againMs, refusedPods } = await pass.run();
-    if (againMs !== undefined) this.#queue.add(key, Math.min(againMs, longestTimerMs));
+    if (againMs !== undefined) {
+      this.#waiting.add(key);
+      this.#queue.add(key, Math.min(againMs, longestTimerMs));
+    }
     if (refusedPods > 0) this.#tellFull(job);
   }
 
