@@ -51,6 +51,8 @@ export interface ObservedJob {
   readonly key: string;
   /** How it has ended; undefined: it has not. */
   readonly end: 'Complete' | 'Failed' | undefined;
+  /** Why: `BackoffLimitExceeded`. */
+  readonly reason: string;
 }
 
 /** The API's JSON, of which nothing is relied upon. */
@@ -76,7 +78,9 @@ interface RawPod extends RawObject {
 }
 
 interface RawJob extends RawObject {
-  readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly reason?: string }[];
+  };
 }
 
 interface RawGroup extends RawObject {
@@ -126,10 +130,12 @@ export function observeGroup(object: unknown): ObservedGroup {
 /** Reads a Job, as `observePod` a pod. */
 export function observeJob(object: unknown): ObservedJob {
   const { metadata, status } = object as RawJob;
-  const ends = (status?.conditions ?? []).filter((condition) => condition.status === 'True').map(({ type }) => type);
+  const ends = (status?.conditions ?? []).filter((condition) => condition.status === 'True');
+  const end = (['Complete', 'Failed'] as const).find((type) => ends.some((condition) => condition.type === type));
   return {
     key: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
-    end: (['Complete', 'Failed'] as const).find((type) => ends.includes(type)),
+    end,
+    reason: ends.find(({ type }) => type === end)?.reason ?? '',
   };
 }
 

@@ -53,7 +53,14 @@ describe('the summary', () => {
   it('exits 3 at a deadlock', () => {
     const story = storyOf('red', 'blue');
     move(story, 500, bound, 'red-0', 'blue-0');
-    const end = scenarioEnd({ story, nowMs: 5_500, appliedMs: 0, pods: ['default/red-0'], jobs: [], timeoutMs: 60_000 });
+    const end = scenarioEnd({
+      story,
+      nowMs: 5_500,
+      appliedMs: 0,
+      pods: ['default/red-0'],
+      jobs: [],
+      timeoutMs: 60_000,
+    });
     expect(end?.kind).toBe('deadlock');
     const { lines, exitCode } = summarize(story, end!, 5_500);
     expect(exitCode).toBe(3);

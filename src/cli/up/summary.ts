@@ -2,6 +2,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { deadlockDetail, doneDetail, leastGroupWidth, printable, seconds } from './event-line.ts';
 import type { GangRecord, PartialStart } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
+import type { ObservedJob } from './observed.ts';
 import type { ScenarioEnd } from './scenario.ts';
 import { quietAfterMs } from './story.ts';
 import type { Story } from './story.ts';
@@ -20,6 +21,7 @@ export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summar
   const lines = [
     ...groups.map((group) => groupLine(group, story.groupVerdict(group.group), width)),
     ...(lone.length === 0 ? [] : [`${lone.length} pods without a group: ${lone.filter(isFinished).length} finished`]),
+    ...story.jobs().map(jobLine),
     ...partialStarts.map((start) => partialLine(start, endMs)),
     `${partialStarts.length} partial ${partialStarts.length === 1 ? 'start' : 'starts'}`,
     endLine(end, endMs),
@@ -40,6 +42,11 @@ function groupLine(record: GangRecord, verdict: string | undefined, width: numbe
   if (state === 'partial') return `${name}  partial  ${bound} of ${minMember} members on nodes`;
   const why = verdict === undefined ? '' : `: ${printable(verdict)}`;
   return `${name}  waits    never started${why}`;
+}
+
+function jobLine({ key, end, reason }: ObservedJob): string {
+  const state = end === undefined ? 'not finished' : end === 'Failed' ? `Failed: ${printable(reason)}` : end;
+  return `Job ${shownName(key)}  ${state}`;
 }
 
 function partialLine({ group, fromMs, toMs, bound, minMember }: PartialStart, endMs: number): string {
