@@ -18,6 +18,7 @@ const packages: readonly (readonly [module: string, folder: string, prefix: stri
   ['k8s.io/api', 'apps/v1', 'Apps'],
   ['k8s.io/api', 'authentication/v1', 'Authentication'],
   ['k8s.io/api', 'authorization/v1', 'Authorization'],
+  ['k8s.io/api', 'batch/v1', 'Batch'],
   ['k8s.io/api', 'coordination/v1', 'Coordination'],
   ['k8s.io/api', 'events/v1', 'Events'],
   ['k8s.io/api', 'networking/v1', 'Networking'],

@@ -18,6 +18,8 @@ export interface CommandContext {
   readonly stderr: OutputStream;
   /** Undefined where it is no terminal. */
   readonly keyboard: InputStream | undefined;
+  /** Reads standard input to its end, as text. */
+  readonly readInput: () => Promise<string>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly interruption: Interruption;
   readonly clock: Clock;

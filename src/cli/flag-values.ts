@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { isNamespaceName, isObjectName } from '../api/object-name.ts';
+import { isQualifiedName } from '../api/qualified-name.ts';
 import { logLevels } from '../observability/logger.ts';
 import type { LogLevel } from '../observability/logger.ts';
 import { parseQuantity, quantityToMilli, QuantityError } from '../api/quantity.ts';
@@ -41,6 +42,29 @@ export function quantity(example: string): (text: string) => string {
     }
     throw new InvalidArgumentError(`It must be a Kubernetes quantity greater than zero, such as ${example}.`);
   };
+}
+
+/** `name=quantity` of a resource that nodes have; the flag may be given again, for another one. */
+export function nodeResource(
+  text: string,
+  previous: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  const cut = text.indexOf('=');
+  const [name, amount] = [text.slice(0, cut), text.slice(cut + 1)];
+  if (cut < 1) throw new InvalidArgumentError('It must be a resource and an amount of it, such as nvidia.com/gpu=8.');
+  const own: Readonly<Record<string, string>> = { cpu: '--node-cpu', memory: '--node-memory', pods: '--node-pods' };
+  if (Object.hasOwn(own, name)) throw new InvalidArgumentError(`${name} has a flag of its own: ${own[name]}.`);
+  if (!isQualifiedName(name) || !(name.includes('/') || /^(ephemeral-storage|hugepages-.+)$/.test(name))) {
+    throw new InvalidArgumentError(
+      'The resource must be ephemeral-storage, hugepages-2Mi and the like, or have a domain before its name, such as nvidia.com/gpu.',
+    );
+  }
+  if (previous !== undefined && Object.hasOwn(previous, name)) {
+    throw new InvalidArgumentError(`${name} is given twice: each node has one amount of it.`);
+  }
+  const isWhole = !name.includes('/') || /^\d+$/.test(amount);
+  if (!isWhole) throw new InvalidArgumentError(`The amount of ${name} must be a whole number, such as 8.`);
+  return { ...previous, [name]: quantity('8 or 100Gi')(amount) };
 }
 
 /** From here on kube-scheduler tells what it does with each pod. */

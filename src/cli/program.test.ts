@@ -46,12 +46,47 @@ async function parse(line: string): Promise<Outcome> {
   return { ...called, message, exitCode };
 }
 
+describe('flags of tutti up', () => {
+  it('add resources to nodes', async () => {
+    const { flags } = await parse('up --node-resource nvidia.com/gpu=8 --node-resource ephemeral-storage=100Gi');
+    expect(flags).toMatchObject({ nodeResource: { 'nvidia.com/gpu': '8', 'ephemeral-storage': '100Gi' } });
+    expect((await parse('up --nodes 0')).flags).toMatchObject({ nodes: 0 });
+  });
+
+  it.each([
+    ['nvidia.com/gpu', 'It must be a resource and an amount of it, such as nvidia.com/gpu=8.'],
+    ['=8', 'It must be a resource and an amount of it, such as nvidia.com/gpu=8.'],
+    ['nvidia.com/gpu=', 'The amount of nvidia.com/gpu must be a whole number, such as 8.'],
+    ['nvidia.com/gpu=many', 'The amount of nvidia.com/gpu must be a whole number, such as 8.'],
+    ['nvidia.com/gpu=500m', 'The amount of nvidia.com/gpu must be a whole number, such as 8.'],
+    ['nvidia.com/gpu=0', 'It must be a Kubernetes quantity greater than zero, such as 8 or 100Gi.'],
+    ['gpu=8', 'The resource must be ephemeral-storage, hugepages-2Mi and the like, or have a domain before its name'],
+    ['a/b/c=8', 'The resource must be ephemeral-storage'],
+    ['cpu=8', 'cpu has a flag of its own: --node-cpu.'],
+    ['constructor=8', 'The resource must be'],
+    ['a.b/c=1 --node-resource a.b/c=2', 'a.b/c is given twice'],
+  ])('--node-resource %s is refused with what would be right', async (value, message) => {
+    const outcome = await parse(`up --node-resource ${value}`);
+    expect(outcome).toMatchObject({ exitCode: 1, message: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ['--empty -f a.yaml', '--empty begins with nothing, and -f with something'],
+    ['--empty --exit', '--exit ends with the scenario, and --empty has none'],
+    ['--no-scheduler --exit', '--exit ends with the scenario, which nobody moves on with --no-scheduler'],
+    ['--no-scheduler --naive', '--naive is about how the scheduler works'],
+    ['--no-scheduler --plugin a.ts', '--plugin is for the scheduler'],
+  ])('%s do not go together', async (flags, message) => {
+    expect(await parse(`up ${flags}`)).toMatchObject({ exitCode: 1, message: expect.stringContaining(message) });
+  });
+});
+
 describe('flags', () => {
   it('have the documented defaults', async () => {
     expect(await parse('up')).toMatchObject({
       exitCode: 7,
       flags: {
-        nodes: 2,
+        scheduler: true,
         nodeCpu: '2',
         nodeMemory: '8Gi',
         nodePods: 110,
@@ -175,8 +210,8 @@ describe('flags', () => {
   });
 
   it.each([
-    ['up --nodes 0', '--nodes', "'0'", 'a whole number from 1 to 5000'],
-    ['up --nodes 1e3', '--nodes', "'1e3'", 'a whole number from 1 to 5000'],
+    ['up --nodes -1', '--nodes', "'-1'", 'a whole number from 0 to 5000'],
+    ['up --nodes 1e3', '--nodes', "'1e3'", 'a whole number from 0 to 5000'],
     ['up --node-cpu 2x', '--node-cpu', "'2x'", 'a Kubernetes quantity greater than zero, such as 2 or 500m'],
     ['up --node-memory -1Gi', '--node-memory', "'-1Gi'", 'such as 8Gi'],
     ['up --port 65536', '--port', "'65536'", '0 for any free port'],

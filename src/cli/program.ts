@@ -3,7 +3,17 @@ import { logFormats, logLevels } from '../observability/logger.ts';
 import type { LogFormat, LogLevel } from '../observability/logger.ts';
 import { defaultSecurePorts } from '../serving/secure-serving-options.ts';
 import { exitCodes } from './exit-codes.ts';
-import { duration, oneMorePath, port, quantity, rate, schedulerName, verbosity, wholeNumber } from './flag-values.ts';
+import {
+  duration,
+  nodeResource,
+  oneMorePath,
+  port,
+  quantity,
+  rate,
+  schedulerName,
+  verbosity,
+  wholeNumber,
+} from './flag-values.ts';
 import { withLeaderElection } from './leader-election-flags.ts';
 import type { LeaderElectionFlags } from './leader-election-flags.ts';
 import { closestName } from '../base/closest-name.ts';
@@ -16,12 +26,19 @@ import { withServingOptions } from './serving-options.ts';
 export interface UpFlags {
   /** Absent: the example that comes with the package. */
   readonly file?: readonly string[];
+  /** Absent: they are not empty. */
+  readonly empty?: true;
   readonly exit?: true;
   readonly naive?: true;
-  readonly nodes: number;
+  /** False: none runs. */
+  readonly scheduler: boolean;
+  /** Absent: 2, and none where the files hold Nodes. */
+  readonly nodes?: number;
   readonly nodeCpu: string;
   readonly nodeMemory: string;
   readonly nodePods: number;
+  /** More of what each node has: resource name -> quantity. */
+  readonly nodeResource?: Readonly<Record<string, string>>;
   readonly port: number;
   /** Paths. */
   readonly plugin?: readonly string[];
@@ -89,8 +106,8 @@ export function createProgram(commands: Commands, onDone: (exitCode: number) => 
     .configureHelp({ showGlobalOptions: false });
   program.addCommand(
     upCommand().action(async (flags: UpFlags, command: Command) => {
-      if (!flags.exit && command.getOptionValueSource('timeout') === 'cli')
-        command.error('error: --timeout says how long a scenario may take with --exit; without it the plane stays up.');
+      const problem = upFlagsProblem(flags, command.getOptionValueSource('timeout') === 'cli');
+      if (problem !== undefined) command.error(`error: ${problem}`);
       onDone(await commands.up(flags));
     }),
   );
@@ -139,6 +156,27 @@ function withHelp(command: Command, name: string): void {
   command.exitOverride().helpOption('-h, --help', 'print help').showHelpAfterError(`See "tutti ${name} --help".`);
 }
 
+/** What of the flags does not go together; undefined: nothing. */
+function upFlagsProblem(
+  { exit, empty, file, scheduler, naive, plugin }: UpFlags,
+  hasTimeout: boolean,
+): string | undefined {
+  if (exit !== true && hasTimeout)
+    return '--timeout says how long a scenario may take with --exit; without it the plane stays up.';
+  if (empty === true && file !== undefined)
+    return '--empty begins with nothing, and -f with something: give one of them.';
+  if (empty === true && exit === true)
+    return '--exit ends with the scenario, and --empty has none: leave out one of them.';
+  if (scheduler) return undefined;
+  if (exit === true)
+    return '--exit ends with the scenario, which nobody moves on with --no-scheduler: leave out one of them.';
+  if (naive === true)
+    return '--naive is about how the scheduler works, and --no-scheduler runs none: leave out one of them.';
+  if (plugin !== undefined)
+    return '--plugin is for the scheduler, and --no-scheduler runs none: leave out one of them.';
+  return undefined;
+}
+
 function upCommand(): Command {
   const { ok, failed, usage, partialStart, incomplete } = exitCodes;
   const command = new Command('up')
@@ -147,15 +185,26 @@ function upCommand(): Command {
     )
     .option(
       '-f, --file <path>',
-      'manifests to apply, in order: a YAML or JSON file, or a folder of them; may be given again (default: the red and blue jobs of examples/deadlock)',
+      'manifests to apply, in order: a YAML or JSON file, a folder of them, or - for standard input; Nodes among them become simulated nodes; may be given again (default: the red and blue jobs of examples/deadlock)',
       oneMorePath,
     )
+    .option('--empty', 'begin with nothing but the nodes')
     .option('--exit', 'end with the scenario and print a summary, instead of staying up for kubectl')
     .option('--naive', 'switch gang scheduling off, to see the deadlock')
-    .option('--nodes <number>', 'simulated nodes', wholeNumber(1, 5_000), 2)
+    .option('--no-scheduler', 'run no scheduler, for one of yours; begins with nothing unless -f says otherwise')
+    .option(
+      '--nodes <number>',
+      'simulated nodes besides those of the manifests (default: 2, and none where these hold Nodes)',
+      wholeNumber(0, 5_000),
+    )
     .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')
     .option('--node-memory <quantity>', 'memory that each node has for pods', quantity('8Gi'), '8Gi')
     .option('--node-pods <number>', 'pods that each node takes', wholeNumber(1), 110)
+    .option(
+      '--node-resource <name=amount>',
+      'more that each node has, such as nvidia.com/gpu=8; may be given again, for another resource',
+      nodeResource,
+    )
     .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port('for any free port'), 0)
     .addOption(pluginOption())
     .addOption(

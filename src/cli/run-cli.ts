@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { CommanderError } from 'commander';
 import { systemClock } from '../base/system-clock.ts';
@@ -45,6 +46,7 @@ export async function runCli(process: NodeJS.Process): Promise<number> {
       stderr,
       // Looking at stdin opens it.
       keyboard: isatty(0) ? process.stdin : undefined,
+      readInput: () => text(process.stdin),
       environment,
       interruption,
       onExit: (callback) => void process.once('exit', callback),
@@ -82,9 +84,18 @@ function commandsThat(begin: () => CommandContext): Commands {
   return {
     async up(flags: UpFlags) {
       const [{ runUp }, plugins] = await Promise.all([import('./up/run-up.ts'), loadedPlugins(flags.plugin)]);
-      const { file, exit = false, naive = false, timeout: timeoutMs, ...rest } = flags;
-      const files = file ?? [packageFile('examples', 'deadlock', 'manifests.yaml')];
-      return runUp({ ...rest, files, exit, naive, timeoutMs, plugins }, begin());
+      const {
+        file,
+        empty = false,
+        exit = false,
+        naive = false,
+        nodeResource = {},
+        timeout: timeoutMs,
+        ...rest
+      } = flags;
+      const isEmpty = empty || !flags.scheduler;
+      const files = file ?? (isEmpty ? [] : [packageFile('examples', 'deadlock', 'manifests.yaml')]);
+      return runUp({ ...rest, files, exit, naive, nodeResource, timeoutMs, plugins }, begin());
     },
     async scheduler(flags: SchedulerFlags) {
       const [{ runSchedulerCommand }, plugins] = await Promise.all([

@@ -105,7 +105,7 @@ export async function createPlayground(options: PlaygroundOptions = {}): Promise
   return {
     url,
     kubeconfigPath,
-    schedulerUrl,
+    schedulerUrl: schedulerUrl!,
     until: (condition, untilOptions) => until(systemClock, condition, untilOptions),
     stop: () => plane.stop(),
   };

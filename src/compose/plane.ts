@@ -11,6 +11,7 @@ import { HttpTransport } from '../client/http/http-transport.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
 import type { SimulatedNodeSpec } from '../simulated/node-object.ts';
+import { SimulatedJobs } from '../simulated/jobs/simulated-jobs.ts';
 import { SimulatedNodes } from '../simulated/simulated-nodes.ts';
 import { makeSelfSignedCertificate } from '../serving/certificates/self-signed-certificate.ts';
 import { simulatedProvisioner, SimulatedVolumes } from '../simulated/simulated-volumes.ts';
@@ -24,8 +25,8 @@ export interface PlaneOptions {
   /** Of the API server on 127.0.0.1; 0 takes any free one. */
   readonly port: number;
   readonly nodes: readonly SimulatedNodeSpec[];
-  /** Of the scheduler. */
-  readonly profiles: readonly ProfileConfiguration[];
+  /** Of the scheduler; undefined: none runs. */
+  readonly profiles: readonly ProfileConfiguration[] | undefined;
   /** As `runScheduler` takes them. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
@@ -37,11 +38,11 @@ export interface RunningPlane {
   /** Leads there, as administrator. */
   readonly endpoint: Endpoint;
   readonly kubeconfigPath: string;
-  /** Health and metrics of the scheduler, and of the controller. */
-  readonly schedulerUrl: string;
+  /** Health and metrics of the scheduler, when one runs, and of the controller. */
+  readonly schedulerUrl: string | undefined;
   readonly controllerUrl: string;
-  /** Whether something will become of a pod on a node by itself, however long that takes. */
-  areNodesMoving(): boolean;
+  /** Whether something will become of a pod on a node, or of a Job, by itself, however long that takes. */
+  isMoving(): boolean;
   /** Ends everything, the kubeconfig file included; idempotent. */
   stop(): Promise<void>;
 }
@@ -52,7 +53,8 @@ const serverNames = ['127.0.0.1', 'localhost', '::1'];
 const certificateYears = 1;
 
 /**
- * A whole control plane in this process: API server, simulated nodes and volumes, controller and scheduler, joined only over HTTP.
+ * A whole control plane in this process: API server, simulated nodes and volumes, what acts on Jobs, controller and scheduler, joined only
+ * over HTTP.
  * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, or the errors of the profiles
  * and plugins; then nothing is left running.
  */
@@ -112,6 +114,14 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     });
     started.push(() => volumes.stop());
     await volumes.start();
+    const jobs = new SimulatedJobs({
+      transport,
+      clock: systemClock,
+      random: Math.random,
+      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+    });
+    started.push(() => jobs.stop());
+    await jobs.start();
     const local = { endpoint, serving: { kind: 'local', port: 0 } } as const;
     const controller = await runController({
       ...local,
@@ -120,13 +130,12 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       logger: logger.child({ process: 'controller' }),
     });
     started.push(() => controller.stop());
-    const scheduler = await runScheduler({
-      ...local,
-      configuration: defaultConfiguration({ profiles, clientConnection: unlimited, leaderElection: noLeaderElection }),
-      plugins,
-      logger: logger.child({ process: 'scheduler' }),
-    });
-    started.push(() => scheduler.stop());
+    const configuration =
+      profiles && defaultConfiguration({ profiles, clientConnection: unlimited, leaderElection: noLeaderElection });
+    const scheduler =
+      configuration &&
+      (await runScheduler({ ...local, configuration, plugins, logger: logger.child({ process: 'scheduler' }) }));
+    if (scheduler !== undefined) started.push(() => scheduler.stop());
 
     const kubeconfig = await writeTemporaryKubeconfig(
       localKubeconfig(listener.url, { certificate: certificate.certificates, token }),
@@ -136,9 +145,9 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       url: listener.url,
       endpoint,
       kubeconfigPath: kubeconfig.path,
-      schedulerUrl: scheduler.url!,
+      schedulerUrl: scheduler?.url,
       controllerUrl: controller.url!,
-      areNodesMoving: () => nodes.areMoving,
+      isMoving: () => nodes.areMoving || jobs.isMoving,
       stop,
     };
   } catch (error) {

@@ -21,6 +21,8 @@ export interface TestPlane {
   readonly kubeconfigPath: string;
   readonly transport: Transport;
   readonly client: KubeClient;
+  /** Somebody acts on Jobs there. Absent: nobody does. */
+  readonly runsJobs?: boolean;
   /** As whom Tutti's own processes do. Absent: as administrators, too. */
   readonly accounts?: Readonly<Record<'scheduler' | 'controller', ProcessAccount>>;
   /** Ends everything the plane started; idempotent. */

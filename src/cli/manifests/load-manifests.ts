@@ -6,23 +6,36 @@ import { parseManifests } from './parse-manifests.ts';
 
 const manifestNames = /\.(yaml|yml|json)$/;
 
+/** Stands for standard input. */
+const dash = '-';
+
 /**
- * Reads manifest files, and the .yaml, .yml and .json files of folders (by name, not the folders below), in the order given.
- * Rejects with one ManifestError for all that is wrong with any of them.
+ * Reads manifest files, and the .yaml, .yml and .json files of folders (by name, not the folders below), in the order given; `-` is what
+ * `readInput` reads, where there is one. Rejects with one ManifestError for all that is wrong with any of them.
  */
-export async function loadManifests(paths: readonly string[]): Promise<readonly Manifest[]> {
+export async function loadManifests(
+  paths: readonly string[],
+  readInput?: () => Promise<string>,
+): Promise<readonly Manifest[]> {
   const problems: string[] = [];
   const manifests: Manifest[] = [];
+  if (paths.filter((path) => path === dash).length > 1) {
+    throw new ManifestError(['-f - is given twice, and standard input can be read once']);
+  }
   for (const path of paths) {
-    for (const file of await filesOf(path, problems)) {
-      const text = await read(file, problems);
+    const isInput = path === dash && readInput !== undefined;
+    for (const file of isInput ? ['standard input'] : await filesOf(path, problems)) {
+      const text = isInput ? await readInput() : await read(file, problems);
       if (text === undefined) continue;
       const parsed = parseManifests(file, text);
       manifests.push(...parsed.manifests);
       problems.push(...parsed.problems);
     }
   }
-  if (problems.length === 0 && manifests.length === 0) problems.push(`${paths.join(', ')}: there are no objects in it`);
+  if (problems.length === 0 && manifests.length === 0)
+    problems.push(
+      `${paths.map((path) => (path === dash ? 'standard input' : path)).join(', ')}: there are no objects in it`,
+    );
   if (problems.length > 0) throw new ManifestError(problems);
   return manifests;
 }

@@ -24,6 +24,7 @@ it('reads what is shown of a pod', () => {
     namespace: 'team',
     name: 'a',
     group: 'team/red',
+    isOfJob: false,
     nodeName: undefined,
     phase: 'Pending',
     verdict: 'no room',

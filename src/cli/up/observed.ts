@@ -16,6 +16,8 @@ export interface ObservedPod {
   readonly name: string;
   /** namespace/name of the PodGroup it names, whether or not that exists. */
   readonly group: string | undefined;
+  /** Whether a Job has made it, which says what becomes of it when it fails. */
+  readonly isOfJob: boolean;
   readonly nodeName: string | undefined;
   readonly phase: PodPhase;
   /** Why it is not scheduled, as its PodScheduled condition says. */
@@ -43,6 +45,16 @@ export interface ObservedGroup {
   readonly minMember: number;
 }
 
+/** What `tutti up` judges of a Job. */
+export interface ObservedJob {
+  /** namespace/name */
+  readonly key: string;
+  /** How it has ended; undefined: it has not. */
+  readonly end: 'Complete' | 'Failed' | undefined;
+  /** Why: `BackoffLimitExceeded`. */
+  readonly reason: string;
+}
+
 /** The API's JSON, of which nothing is relied upon. */
 interface RawObject {
   readonly metadata?: {
@@ -51,6 +63,7 @@ interface RawObject {
     readonly name?: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly kind?: string; readonly controller?: boolean }[];
   };
 }
 
@@ -61,6 +74,12 @@ interface RawPod extends RawObject {
     readonly reason?: string;
     readonly message?: string;
     readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly message?: string }[];
+  };
+}
+
+interface RawJob extends RawObject {
+  readonly status?: {
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly reason?: string }[];
   };
 }
 
@@ -77,7 +96,7 @@ const phases = new Set<string>(['Pending', 'Running', 'Succeeded', 'Failed']);
 /** Reads a pod; takes the JSON of a watch and the typed object of a list alike. Never throws for what a server may send. */
 export function observePod(object: unknown): ObservedPod {
   const pod = object as RawPod;
-  const { uid = '', namespace = '', name = '', labels, annotations } = pod.metadata ?? {};
+  const { uid = '', namespace = '', name = '', labels, annotations, ownerReferences = [] } = pod.metadata ?? {};
   const { phase = 'Pending', reason, message, conditions } = pod.status ?? {};
   const group = podGroupNameOf(labels, annotations)?.name;
   const unscheduled = conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
@@ -87,6 +106,7 @@ export function observePod(object: unknown): ObservedPod {
     namespace,
     name,
     group: group === undefined ? undefined : `${namespace}/${group}`,
+    isOfJob: ownerReferences.some(({ kind, controller }) => kind === 'Job' && controller === true),
     nodeName: nonEmpty(pod.spec?.nodeName),
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
     verdict: nonEmpty(unscheduled?.message),
@@ -104,6 +124,18 @@ export function observeGroup(object: unknown): ObservedGroup {
     key: `${namespace}/${name}`,
     uid,
     minMember: typeof minMember === 'number' ? minMember : defaultMinMember,
+  };
+}
+
+/** Reads a Job, as `observePod` a pod. */
+export function observeJob(object: unknown): ObservedJob {
+  const { metadata, status } = object as RawJob;
+  const ends = (status?.conditions ?? []).filter((condition) => condition.status === 'True');
+  const end = (['Complete', 'Failed'] as const).find((type) => ends.some((condition) => condition.type === type));
+  return {
+    key: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`,
+    end,
+    reason: ends.find(({ type }) => type === end)?.reason ?? '',
   };
 }
 

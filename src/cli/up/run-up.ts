@@ -3,7 +3,7 @@ import { KubeClient } from '../../client/kube-client.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import type { RunningPlane } from '../../compose/plane.ts';
 import { startUpPlane } from '../../compose/up.ts';
-import type { UpPlaneOptions } from '../../compose/up.ts';
+import type { SimulatedNodeSpec } from '../../simulated/node-object.ts';
 import { createLogger } from '../../observability/logger.ts';
 import type { LogFormat, Logger, LogLevel } from '../../observability/logger.ts';
 import type { OwnPlugin } from '../../plugins/own-plugin.ts';
@@ -12,7 +12,9 @@ import { exitCodes } from '../exit-codes.ts';
 import { applyManifests } from '../manifests/apply-manifests.ts';
 import { loadManifests } from '../manifests/load-manifests.ts';
 import type { Manifest } from '../manifests/manifest.ts';
+import { describeNodes } from './describe-nodes.ts';
 import { LiveView } from './live-view.ts';
+import { takeNodes } from './node-manifests.ts';
 import { PlainView } from './plain-view.ts';
 import { scenarioEnd } from './scenario.ts';
 import type { ScenarioEnd } from './scenario.ts';
@@ -23,16 +25,21 @@ import { watchCluster } from './watch-cluster.ts';
 import type { ClusterWatch } from './watch-cluster.ts';
 
 export interface UpOptions {
-  /** Manifest files and folders, applied in this order. */
+  /** Manifest files and folders, and `-` for standard input, applied in this order; none: it begins empty. */
   readonly files: readonly string[];
   /** End with the scenario, instead of staying for kubectl. */
   readonly exit: boolean;
   readonly naive: boolean;
-  readonly nodes: number;
+  /** False: none runs, and somebody else schedules. */
+  readonly scheduler: boolean;
+  /** Absent: 2, and none where the manifests hold Nodes. */
+  readonly nodes?: number;
   /** Quantities: what each node has for pods. */
   readonly nodeCpu: string;
   readonly nodeMemory: string;
   readonly nodePods: number;
+  /** More of what each node has: resource name -> quantity. */
+  readonly nodeResource: Readonly<Record<string, string>>;
   /** Of the API server; 0 takes any free one. */
   readonly port: number;
   /** How long a scenario may take with `exit`. */
@@ -43,6 +50,12 @@ export interface UpOptions {
   readonly logFormat: LogFormat;
 }
 
+/** Keys, namespace/name, of what has been applied. */
+interface Applied {
+  readonly pods: readonly string[];
+  readonly jobs: readonly string[];
+}
+
 const tickMs = 100;
 
 /**
@@ -51,9 +64,14 @@ const tickMs = 100;
  * startUpPlane's errors, and with ManifestError when the server refuses an object; nothing is left running then.
  */
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
-  const manifests = await loadManifests(options.files);
+  const { nodeCpu: cpu, nodeMemory: memory, nodePods: pods, nodeResource } = options;
+  const allocatable = { cpu, memory, pods, ...nodeResource };
+  const loaded = options.files.length === 0 ? [] : await loadManifests(options.files, context.readInput);
+  const { nodes: own, others: manifests } = takeNodes(loaded, allocatable);
+  const count = options.nodes ?? (own.length > 0 ? 0 : 2);
+  const nodes = [...own, ...numberedNodes(count, allocatable, new Set(own.map(({ name }) => name)))];
   if (context.interruption.signal.aborted) return interruptedCode(options, context);
-  const session = new UpSession(options, context);
+  const session = new UpSession(options, nodes, context);
   try {
     return await session.run(manifests);
   } finally {
@@ -66,13 +84,27 @@ function interruptedCode({ exit }: UpOptions, { interruption }: CommandContext):
   return exit ? (interruption.exitCode ?? exitCodes.failed) : exitCodes.ok;
 }
 
+/** `node-1` on, past names that are taken. */
+function numberedNodes(
+  count: number,
+  allocatable: SimulatedNodeSpec['allocatable'],
+  taken: ReadonlySet<string>,
+): SimulatedNodeSpec[] {
+  const nodes: SimulatedNodeSpec[] = [];
+  for (let number = 1; nodes.length < count; number++) {
+    const name = `node-${number}`;
+    if (!taken.has(name)) nodes.push({ name, allocatable });
+  }
+  return nodes;
+}
+
 /** One run of the command. */
 class UpSession {
   readonly #options: UpOptions;
   readonly #context: CommandContext;
   readonly #startedMs: number;
-  readonly #nodes: UpPlaneOptions['nodes'];
-  readonly #story = new Story(() => this.#plane?.areNodesMoving() ?? true);
+  readonly #nodes: readonly SimulatedNodeSpec[];
+  readonly #story = new Story(() => this.#plane?.isMoving() ?? true);
   readonly #view: UpView;
   readonly #logger: Logger;
   #plane: RunningPlane | undefined;
@@ -80,15 +112,12 @@ class UpSession {
   #watch: ClusterWatch | undefined;
   #ticker: Timer | undefined;
 
-  constructor(options: UpOptions, context: CommandContext) {
+  constructor(options: UpOptions, nodes: readonly SimulatedNodeSpec[], context: CommandContext) {
     this.#options = options;
     this.#context = context;
     this.#startedMs = context.clock.monotonic();
-    const { nodeCpu: cpu, nodeMemory: memory, nodePods: pods, logLevel: level, logFormat: format } = options;
-    this.#nodes = Array.from({ length: options.nodes }, (_, index) => ({
-      name: `node-${index + 1}`,
-      allocatable: { cpu, memory, pods },
-    }));
+    const { logLevel: level, logFormat: format } = options;
+    this.#nodes = nodes;
     this.#view = this.#createView();
     context.onExit(() => this.#view.close());
     this.#logger = createLogger({ level, format, destination: this.#view.log });
@@ -102,9 +131,10 @@ class UpSession {
     this.#introduce(plane);
     const client = this.#connect(plane);
     await this.#startWatch(client, plane.kubeconfigPath);
-    const pods = await this.#apply(client, manifests);
+    const applied = await this.#apply(client, manifests);
     if (signal.aborted) return this.#interrupted();
-    const end = await this.#end(pods, this.#elapsed());
+    if (manifests.length === 0 && !this.#options.exit) return this.#stay(this.#invitation(plane));
+    const end = await this.#end(applied, this.#elapsed());
     const endMs = this.#elapsed();
     this.#view.tell(this.#story.tick(endMs)); // the deadlock that ends it is told first
     const summary = summarize(this.#story, end, endMs);
@@ -114,7 +144,12 @@ class UpSession {
       return end.kind === 'interrupted' ? this.#interrupted() : summary.exitCode;
     }
     if (end.kind === 'interrupted') return exitCodes.ok;
-    this.#view.conclude([...summary.lines, '', ...this.#invitation(plane)]);
+    return this.#stay([...summary.lines, '', ...this.#invitation(plane)]);
+  }
+
+  /** Until the user has had enough. */
+  async #stay(lines: readonly string[]): Promise<number> {
+    this.#view.conclude(lines);
     await this.#context.interruption.requested();
     return exitCodes.ok;
   }
@@ -129,8 +164,8 @@ class UpSession {
   }
 
   async #startPlane(): Promise<RunningPlane> {
-    const { port, naive, plugins } = this.#options;
-    const starting = startUpPlane({ port, naive, nodes: this.#nodes, plugins, logger: this.#logger });
+    const { port, naive, scheduler, plugins } = this.#options;
+    const starting = startUpPlane({ port, naive, scheduler, nodes: this.#nodes, plugins, logger: this.#logger });
     // Loaded meanwhile: it takes half a second, which the plane spends waiting as well.
     import('@kubernetes/client-node').catch(() => undefined);
     this.#plane = await starting;
@@ -138,12 +173,13 @@ class UpSession {
   }
 
   #introduce({ url, kubeconfigPath }: RunningPlane): void {
-    const { nodes, nodeCpu, nodeMemory, naive } = this.#options;
-    const size = `${nodes} ${nodes === 1 ? 'node' : 'nodes'} with ${nodeCpu} CPU and ${nodeMemory} each`;
+    const { naive, scheduler } = this.#options;
     this.#view.say([
-      `control plane at ${url}, ${size}${naive ? ', gang scheduling off (--naive)' : ''}`,
+      `control plane at ${url}, ${describeNodes(this.#nodes)}${naive ? ', gang scheduling off (--naive)' : ''}`,
       `export KUBECONFIG=${kubeconfigPath}`,
-      'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here',
+      scheduler
+        ? 'pods that name the scheduler tutti, and those that name none (default-scheduler), are scheduled here'
+        : 'no scheduler runs here (--no-scheduler): pods wait until yours, with this kubeconfig, puts them on nodes',
       '',
     ]);
   }
@@ -173,26 +209,28 @@ class UpSession {
     this.#ticker = this.#context.clock.setTimer(tickMs, () => this.#tick());
   }
 
-  /** Answers the keys of the pods that the manifests made. */
-  async #apply(client: KubeClient, manifests: readonly Manifest[]): Promise<readonly string[]> {
+  /** Answers the keys of the pods that the manifests made, and of the Jobs. */
+  async #apply(client: KubeClient, manifests: readonly Manifest[]): Promise<Applied> {
     const { interruption } = this.#context;
     try {
       const applied = await applyManifests(client, manifests, interruption.signal);
-      return applied.filter(({ kind }) => kind === 'Pod').map(({ namespace, name }) => `${namespace}/${name}`);
+      const keysOf = (wanted: string): string[] =>
+        applied.filter(({ kind }) => kind === wanted).map(({ namespace, name }) => `${namespace}/${name}`);
+      return { pods: keysOf('Pod'), jobs: keysOf('Job') };
     } catch (error) {
-      if (interruption.signal.aborted) return [];
+      if (interruption.signal.aborted) return { pods: [], jobs: [] };
       throw error;
     }
   }
 
   /** Waits for the end of the scenario. Without `exit` there is no time-out. */
-  #end(pods: readonly string[], appliedMs: number): Promise<ScenarioEnd> {
+  #end(applied: Applied, appliedMs: number): Promise<ScenarioEnd> {
     const { exit, timeoutMs: limitMs } = this.#options;
     const { clock, interruption } = this.#context;
     const timeoutMs = exit ? limitMs : Infinity;
     return new Promise((resolve) => {
       const look = (): void => {
-        const input = { story: this.#story, nowMs: this.#elapsed(), appliedMs, pods, timeoutMs };
+        const input = { story: this.#story, nowMs: this.#elapsed(), appliedMs, ...applied, timeoutMs };
         const end: ScenarioEnd | undefined = interruption.signal.aborted ? { kind: 'interrupted' } : scenarioEnd(input);
         if (end !== undefined) resolve(end);
         else clock.setTimer(tickMs, look);
@@ -202,12 +240,14 @@ class UpSession {
   }
 
   #invitation({ kubeconfigPath }: RunningPlane): readonly string[] {
+    const last = this.#story.pods().at(-1)?.name;
+    const looks = ['kubectl get podgroups', 'kubectl get pods -o wide', `kubectl describe pod ${last}`];
+    const begins = ['kubectl get nodes', 'kubectl apply -f YOUR-JOB.yaml', 'kubectl get jobs,podgroups,pods'];
+    const command = (text: string): string => `  ${text}`;
     return [
       'The control plane stays up until Ctrl-C. In another terminal, try:',
-      `  export KUBECONFIG=${kubeconfigPath}`,
-      '  kubectl get podgroups',
-      '  kubectl get pods -o wide',
-      `  kubectl describe pod ${this.#story.pods().at(-1)?.name ?? ''}`.trimEnd(),
+      command(`export KUBECONFIG=${kubeconfigPath}`),
+      ...(last === undefined ? begins : looks).map(command),
     ];
   }
 

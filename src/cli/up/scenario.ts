@@ -15,14 +15,23 @@ export interface ScenarioInput {
   readonly nowMs: number;
   /** When the last manifest was applied. */
   readonly appliedMs: number;
-  /** Keys of the pods that the manifests made. */
+  /** Keys of the pods that the manifests made, and of the Jobs. */
   readonly pods: readonly string[];
+  readonly jobs: readonly string[];
   readonly timeoutMs: number;
 }
 
-/** Whether the scenario has ended by now; undefined while it goes on. Pods that were deleted count as finished. */
-export function scenarioEnd({ story, nowMs, appliedMs, pods, timeoutMs }: ScenarioInput): ScenarioEnd | undefined {
-  if (pods.length > 0 && pods.every((key) => story.isOver(key))) return { kind: 'finished' };
+/** Whether the scenario has ended by now; undefined while it goes on. What was deleted counts as finished. */
+export function scenarioEnd({
+  story,
+  nowMs,
+  appliedMs,
+  pods,
+  jobs,
+  timeoutMs,
+}: ScenarioInput): ScenarioEnd | undefined {
+  const isOver = pods.every((key) => story.isOver(key)) && jobs.every((key) => story.isJobOver(key));
+  if (pods.length + jobs.length > 0 && isOver) return { kind: 'finished' };
   const deadlock = story.deadlock(nowMs);
   if (deadlock !== undefined) return { kind: 'deadlock', deadlock };
   if (story.isQuiet(nowMs, appliedMs)) return { kind: 'quiet' };

@@ -1,12 +1,14 @@
 import { partialGraceMs, GangHistory } from './gang-history.ts';
 import type { Deadlock, GangRecord } from './gang-history.ts';
 import { isFinished } from './observed.ts';
-import type { ObservedGroup, ObservedNode, ObservedPod } from './observed.ts';
+import type { ObservedGroup, ObservedJob, ObservedNode, ObservedPod } from './observed.ts';
 
 /** One change of what a watch shows. */
 export type ClusterChange =
   | { readonly kind: 'pod'; readonly pod: ObservedPod }
   | { readonly kind: 'pod-gone'; readonly key: string }
+  | { readonly kind: 'job'; readonly job: ObservedJob }
+  | { readonly kind: 'job-gone'; readonly key: string }
   | { readonly kind: 'group'; readonly group: ObservedGroup }
   | { readonly kind: 'group-gone'; readonly key: string }
   | { readonly kind: 'node'; readonly node: ObservedNode }
@@ -62,6 +64,10 @@ export class Story {
   readonly #pods = new Map<string, ObservedPod>();
   /** Keys of pods that were seen and are gone. */
   readonly #gone = new Set<string>();
+  /** Job key -> the Job, as last seen */
+  readonly #jobs = new Map<string, ObservedJob>();
+  /** Keys of Jobs that were seen and are gone. */
+  readonly #goneJobs = new Set<string>();
   /** Group key -> the PodGroup, as last seen */
   readonly #groups = new Map<string, ObservedGroup>();
   /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
@@ -97,6 +103,16 @@ export class Story {
     return pod === undefined ? this.#gone.has(podKey) : isFinished(pod);
   }
 
+  /** Whether a Job was seen and has ended or gone. */
+  isJobOver(key: string): boolean {
+    const job = this.#jobs.get(key);
+    return job === undefined ? this.#goneJobs.has(key) : job.end !== undefined;
+  }
+
+  jobs(): readonly ObservedJob[] {
+    return [...this.#jobs.values()];
+  }
+
   /** For so long nothing has changed, and nothing will by itself. */
   isQuiet(nowMs: number, sinceMs: number): boolean {
     return nowMs - Math.max(this.#lastChangeMs, sinceMs) >= quietAfterMs && !this.#isMoving();
@@ -123,6 +139,12 @@ export class Story {
       case 'node-gone':
         this.#sortedNodes = undefined;
         this.#nodes.delete(change.name);
+        return [];
+      case 'job':
+        this.#jobs.set(change.job.key, change.job);
+        return [];
+      case 'job-gone':
+        if (this.#jobs.delete(change.key)) this.#goneJobs.add(change.key);
         return [];
       case 'pod':
         return this.#podSeen(atMs, change.pod);

@@ -53,7 +53,14 @@ describe('the summary', () => {
   it('exits 3 at a deadlock', () => {
     const story = storyOf('red', 'blue');
     move(story, 500, bound, 'red-0', 'blue-0');
-    const end = scenarioEnd({ story, nowMs: 5_500, appliedMs: 0, pods: ['default/red-0'], timeoutMs: 60_000 });
+    const end = scenarioEnd({
+      story,
+      nowMs: 5_500,
+      appliedMs: 0,
+      pods: ['default/red-0'],
+      jobs: [],
+      timeoutMs: 60_000,
+    });
     expect(end?.kind).toBe('deadlock');
     const { lines, exitCode } = summarize(story, end!, 5_500);
     expect(exitCode).toBe(3);
@@ -94,7 +101,7 @@ describe('the summary', () => {
 describe('the end of a scenario', () => {
   const pods = ['default/red-0', 'default/red-1'];
   const look = (story: Story, nowMs: number): ScenarioEnd['kind'] | undefined =>
-    scenarioEnd({ story, nowMs, appliedMs: 100, pods, timeoutMs: 120_000 })?.kind;
+    scenarioEnd({ story, nowMs, appliedMs: 100, pods, jobs: [], timeoutMs: 120_000 })?.kind;
 
   it('comes when all pods that the manifests made have finished or are gone', () => {
     const story = storyOf('red');

@@ -2,6 +2,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { deadlockDetail, doneDetail, leastGroupWidth, printable, seconds } from './event-line.ts';
 import type { GangRecord, PartialStart } from './gang-history.ts';
 import { isFinished, shownName } from './observed.ts';
+import type { ObservedJob } from './observed.ts';
 import type { ScenarioEnd } from './scenario.ts';
 import { quietAfterMs } from './story.ts';
 import type { Story } from './story.ts';
@@ -24,6 +25,7 @@ export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summar
       : [
           `${lone.length} ${lone.length === 1 ? 'pod' : 'pods'} without a group: ${lone.filter(isFinished).length} finished`,
         ]),
+    ...story.jobs().map(jobLine),
     ...partialStarts.map((start) => partialLine(start, endMs)),
     `${partialStarts.length} partial ${partialStarts.length === 1 ? 'start' : 'starts'}`,
     endLine(end, endMs),
@@ -44,6 +46,11 @@ function groupLine(record: GangRecord, verdict: string | undefined, width: numbe
   if (state === 'partial') return `${name}  partial  ${bound} of ${minMember} members on nodes`;
   const why = verdict === undefined ? '' : `: ${printable(verdict)}`;
   return `${name}  waits    never started${why}`;
+}
+
+function jobLine({ key, end, reason }: ObservedJob): string {
+  const state = end === undefined ? 'not finished' : end === 'Failed' ? `Failed: ${printable(reason)}` : end;
+  return `Job ${shownName(key)}  ${state}`;
 }
 
 function partialLine({ group, fromMs, toMs, bound, minMember }: PartialStart, endMs: number): string {
@@ -74,12 +81,14 @@ function exitCodeOf(story: Story, end: ScenarioEnd, partialStarts: readonly Part
   return end.kind === 'timeout' || !hasAllStarted || hasFailed(story) ? exitCodes.incomplete : exitCodes.ok;
 }
 
-/** A group that is over without the successes that it needs, or a pod without a group that has failed. */
+/** A group that is over without the successes that it needs, a Job that has failed, or a pod that has and is of neither. */
 function hasFailed(story: Story): boolean {
   const groups = story.history.groups();
   return (
     groups.some(({ members, succeeded, failed, minMember = 1 }) => {
       return failed > 0 && succeeded + failed === members && succeeded < minMember;
-    }) || story.pods().some(({ group, phase }) => group === undefined && phase === 'Failed')
+    }) ||
+    story.jobs().some(({ end }) => end === 'Failed') ||
+    story.pods().some(({ group, isOfJob, phase }) => group === undefined && !isOfJob && phase === 'Failed')
   );
 }

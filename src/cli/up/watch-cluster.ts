@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { createTypedApi } from '../../client/http-library.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
-import { observeGroup, observeNode, observePod } from './observed.ts';
+import { observeGroup, observeJob, observeNode, observePod } from './observed.ts';
 import type { ClusterChange } from './story.ts';
 
 export interface ClusterWatchOptions {
@@ -28,12 +28,12 @@ export interface ClusterWatch {
 const restartBackoff = { initialMs: 250, maxMs: 30_000 };
 
 /**
- * Watches nodes, pods and PodGroups with client-node's own informers, as any tool of a user would. Resolves when what is there has been
+ * Watches nodes, pods, Jobs and PodGroups with client-node's own informers, as any tool of a user would. Resolves when what is there has been
  * reported and the watches are on their way.
  */
 export async function watchCluster(options: ClusterWatchOptions): Promise<ClusterWatch> {
   const { onChange } = options;
-  const { CoreV1Api, CustomObjectsApi, KubeConfig, makeInformer } = await import('@kubernetes/client-node');
+  const { BatchV1Api, CoreV1Api, CustomObjectsApi, KubeConfig, makeInformer } = await import('@kubernetes/client-node');
   const config = new KubeConfig();
   config.loadFromFile(options.kubeconfigPath);
 
@@ -45,6 +45,11 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
   const nodes = makeInformer(config, '/api/v1/nodes', () => core.listNode());
   onEach(nodes, (node) => onChange({ kind: 'node', node: observeNode(node) }));
   nodes.on('delete', (node) => onChange({ kind: 'node-gone', name: observeNode(node).name }));
+
+  const batch = await createTypedApi(BatchV1Api, options.client);
+  const jobs = makeInformer(config, '/apis/batch/v1/jobs', () => batch.listJobForAllNamespaces());
+  onEach(jobs, (job) => onChange({ kind: 'job', job: observeJob(job) }));
+  jobs.on('delete', (job) => onChange({ kind: 'job-gone', key: observeJob(job).key }));
 
   const custom = await createTypedApi(CustomObjectsApi, options.client);
   const { group, version, plural } = podGroupResource;
@@ -59,6 +64,7 @@ export async function watchCluster(options: ClusterWatchOptions): Promise<Cluste
   const running = [
     new RestartedInformer('nodes', nodes, options),
     new RestartedInformer('podgroups', groups, options),
+    new RestartedInformer('jobs', jobs, options),
     new RestartedInformer('pods', pods, options),
   ];
   await Promise.all(running.map((informer) => informer.start()));

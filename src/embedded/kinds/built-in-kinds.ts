@@ -16,6 +16,7 @@ import { secrets } from './secrets.ts';
 import { services } from './services.ts';
 import { storageClasses } from './storage-classes.ts';
 import { deployments } from './workloads/deployments.ts';
+import { jobs } from './workloads/jobs.ts';
 import { replicaSets } from './workloads/replica-sets.ts';
 import { replicationControllers } from './workloads/replication-controllers.ts';
 import { statefulSets } from './workloads/stateful-sets.ts';
@@ -38,6 +39,7 @@ export const builtInKinds: readonly ResourceType[] = [
   deployments,
   replicaSets,
   statefulSets,
+  jobs,
   leases,
   events,
   networkPolicies,

@@ -99,7 +99,7 @@ describe('a protobuf body', () => {
   });
 
   it.each<[string, () => Uint8Array]>([
-    ['of a kind that is not known', () => body('batch/v1', 'Job', named)],
+    ['of a kind that is not known', () => body('batch/v1', 'CronJob', named)],
     [
       'of a definition, whose schema is no plain message',
       () => body('apiextensions.k8s.io/v1', 'CustomResourceDefinition', named),

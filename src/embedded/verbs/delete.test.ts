@@ -140,6 +140,21 @@ describe('delete', () => {
       expect((await client.get(`${configMapsPath}/shared`)).status).toBe(404);
     });
 
+    it('collects what comes after it has gone and names it', async () => {
+      const client = new ApiClient();
+      const first = await client.mustCreate(configMapsPath, configMapManifest('first'));
+      const second = await client.mustCreate(configMapsPath, configMapManifest('second'));
+      await client.delete(`${configMapsPath}/first`);
+      const unknown = { ...owner(first), uid: '00000000-0000-0000-0000-000000000000' };
+      const owners = { late: [owner(first)], shared: [owner(first), owner(second)], foreign: [unknown] };
+      for (const [name, ownerReferences] of Object.entries(owners)) {
+        await client.mustCreate(configMapsPath, configMapManifest(name, {}, { ownerReferences }));
+      }
+      client.clock.advance(0);
+      const left = Object.keys(owners).map(async (name) => (await client.get(`${configMapsPath}/${name}`)).status);
+      expect(await Promise.all(left)).toEqual([404, 200, 200]);
+    });
+
     it('leaves its dependents alone when told to orphan them', async () => {
       const client = new ApiClient();
       const first = await client.mustCreate(configMapsPath, configMapManifest('first'));

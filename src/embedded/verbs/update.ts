@@ -69,7 +69,9 @@ export function updateObject(
     ...validateMetadata(object, behaviour.nameRule ?? 'subdomain', needsFinalizerDomain(type)),
     ...validateMetadataUpdate(object, previous.object),
     ...(behaviour.validate?.(object, context) ?? []),
-    ...(options.status ? [] : (behaviour.validateUpdate?.(object, previous.object, context) ?? [])),
+    ...((options.status
+      ? behaviour.validateStatusUpdate?.(object, previous.object)
+      : behaviour.validateUpdate?.(object, previous.object, context)) ?? []),
   ];
   if (causes.length > 0) throw invalid(type.kind, type.group, previous.name, causes);
   validateContent(type, object, previous.name);

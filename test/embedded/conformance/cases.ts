@@ -5,6 +5,7 @@ import { customResources } from './cases/definitions.ts';
 import { deletion } from './cases/deletion.ts';
 import { discovery } from './cases/discovery.ts';
 import { eventsAndLeases } from './cases/events-and-leases.ts';
+import { jobs } from './cases/jobs.ts';
 import { lists } from './cases/lists.ts';
 import { locking } from './cases/locking.ts';
 import { nodesAndPriorities } from './cases/nodes.ts';
@@ -29,5 +30,6 @@ export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   'events-and-leases': eventsAndLeases,
   'nodes-and-priorities': nodesAndPriorities,
   charts,
+  jobs,
   storage,
 };

@@ -26,6 +26,7 @@ const prefixes: Readonly<Record<string, string>> = {
   podgroups: '/apis/scheduling.x-k8s.io/v1alpha1',
   leases: '/apis/coordination.k8s.io/v1',
   deployments: '/apis/apps/v1',
+  jobs: '/apis/batch/v1',
   networkpolicies: '/apis/networking.k8s.io/v1',
   poddisruptionbudgets: '/apis/policy/v1',
   rolebindings: '/apis/rbac.authorization.k8s.io/v1',

@@ -83,6 +83,7 @@ export async function openRealPlane(options: RealPlaneOptions): Promise<RealPlan
     }
     return {
       ...plane,
+      runsJobs: controllerManager,
       folder: group.folder,
       node: node ? await RealNode.start(group, path, plane.client, new URL(plane.url)) : undefined,
       addNodes: (specs) => addNodes(plane.client, specs, { kwok }),

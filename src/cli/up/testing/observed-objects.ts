@@ -8,6 +8,7 @@ export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedP
     namespace: 'default',
     name,
     group: `default/${name.split('-')[0]}`,
+    isOfJob: false,
     nodeName: undefined,
     phase: 'Pending',
     verdict: undefined,

@@ -57,6 +57,10 @@ function applyContainerDefaults(container: JsonObject): void {
     container.imagePullPolicy = latest && !tagged.includes('@') ? 'Always' : 'IfNotPresent';
   }
   for (const port of objectsAt(container, 'ports')) setDefault(port, 'protocol', 'TCP');
+  for (const variable of objectsAt(container, 'env')) {
+    const field = objectAt(objectAt(variable, 'valueFrom'), 'fieldRef');
+    if (field !== undefined) setDefault(field, 'apiVersion', 'v1');
+  }
   const resources = ensureObject(container, 'resources');
   canonicalizeQuantities(resources, 'limits');
   canonicalizeQuantities(resources, 'requests');

@@ -17,6 +17,11 @@ import { validateSelector } from '../validate-selector.ts';
 export function applyTemplateDefaults(workload: JsonObject): void {
   const spec = ensureObject(workload, 'spec');
   spec.replicas ??= 1;
+  applyPodTemplateDefaults(spec);
+}
+
+/** The defaults of the pods of a template, which is at `template`. In place. */
+export function applyPodTemplateDefaults(spec: JsonObject): void {
   const template = ensureObject(spec, 'template');
   ensureObject(template, 'metadata');
   const podSpec = ensureObject(template, 'spec');
@@ -40,22 +45,34 @@ export function validateTemplate(workload: JsonObject): StatusCause[] {
   if (selector !== undefined && Object.keys(selector).length === 0) {
     causes.push(invalidValue('spec.selector', selector, 'empty selector is invalid for deployment'));
   }
-  const labels = objectAt(objectAt(template, 'metadata'), 'labels');
-  if (selector !== undefined && wrong.length === 0 && !selects(selector, labels)) {
-    causes.push(
-      invalidValue('spec.template.metadata.labels', labels ?? {}, '`selector` does not match template `labels`'),
-    );
-  }
-  append(causes, validateLabels(labels, 'spec.template.metadata.labels'));
+  if (selector !== undefined && wrong.length === 0) append(causes, unlessSelected(selector, template));
+  append(causes, validatePodTemplate(template));
   const restartPolicy = textAt(objectAt(template, 'spec'), 'restartPolicy');
-  for (const cause of validatePod(template)) causes.push({ ...cause, field: `spec.template.${cause.field}` });
   if (restartPolicy !== 'Always')
     causes.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
   return causes;
 }
 
-function selects(selector: JsonObject, labels: JsonObject | undefined): boolean {
-  return compileLabelSelector(selector)(labels as Labels | undefined);
+/** What is wrong with the template of a workload's pods, which stands at `spec.template`. */
+export function validatePodTemplate(template: JsonObject): StatusCause[] {
+  const labels = objectAt(objectAt(template, 'metadata'), 'labels');
+  const causes = validateLabels(labels, 'spec.template.metadata.labels');
+  for (const cause of validatePod(template)) causes.push({ ...cause, field: `spec.template.${cause.field}` });
+  return causes;
+}
+
+/** A workload must select the pods that it makes. */
+export function unlessSelected(selector: JsonObject | undefined, template: JsonObject): StatusCause[] {
+  const labels = objectAt(objectAt(template, 'metadata'), 'labels');
+  if (compileLabelSelector(selector)(labels as Labels | undefined)) return [];
+  const problem = '`selector` does not match template `labels`';
+  return [invalidValue('spec.template.metadata.labels', printedLabels(labels), problem)];
+}
+
+/** As kube-apiserver prints them. */
+export function printedLabels(labels: JsonObject | undefined): JsonObject | null {
+  if (labels === undefined) return null;
+  return Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What `-o wide` shows of a workload's template. */

@@ -1,0 +1,208 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../base/system-clock.ts';
+import { HttpTransport } from '../client/http/http-transport.ts';
+import { KubeClient } from '../client/kube-client.ts';
+import { loadKubeconfig } from '../client/kubeconfig.ts';
+import { packageFile } from '../base/package-files.ts';
+import { TestProcess } from './testing/test-process.ts';
+
+let folder: string;
+const running: TestProcess[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tutti-up-nodes-'));
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((process) => process.kill()));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function up(...parameters: readonly string[]): TestProcess {
+  const process = new TestProcess(['up', ...parameters]);
+  running.push(process);
+  return process;
+}
+
+async function file(name: string, ...objects: readonly object[]): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, objects.map((object) => JSON.stringify(object)).join('\n---\n'));
+  return path;
+}
+
+/** The objects of a collection of the plane that a process runs. */
+async function listOf(process: TestProcess, path: string): Promise<readonly any[]> {
+  const [, kubeconfig] = (await process.said(/^export KUBECONFIG=(\S+)$/m)) as unknown as [string, string];
+  const transport = new HttpTransport({ endpoint: await loadKubeconfig({ clock: systemClock, path: kubeconfig }) });
+  try {
+    return (await new KubeClient({ transport, clock: systemClock }).list(path)).items;
+  } finally {
+    await transport.close();
+  }
+}
+
+const gpuNode = (name: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { gpu: 'a100' } },
+  spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] },
+  status: { allocatable: { cpu: '32', 'nvidia.com/gpu': '8' }, conditions: [{ type: 'Ready', status: 'Unknown' }] },
+});
+
+/** A Job of two whose pods ask for four GPUs each. */
+const job = (spec: object = {}, annotations: object = {}): object => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  metadata: { name: 'train' },
+  spec: {
+    completionMode: 'Indexed',
+    completions: 2,
+    parallelism: 2,
+    template: {
+      metadata: { annotations: { 'sim.tutti.dev/run-duration': '100ms', ...annotations } },
+      spec: {
+        restartPolicy: 'Never',
+        tolerations: [{ operator: 'Exists' }],
+        containers: [{ name: 'main', image: 'main', resources: { limits: { 'nvidia.com/gpu': 4 } } }],
+      },
+    },
+    ...spec,
+  },
+});
+
+describe('Nodes in the manifests of tutti up', () => {
+  it('are simulated, with their labels and taints and what they have, and stand for the nodes that there would be', async () => {
+    const process = up('-f', await file('nodes.yaml', gpuNode('gpu-1')), '--node-memory', '64Gi');
+    await process.said(/^control plane at \S+, 1 node with 32 CPU, 64Gi and 8 nvidia.com\/gpu each$/m);
+    await process.said(/stays up until Ctrl-C/);
+    expect(await listOf(process, '/api/v1/nodes')).toMatchObject([
+      {
+        metadata: { name: 'gpu-1', labels: { gpu: 'a100', 'kubernetes.io/hostname': 'gpu-1' } },
+        spec: { taints: [{ key: 'gpu', effect: 'NoSchedule' }] },
+        status: { allocatable: { cpu: '32', memory: '64Gi', pods: '110', 'nvidia.com/gpu': '8' } },
+      },
+    ]);
+  });
+
+  it('come beside those of --nodes', async () => {
+    const nodes = await file('taken.yaml', gpuNode('node-1'));
+    const process = up('-f', nodes, '--nodes', '2', '--node-resource', 'example.com/fpga=2');
+    await process.said(/^control plane at \S+, 3 nodes$/m);
+    await process.said(/stays up until Ctrl-C/);
+    const listed = await listOf(process, '/api/v1/nodes');
+    expect(listed.map(({ metadata, status }) => [metadata.name, status.allocatable['example.com/fpga']])).toEqual([
+      ['node-1', '2'],
+      ['node-2', '2'],
+      ['node-3', '2'],
+    ]);
+  });
+
+  it('run what a Job makes, and the end of the Job is the end of the scenario', async () => {
+    const process = up('--exit', '-f', await file('both.yaml', job(), gpuNode('gpu-1')));
+    expect(await process.ended()).toMatchObject({ exitCode: 0 });
+    expect(process.stdout).toMatch(/train-1-\S+ on gpu-1|train-1-\S+ .*gpu-1/);
+    expect(process.stdout).toContain('scenario took');
+  });
+
+  it('a Job that fails exits 4, and says so', async () => {
+    const failing = job({ backoffLimit: 0 }, { 'sim.tutti.dev/exit-code': '1' });
+    const process = up('--exit', '-f', await file('failing.yaml', gpuNode('gpu-1'), failing));
+    expect(await process.ended()).toMatchObject({ exitCode: 4 });
+    expect(process.stdout).toMatch(/^Job train +Failed: BackoffLimitExceeded$/m);
+  });
+
+  it('are refused with everything that is wrong with them, and where', async () => {
+    const path = join(folder, 'wrong.yaml');
+    await writeFile(
+      path,
+      [
+        'apiVersion: v1',
+        'kind: Node',
+        'metadata:',
+        '  name: Node_1',
+        '  labels: { rack: 7 }',
+        'spec:',
+        '  taints:',
+        '    - key: gpu',
+        '      effect: Never',
+        'status:',
+        '  allocatable:',
+        '    cpu: many',
+        '    nvidia.com/gpu: 500m',
+      ].join('\n'),
+    );
+    const process = up('-f', path);
+    expect(await process.ended()).toMatchObject({ exitCode: 1 });
+    const said = process.stderr.split('\n').map((line) => line.replace(/^ +.*document 1, /, ''));
+    expect(said.slice(1, -1)).toEqual([
+      'line 4: Node Node_1: metadata.name: must be a name as nodes have them: lower-case letters, digits, "-" and "."',
+      'line 5: Node Node_1: metadata.labels[rack]: 7 is no value that a label can have; numbers and true need quotes',
+      'line 9: Node Node_1: spec.taints[0].effect: must be one of NoSchedule, PreferNoSchedule, NoExecute',
+      'line 12: Node Node_1: status.allocatable[cpu]: "many" is no quantity, such as 4, 500m or 16Gi',
+      'line 13: Node Node_1: status.allocatable[nvidia.com/gpu]: must be a whole number, such as 8, not 500m',
+    ]);
+    expect(process.stdout).toBe('');
+  });
+
+  it('of one name are refused', async () => {
+    const process = up('-f', await file('twice.yaml', gpuNode('a'), gpuNode('a')));
+    expect(await process.ended()).toMatchObject({ exitCode: 1 });
+    expect(process.stderr).toContain('document 2, line');
+    expect(process.stderr).toContain('Node a: metadata.name: there is another Node of that name');
+  });
+});
+
+describe('tutti up', () => {
+  it('-f - reads standard input, and says so where it is wrong', async () => {
+    const good = await file('input.yaml', job(), gpuNode('gpu-1'));
+    const from = (path: string, ...parameters: readonly string[]): TestProcess => {
+      const process = new TestProcess(['up', '--exit', ...parameters], {
+        under: ['sh', '-c', `exec "$@" < '${path}'`, 'sh'],
+      });
+      running.push(process);
+      return process;
+    };
+    expect(await from(good, '-f', '-').ended()).toMatchObject({ exitCode: 0 });
+    const bad = from(await file('bad.yaml', { kind: 'Pod', metadata: { name: 'a' } }), '-f', '-');
+    expect(await bad.ended()).toMatchObject({ exitCode: 1 });
+    expect(bad.stderr).toContain('standard input, document 1, line 1: apiVersion: must be a non-empty string');
+    const twice = from(good, '-f', '-', '-f', '-');
+    expect(await twice.ended()).toMatchObject({ exitCode: 1 });
+    expect(twice.stderr).toContain('-f - is given twice');
+    const nothing = from('/dev/null', '-f', '-');
+    expect(await nothing.ended()).toMatchObject({ exitCode: 1 });
+    expect(nothing.stderr).toContain('standard input: there are no objects in it');
+  });
+
+  it('--empty begins with nothing but nodes, and says what to do', async () => {
+    const process = up('--empty', '--nodes', '1', '--node-resource', 'nvidia.com/gpu=8');
+    await process.said(/, 1 node with 2 CPU, 8Gi and 8 nvidia.com\/gpu each$/m);
+    await process.said(/kubectl apply -f YOUR-JOB.yaml/);
+    expect(await listOf(process, '/api/v1/pods')).toEqual([]);
+  });
+
+  it('--no-scheduler runs everything but a scheduler, and says so', async () => {
+    const process = up('--no-scheduler', '-f', await file('waiting.yaml', job()));
+    await process.said(/^no scheduler runs here \(--no-scheduler\): pods wait until yours/m);
+    await process.said(/train-1-\S+/);
+    const pods = await listOf(process, '/api/v1/pods');
+    expect(pods.map(({ spec, status }) => [spec.nodeName, status.conditions])).toEqual([
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  });
+
+  it('--no-scheduler without manifests begins empty', async () => {
+    const process = up('--no-scheduler');
+    await process.said(/stays up until Ctrl-C/);
+    expect(await listOf(process, '/api/v1/pods')).toEqual([]);
+  });
+
+  it('runs a Job of the example as a gang', async () => {
+    const example = packageFile('examples', 'gpu-job');
+    const process = up('-f', join(example, 'nodes.yaml'), '-f', join(example, 'train.yaml'));
+    await process.said(/train +WHOLE +4 of 4 members on nodes/);
+  });
+});

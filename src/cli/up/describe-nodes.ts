@@ -1,0 +1,18 @@
+import type { SimulatedNodeSpec } from '../../simulated/node-object.ts';
+
+/** `2 nodes with 2 CPU and 8Gi each`, or where they differ `3 nodes`. Of what all of them have, the amounts of pods are left out. */
+export function describeNodes(nodes: readonly SimulatedNodeSpec[]): string {
+  const count = nodes.length === 0 ? 'no nodes' : `${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
+  const sizes = new Set(nodes.map(({ allocatable }) => sizeOf(allocatable)));
+  const [size] = sizes;
+  return sizes.size === 1 ? `${count} with ${size} each` : count;
+}
+
+function sizeOf({ cpu, memory, pods: _pods, ...others }: SimulatedNodeSpec['allocatable']): string {
+  const amounts = [
+    ...(cpu === undefined ? [] : [`${cpu} CPU`]),
+    ...(memory === undefined ? [] : [String(memory)]),
+    ...Object.entries(others).map(([name, amount]) => `${amount} ${name}`),
+  ];
+  return [amounts.slice(0, -1).join(', '), ...amounts.slice(-1)].filter((part) => part !== '').join(' and ');
+}

@@ -1,0 +1,117 @@
+import type { JsonObject } from '../../json.ts';
+import { ensureObject, metadataOf, objectAt, objectsAt, textAt } from '../access.ts';
+import { builtIn } from '../built-in.ts';
+import { ageColumn, nameColumn, textColumn } from '../column.ts';
+import { fillConditionTimes } from '../condition-times.ts';
+import { humanDuration } from '../human-duration.ts';
+import { statusSubresource } from '../resource-type.ts';
+import type { ResourceType } from '../resource-type.ts';
+import { applyPodTemplateDefaults, templateColumns } from './pod-template.ts';
+import { validateJob, validateJobUpdate } from './validate-job.ts';
+import { validateJobStatus } from './validate-job-status.ts';
+import { count } from './workload.ts';
+
+const version = { group: 'batch', version: 'v1', kind: 'Job' };
+
+/** Of failures that a Job with a limit for each index may have in all. */
+const unlimited = 2_147_483_647;
+
+/** What its pods are selected by; nobody else's have that. */
+const uidLabel = 'batch.kubernetes.io/controller-uid';
+/** Both names of each label are written. */
+const nameLabels = ['job-name', 'batch.kubernetes.io/job-name'];
+const uidLabels = ['controller-uid', uidLabel];
+
+/** A controller makes pods of them, which is a client like any other. */
+export const jobs: ResourceType = builtIn({
+  ...version,
+  plural: 'jobs',
+  categories: ['all'],
+  namespaced: true,
+  model: 'V1Job',
+  subresources: [statusSubresource(version)],
+  selectableFields: { 'status.successful': (job) => String(count(objectAt(job, 'status')?.succeeded)) },
+  columns: [
+    nameColumn,
+    textColumn('Status', statusText),
+    textColumn('Completions', completionsText),
+    textColumn('Duration', durationText),
+    ageColumn,
+    ...templateColumns,
+  ],
+  behaviour: {
+    generation: 'spec',
+    statusKeepsMetadata: true,
+    applyDefaults: applyJobDefaults,
+    admitCreate: (job) => {
+      if (objectAt(job, 'spec')?.manualSelector !== true) generateSelector(job);
+      shareLabels(job);
+    },
+    validate: validateJob,
+    validateUpdate: validateJobUpdate,
+    validateStatusUpdate: validateJobStatus,
+  },
+});
+
+function applyJobDefaults(job: JsonObject): void {
+  const spec = ensureObject(job, 'spec');
+  if (spec.parallelism === undefined) spec.completions ??= 1;
+  spec.parallelism ??= 1;
+  spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : unlimited;
+  spec.completionMode ??= 'NonIndexed';
+  spec.suspend ??= false;
+  spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
+  spec.manualSelector ??= false;
+  for (const rule of objectsAt(objectAt(spec, 'podFailurePolicy'), 'rules')) {
+    for (const pattern of objectsAt(rule, 'onPodConditions')) {
+      if (textAt(pattern, 'status') === '') pattern.status = 'True';
+    }
+  }
+  applyPodTemplateDefaults(spec);
+  fillConditionTimes(ensureObject(job, 'status'), ['lastProbeTime', 'lastTransitionTime']);
+}
+
+/** Labels of its own for the pods, and a selector of these, unless the user has given others; those are found out when it is checked. */
+function generateSelector(job: JsonObject): void {
+  const { name, uid } = metadataOf(job);
+  const spec = ensureObject(job, 'spec');
+  const labels = ensureObject(ensureObject(ensureObject(spec, 'template'), 'metadata'), 'labels');
+  for (const label of nameLabels) labels[label] ??= name!;
+  for (const label of uidLabels) labels[label] ??= uid!;
+  ensureObject(ensureObject(spec, 'selector'), 'matchLabels')[uidLabel] ??= uid!;
+}
+
+/** A Job without labels has those of its pods. */
+function shareLabels(job: JsonObject): void {
+  const labels = objectAt(objectAt(objectAt(objectAt(job, 'spec'), 'template'), 'metadata'), 'labels');
+  const metadata = metadataOf(job);
+  if (labels !== undefined && Object.keys(objectAt(metadata, 'labels') ?? {}).length === 0)
+    metadata.labels = { ...labels };
+}
+
+/** In the order in which one is shown before another. */
+const shownConditions = ['Complete', 'Failed', 'Terminating', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
+
+function statusText(job: JsonObject): string {
+  const holds = new Set(
+    objectsAt(objectAt(job, 'status'), 'conditions')
+      .filter((condition) => condition.status === 'True')
+      .map((condition) => textAt(condition, 'type')),
+  );
+  if (metadataOf(job).deletionTimestamp !== undefined) holds.add('Terminating');
+  return shownConditions.find((type) => holds.has(type)) ?? 'Running';
+}
+
+function completionsText(job: JsonObject): string {
+  const { completions, parallelism } = objectAt(job, 'spec') ?? {};
+  const succeeded = count(objectAt(job, 'status')?.succeeded);
+  if (completions !== undefined) return `${succeeded}/${count(completions)}`;
+  return count(parallelism) > 1 ? `${succeeded}/1 of ${count(parallelism)}` : `${succeeded}/1`;
+}
+
+function durationText(job: JsonObject, nowMs: number): string {
+  const status = objectAt(job, 'status');
+  const [start, end] = [textAt(status, 'startTime'), textAt(status, 'completionTime')];
+  if (start === '') return '';
+  return humanDuration((end === '' ? nowMs : Date.parse(end)) - Date.parse(start));
+}

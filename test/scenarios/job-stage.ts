@@ -1,0 +1,241 @@
+import { jobPath } from '../../src/simulated/jobs/job.ts';
+import type { JobStatus } from '../../src/simulated/jobs/job.ts';
+import { SimulatedJobs } from '../../src/simulated/jobs/simulated-jobs.ts';
+import { systemClock } from '../../src/base/system-clock.ts';
+import { simulationAnnotations } from '../../src/simulated/simulation-annotations.ts';
+import { Recording } from '../expect/recording.ts';
+import type { WatchedObject } from '../expect/watched.ts';
+import { hangsMs } from '../planes/patience.ts';
+import { poll } from '../planes/poll.ts';
+import type { Stage } from './stage.ts';
+
+export interface WatchedJob extends WatchedObject {
+  readonly status?: JobStatus;
+}
+
+/** A pod as these scenarios look at it. */
+export interface PodSeen {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly generateName?: string;
+    readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly object[];
+  };
+  readonly spec: {
+    readonly hostname?: string;
+    readonly containers: readonly { readonly env?: readonly object[] }[];
+  };
+  readonly status?: { readonly phase?: string };
+}
+
+export interface JobWish {
+  /** How long each pod runs; default: for ever. */
+  readonly runs?: string;
+  readonly exitCode?: number;
+  readonly restartPolicy?: 'Never' | 'OnFailure';
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The rest of `spec`. */
+  readonly spec?: object;
+}
+
+/** Jobs in a scenario: a node that runs their pods, and whoever acts on Jobs on this plane, be it the simulation or the original. */
+export class JobStage {
+  readonly jobs: Recording<WatchedJob>;
+  readonly #stage: Stage;
+  readonly #node: string;
+
+  private constructor(stage: Stage, jobs: Recording<WatchedJob>, node: string) {
+    this.#stage = stage;
+    this.jobs = jobs;
+    this.#node = node;
+  }
+
+  static async open(stage: Stage): Promise<JobStage> {
+    const [node] = await stage.addSimulatedNodes({ name: 'worker', allocatable: { cpu: '64', memory: '64Gi' } });
+    const jobs = await Recording.open<WatchedJob>(stage.client, '/apis/batch/v1/jobs', () => undefined);
+    const opened = new JobStage(stage, jobs, node!);
+    const controller = stage.plane.runsJobs
+      ? undefined
+      : new SimulatedJobs({ transport: stage.plane.transport, clock: systemClock, random: Math.random });
+    stage.atEnd(async () => {
+      await opened.#clear();
+      await controller?.stop();
+      await jobs.close();
+    });
+    await controller?.start();
+    return opened;
+  }
+
+  async create(
+    name: string,
+    { runs, exitCode = 0, restartPolicy = 'Never', labels, spec }: JobWish = {},
+  ): Promise<void> {
+    const { namespace, client } = this.#stage;
+    await client.create(`/apis/batch/v1/namespaces/${namespace}/jobs`, {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name },
+      spec: {
+        template: {
+          metadata: {
+            ...(labels !== undefined && { labels }),
+            annotations: {
+              [simulationAnnotations.runDuration]: runs ?? 'never',
+              [simulationAnnotations.exitCode]: String(exitCode),
+            },
+          },
+          spec: {
+            restartPolicy,
+            nodeName: this.#node,
+            terminationGracePeriodSeconds: 1,
+            containers: [{ name: 'main', image: 'registry.example/main:1' }],
+          },
+        },
+        ...spec,
+      },
+    });
+  }
+
+  async patch(name: string, spec: object): Promise<void> {
+    await this.#stage.client.patch(this.#path(name), 'merge', { spec });
+  }
+
+  async delete(name: string, propagationPolicy: 'Background' | 'Orphan'): Promise<void> {
+    await this.#stage.client.delete(this.#path(name), { propagationPolicy });
+  }
+
+  /** Its pods, in the order of their indexes and creation; also of one that is gone. */
+  async pods(name: string): Promise<readonly PodSeen[]> {
+    const path = `/api/v1/namespaces/${this.#stage.namespace}/pods`;
+    const { items } = await this.#stage.client.list(path, { labelSelector: `batch.kubernetes.io/job-name=${name}` });
+    const index = ({ metadata }: PodSeen): number =>
+      Number(metadata.labels?.['batch.kubernetes.io/job-completion-index'] ?? 0);
+    return (items as PodSeen[]).sort(
+      (a, b) => index(a) - index(b) || a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp),
+    );
+  }
+
+  /** As its kubelet would report that it has ended. */
+  async end({ metadata }: PodSeen, phase: 'Succeeded' | 'Failed', rest: object = {}): Promise<void> {
+    await this.#stage.setPodStatus(`${this.#stage.namespace}/${metadata.name}`, { phase, ...rest });
+  }
+
+  async deletePod({ metadata }: PodSeen): Promise<void> {
+    await this.#stage.deletePod(`${this.#stage.namespace}/${metadata.name}`);
+  }
+
+  /** Resolves with the pods once `check` answers undefined; otherwise it says what is missing. */
+  async untilPods(
+    name: string,
+    what: string,
+    check: (pods: readonly PodSeen[]) => boolean,
+  ): Promise<readonly PodSeen[]> {
+    let pods: readonly PodSeen[] = [];
+    await poll(async () => {
+      pods = await this.pods(name);
+      const phases = pods.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+      return check(pods) ? undefined : `there are ${phases.join(', ') || 'none'}`;
+    }, what);
+    return pods;
+  }
+
+  /** So many run, and no others are there. */
+  untilRunning(name: string, count: number): Promise<readonly PodSeen[]> {
+    const isRunning = ({ status, metadata }: PodSeen): boolean =>
+      status?.phase === 'Running' && metadata.deletionTimestamp === undefined;
+    return this.untilPods(name, `${count} pods run`, (pods) => pods.length === count && pods.every(isRunning));
+  }
+
+  /** Resolves with the status once it holds all of `fields`, and nothing where they are undefined. */
+  async untilStatus(name: string, fields: Readonly<Record<string, unknown>>): Promise<JobStatus> {
+    let status: JobStatus = {};
+    await poll(
+      async () => {
+        ({ status = {} } = await this.#stage.client.get<WatchedJob>(this.#path(name)));
+        const said = status as Readonly<Record<string, unknown>>;
+        const isSo = Object.entries(fields).every(
+          ([field, value]) => JSON.stringify(said[field]) === JSON.stringify(value),
+        );
+        return isSo ? undefined : `it is ${JSON.stringify(status)}`;
+      },
+      `the status of ${name} has ${JSON.stringify(fields)}`,
+    );
+    return status;
+  }
+
+  /** Waits for this condition and answers the status then. */
+  async untilCondition(name: string, type: string, status = 'True'): Promise<JobStatus> {
+    let last: JobStatus = {};
+    await poll(
+      async () => {
+        ({ status: last = {} } = await this.#stage.client.get<WatchedJob>(this.#path(name)));
+        const isThere = last.conditions?.some((condition) => condition.type === type && condition.status === status);
+        return isThere === true ? undefined : `it is ${JSON.stringify(last)}`;
+      },
+      `${name} is ${type}=${status}`,
+      2 * hangsMs,
+    );
+    return last;
+  }
+
+  async untilGone(name: string): Promise<void> {
+    await poll(async () => {
+      const { items } = await this.#stage.client.list(`/apis/batch/v1/namespaces/${this.#stage.namespace}/jobs`);
+      const found = (items as WatchedJob[]).some(({ metadata }) => metadata.name === name);
+      return found ? 'it is there' : undefined;
+    }, `${name} is gone`);
+  }
+
+  /** What the status has said one after another, each change once: `pick` of it. */
+  history<T>(name: string, pick: (status: JobStatus) => T): T[] {
+    const said: T[] = [];
+    for (const { object } of this.jobs.changes) {
+      if (object.metadata.name !== name || object.metadata.namespace !== this.#stage.namespace) continue;
+      const now = pick(object.status ?? {});
+      if (said.length === 0 || JSON.stringify(said.at(-1)) !== JSON.stringify(now)) said.push(now);
+    }
+    return said;
+  }
+
+  /** The Events about it, `Normal SuccessfulCreate`, sorted, each as often as it was; resolves when there are so many. */
+  async untilEvents(name: string, expected: readonly string[]): Promise<void> {
+    const wanted = [...expected].sort().join('\n');
+    await poll(
+      async () => {
+        const { items } = await this.#stage.client.list(`/api/v1/namespaces/${this.#stage.namespace}/events`);
+        const found = (items as any[])
+          .filter(({ involvedObject }) => involvedObject.kind === 'Job' && involvedObject.name === name)
+          .flatMap(({ type, reason, count, series }) =>
+            Array.from({ length: Math.max(count ?? 1, series?.count ?? 1, 1) }, () => `${type} ${reason}`),
+          );
+        return found.sort().join('\n') === wanted ? undefined : `there are ${found.join(', ')}`;
+      },
+      `the Events of ${name} are ${expected.join(', ')}`,
+    );
+  }
+
+  #path(name: string): string {
+    return jobPath({ namespace: this.#stage.namespace, name });
+  }
+
+  /** While somebody is there who lets the pods go. */
+  async #clear(): Promise<void> {
+    const { namespace, client } = this.#stage;
+    const { items } = await client.list(`/apis/batch/v1/namespaces/${namespace}/jobs`);
+    for (const { metadata } of items as WatchedJob[])
+      await this.delete(metadata.name, 'Background').catch(() => undefined);
+    await poll(async () => {
+      const pods = await client.list(`/api/v1/namespaces/${namespace}/pods`);
+      for (const { metadata } of pods.items as PodSeen[]) {
+        const body = { gracePeriodSeconds: 0 };
+        await client.delete(`/api/v1/namespaces/${namespace}/pods/${metadata.name}`, body).catch(() => undefined);
+      }
+      return pods.items.length === 0 ? undefined : `${pods.items.length} are there`;
+    }, 'the pods of the Jobs are gone');
+  }
+}

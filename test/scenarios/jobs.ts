@@ -1,0 +1,325 @@
+import { expect } from 'vitest';
+import type { JobStatus } from '../../src/simulated/jobs/job.ts';
+import { JobStage } from './job-stage.ts';
+import type { PodSeen } from './job-stage.ts';
+import { scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+
+const tracking = 'batch.kubernetes.io/job-tracking';
+const indexName = 'batch.kubernetes.io/job-completion-index';
+
+/** The conditions that hold, with their reasons. */
+const told = ({ conditions = [] }: JobStatus): string[] =>
+  conditions.map(({ type, status, reason }) =>
+    status === 'True' ? `${type} ${reason}` : `${type}=${status} ${reason}`,
+  );
+const times = (count: number, event: string): string[] => Array.from({ length: count }, () => event);
+const made = (count: number): string[] => times(count, 'Normal SuccessfulCreate');
+const deleted = (count: number): string[] => times(count, 'Normal SuccessfulDelete');
+const indexed = (count: number, rest: object = {}): object => ({
+  completionMode: 'Indexed',
+  completions: count,
+  parallelism: count,
+  ...rest,
+});
+
+/** What kube-controller-manager makes of Jobs, and whoever stands in for it. */
+export const jobs = {
+  J1: scenario('an Indexed Job gives each pod its index, and counts each once it has succeeded', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('train', { labels: { app: 'train' }, spec: indexed(3) });
+    const pods = await play.untilRunning('train', 3);
+    for (const [index, { metadata, spec }] of pods.entries()) {
+      const own = { [indexName]: String(index) };
+      expect(metadata.name).toMatch(new RegExp(`^train-${index}-[a-z0-9]{5}$`));
+      expect(metadata.labels).toMatchObject({ app: 'train', 'job-name': 'train', ...own });
+      expect(metadata.annotations).toMatchObject(own);
+      expect(metadata.finalizers).toEqual([tracking]);
+      expect(metadata.ownerReferences).toMatchObject([
+        { apiVersion: 'batch/v1', kind: 'Job', name: 'train', controller: true, blockOwnerDeletion: true },
+      ]);
+      expect(spec.hostname).toBe(`train-${index}`);
+      const variable = { fieldRef: { apiVersion: 'v1', fieldPath: `metadata.labels['${indexName}']` } };
+      expect(spec.containers[0]!.env).toEqual([{ name: 'JOB_COMPLETION_INDEX', valueFrom: variable }]);
+    }
+    await play.untilStatus('train', {
+      active: 3,
+      ready: 3,
+      terminating: 0,
+      succeeded: undefined,
+      conditions: undefined,
+    });
+    await play.end(pods[2]!, 'Succeeded');
+    await play.end(pods[0]!, 'Succeeded');
+    await play.untilStatus('train', { active: 1, ready: 1, succeeded: 2, completedIndexes: '0,2' });
+    await play.end(pods[1]!, 'Succeeded');
+    const status = await play.untilCondition('train', 'Complete');
+    expect(told(status)).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
+    expect(status).toMatchObject({ succeeded: 3, completedIndexes: '0-2', ready: 0, terminating: 0 });
+    expect(status.uncountedTerminatedPods).toEqual({});
+    expect(status.active).toBeUndefined();
+    expect(status.conditions!.map(({ message }) => message)).toEqual(
+      times(2, 'Reached expected number of succeeded pods'),
+    );
+    expect(Date.parse(status.completionTime!)).toBeGreaterThanOrEqual(Date.parse(status.startTime!));
+    // It is said that it will be complete before it is.
+    expect(play.history('train', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
+    expect((await play.pods('train')).map(({ metadata }) => metadata.finalizers)).toEqual(
+      times(3, '').map(() => undefined),
+    );
+    await play.untilEvents('train', [...made(3), 'Normal Completed']);
+  }),
+
+  J2: scenario('a Job of five runs two at a time', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('batch', { runs: '100ms', spec: { completions: 5, parallelism: 2 } });
+    const status = await play.untilCondition('batch', 'Complete');
+    expect(status).toMatchObject({ succeeded: 5, ready: 0 });
+    const pods = await play.pods('batch');
+    expect(pods).toHaveLength(5);
+    for (const { metadata, spec } of pods) {
+      expect(metadata.name).toMatch(/^batch-[a-z0-9]{5}$/);
+      expect(metadata.labels).not.toHaveProperty(indexName);
+      expect(spec.hostname).toBeUndefined();
+    }
+    const actives = play.history('batch', ({ active = 0 }) => active);
+    expect(Math.max(...actives)).toBe(2);
+    await play.untilEvents('batch', [...made(5), 'Normal Completed']);
+  }),
+
+  J3: scenario('a Job without a number of completions makes no pods once one has succeeded', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('queue', { spec: { parallelism: 2 } });
+    const [first, second] = await play.untilRunning('queue', 2);
+    await play.end(first!, 'Succeeded');
+    const status = await play.untilStatus('queue', { succeeded: 1, active: 1 });
+    expect(told(status)).toEqual([]);
+    await play.end(second!, 'Succeeded');
+    expect(await play.untilCondition('queue', 'Complete')).toMatchObject({ succeeded: 2 });
+    expect(await play.pods('queue')).toHaveLength(2);
+  }),
+
+  J4: scenario('a Job that may not fail fails with the first pod, and takes the others with it', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('strict', { spec: { ...indexed(3), backoffLimit: 0 } });
+    const pods = await play.untilRunning('strict', 3);
+    await play.end(pods[1]!, 'Failed');
+    const status = await play.untilCondition('strict', 'Failed');
+    expect(told(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
+    expect(status).toMatchObject({ failed: 3, ready: 0, terminating: 0, uncountedTerminatedPods: {} });
+    expect([status.active, status.completionTime, status.completedIndexes]).toEqual([undefined, undefined, undefined]);
+    expect(status.conditions![0]!.message).toBe('Job has reached the specified backoff limit');
+    expect(play.history('strict', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
+    expect((await play.pods('strict')).map(({ metadata }) => metadata.uid)).toEqual([pods[1]!.metadata.uid]);
+    await play.untilEvents('strict', [...made(3), ...deleted(2), 'Warning BackoffLimitExceeded']);
+  }),
+
+  J5: scenario('a pod that fails is replaced after ten seconds, until there are too many', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('again', { runs: '10ms', exitCode: 1, spec: { backoffLimit: 1 } });
+    const status = await play.untilCondition('again', 'Failed');
+    expect(told(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
+    expect(status.failed).toBe(2);
+    const [first, second] = (await play.pods('again')).map(({ metadata }) => Date.parse(metadata.creationTimestamp));
+    expect(second! - first!).toBeGreaterThanOrEqual(9_000);
+    expect(second! - first!).toBeLessThan(20_000);
+  }),
+
+  J6: scenario('a suspended Job has no pods, and begins anew when it is resumed', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('paused', { spec: { parallelism: 2, completions: 2, suspend: true } });
+    const suspended = await play.untilCondition('paused', 'Suspended');
+    expect(told(suspended)).toEqual(['Suspended JobSuspended']);
+    expect(suspended).toMatchObject({ ready: 0, terminating: 0 });
+    expect([suspended.startTime, suspended.active]).toEqual([undefined, undefined]);
+    expect(await play.pods('paused')).toEqual([]);
+    await play.patch('paused', { suspend: false });
+    const pods = await play.untilRunning('paused', 2);
+    const resumed = await play.untilStatus('paused', { active: 2, ready: 2 });
+    expect(told(resumed)).toEqual(['Suspended=False JobResumed']);
+    expect(resumed.startTime).toBeDefined();
+    await play.patch('paused', { suspend: true });
+    await play.untilPods('paused', 'its pods are gone', (left) => left.length === 0);
+    const again = await play.untilStatus('paused', { active: undefined, ready: 0, terminating: 0 });
+    expect(told(again)).toEqual(['Suspended JobSuspended']);
+    // They were not its failures.
+    expect([again.failed, again.startTime, pods.length]).toEqual([undefined, undefined, 2]);
+    await play.untilEvents('paused', [
+      ...made(2),
+      ...deleted(2),
+      'Normal Suspended',
+      'Normal Suspended',
+      'Normal Resumed',
+    ]);
+  }),
+
+  J7: scenario('a Job that takes too long fails', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('late', { spec: { parallelism: 2, completions: 2, activeDeadlineSeconds: 2 } });
+    await play.untilRunning('late', 2);
+    const status = await play.untilCondition('late', 'Failed');
+    expect(told(status)).toEqual(['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded']);
+    expect(status).toMatchObject({ failed: 2, ready: 0, terminating: 0 });
+    expect(status.conditions![1]!.message).toBe('Job was active longer than specified deadline');
+    await play.untilPods('late', 'its pods are gone', (pods) => pods.length === 0);
+    await play.untilEvents('late', [...made(2), ...deleted(2), 'Warning DeadlineExceeded']);
+  }),
+
+  J8: scenario('a Job goes with its pods when its time after the end is over', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('brief', { runs: '10ms', spec: { ttlSecondsAfterFinished: 1 } });
+    await play.untilGone('brief');
+    await play.untilPods('brief', 'its pods are gone', (pods) => pods.length === 0);
+    const last = play.history('brief', told).at(-1);
+    expect(last).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
+  }),
+
+  J9: scenario('a Job follows its parallelism up and down', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('wide', { spec: indexed(4, { parallelism: 1 }) });
+    await play.untilRunning('wide', 1);
+    await play.patch('wide', { parallelism: 3 });
+    const three = await play.untilRunning('wide', 3);
+    expect(three.map(({ metadata }) => metadata.labels![indexName])).toEqual(['0', '1', '2']);
+    await play.patch('wide', { parallelism: 1 });
+    await play.untilRunning('wide', 1);
+    const status = await play.untilStatus('wide', { active: 1, ready: 1, terminating: 0 });
+    expect(status.failed).toBeUndefined();
+    await play.patch('wide', { parallelism: 0 });
+    await play.untilPods('wide', 'its pods are gone', (pods) => pods.length === 0);
+    expect(told(await play.untilStatus('wide', { active: undefined, ready: 0 }))).toEqual([]);
+  }),
+
+  J10: scenario('a pod that somebody deletes counts as failed, and is replaced', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('robbed', { spec: indexed(2) });
+    const before = await play.untilRunning('robbed', 2);
+    await play.deletePod(before[1]!);
+    await play.untilStatus('robbed', { failed: 1, active: 1, ready: 1, terminating: 0 });
+    const after = await play.untilRunning('robbed', 2);
+    expect(after.map(({ metadata }) => metadata.labels![indexName])).toEqual(['0', '1']);
+    expect(after[1]!.metadata.uid).not.toBe(before[1]!.metadata.uid);
+    await play.untilStatus('robbed', { failed: 1, active: 2 });
+  }),
+
+  J11: scenario("the pods of a Job that is deleted go with it, or stay and are nobody's", async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('gone', { spec: { parallelism: 2, completions: 2 } });
+    await play.untilRunning('gone', 2);
+    await play.delete('gone', 'Background');
+    await play.untilPods('gone', 'its pods are gone', (pods) => pods.length === 0);
+    await play.create('left', { spec: { parallelism: 2, completions: 2 } });
+    await play.untilRunning('left', 2);
+    await play.delete('left', 'Orphan');
+    const isFree = ({ metadata }: PodSeen): boolean =>
+      metadata.finalizers === undefined && (metadata.ownerReferences ?? []).length === 0;
+    const orphans = await play.untilPods('left', 'they are free', (pods) => pods.length === 2 && pods.every(isFree));
+    expect(orphans.map(({ status }) => status?.phase)).toEqual(['Running', 'Running']);
+  }),
+
+  J12: scenario('an index that fails too often does not keep the others from their end', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('apart', { spec: indexed(3, { backoffLimitPerIndex: 0 }) });
+    const pods = await play.untilRunning('apart', 3);
+    expect(pods.map(({ metadata }) => metadata.annotations!['batch.kubernetes.io/job-index-failure-count'])).toEqual(
+      times(3, '0'),
+    );
+    await play.end(pods[1]!, 'Failed');
+    await play.untilStatus('apart', { failed: 1, failedIndexes: '1', active: 2 });
+    await play.end(pods[0]!, 'Succeeded');
+    await play.end(pods[2]!, 'Succeeded');
+    const status = await play.untilCondition('apart', 'Failed');
+    expect(told(status)).toEqual(['FailureTarget FailedIndexes', 'Failed FailedIndexes']);
+    expect(status).toMatchObject({ succeeded: 2, failed: 1, completedIndexes: '0,2', failedIndexes: '1' });
+    expect(status.conditions![1]!.message).toBe('Job has failed indexes');
+  }),
+
+  J13: scenario(
+    'the successor of an index knows how often it failed, and too many failed indexes end the Job',
+    async (stage) => {
+      const play = await JobStage.open(stage);
+      await play.create('counted', { spec: indexed(3, { backoffLimitPerIndex: 1, maxFailedIndexes: 0 }) });
+      const pods = await play.untilRunning('counted', 3);
+      await play.end(pods[0]!, 'Failed');
+      // Kept until its successor is there.
+      await play.untilStatus('counted', { active: 2, failed: undefined });
+      const successors = await play.untilPods('counted', 'there is a successor', (all) => all.length === 4);
+      const second = successors.find(({ metadata }) => pods.every((pod) => pod.metadata.uid !== metadata.uid))!;
+      expect(second.metadata.annotations!['batch.kubernetes.io/job-index-failure-count']).toBe('1');
+      await play.untilStatus('counted', { active: 3, failed: 1, failedIndexes: '' });
+      await play.end(second, 'Failed');
+      const status = await play.untilCondition('counted', 'Failed');
+      expect(told(status)).toEqual(['FailureTarget MaxFailedIndexesExceeded', 'Failed MaxFailedIndexesExceeded']);
+      expect(status).toMatchObject({ failed: 4, failedIndexes: '0', ready: 0 });
+    },
+  ),
+
+  J14: scenario('a policy says which failures end a Job, and which do not count', async (stage) => {
+    const play = await JobStage.open(stage);
+    const onExitCodes = { operator: 'In', values: [42] };
+    const podFailurePolicy = {
+      rules: [
+        { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+        { action: 'FailJob', onExitCodes },
+      ],
+    };
+    await play.create('policy', { spec: { ...indexed(2), backoffLimit: 0, podFailurePolicy } });
+    const pods = await play.untilRunning('policy', 2);
+    const conditions = [{ type: 'DisruptionTarget', status: 'True', reason: 'Test' }];
+    await play.end(pods[0]!, 'Failed', { conditions });
+    const all = await play.untilPods('policy', 'it is replaced', (now) => now.length === 3);
+    const status = await play.untilStatus('policy', { active: 2, failed: undefined });
+    expect(told(status)).toEqual([]);
+    const victim = all.find(({ metadata }) => metadata.uid === pods[1]!.metadata.uid)!;
+    const terminated = { exitCode: 42, finishedAt: new Date().toISOString() };
+    await play.end(victim, 'Failed', {
+      containerStatuses: [
+        { name: 'main', image: 'i', imageID: '', ready: false, restartCount: 0, state: { terminated } },
+      ],
+    });
+    const failed = await play.untilCondition('policy', 'Failed');
+    expect(told(failed)).toEqual(['FailureTarget PodFailurePolicy', 'Failed PodFailurePolicy']);
+    expect(failed.conditions![0]!.message).toBe(
+      `Container main for pod ${stage.namespace}/${victim.metadata.name} failed with exit code 42 matching FailJob rule at index 1`,
+    );
+  }),
+
+  J15: scenario('a policy says when enough has succeeded', async (stage) => {
+    const play = await JobStage.open(stage);
+    const successPolicy = { rules: [{ succeededIndexes: '1-2', succeededCount: 1 }] };
+    await play.create('leader', { spec: indexed(3, { successPolicy }) });
+    const pods = await play.untilRunning('leader', 3);
+    await play.end(pods[0]!, 'Succeeded');
+    expect(told(await play.untilStatus('leader', { succeeded: 1, active: 2 }))).toEqual([]);
+    await play.end(pods[2]!, 'Succeeded');
+    const status = await play.untilCondition('leader', 'Complete');
+    expect(told(status)).toEqual(['SuccessCriteriaMet SuccessPolicy', 'Complete SuccessPolicy']);
+    expect(status.conditions![1]!.message).toBe('Matched rules at index 0');
+    expect(status).toMatchObject({ succeeded: 2, completedIndexes: '0,2', ready: 0, terminating: 0 });
+    await play.untilEvents('leader', [...made(3), ...deleted(1), 'Normal Completed']);
+  }),
+
+  J16: scenario(
+    'a Job of nothing is complete at once, and one that names another controller is left alone',
+    async (stage) => {
+      const play = await JobStage.open(stage);
+      await play.create('other', { spec: { managedBy: 'example.com/somebody' } });
+      await play.create('nothing', { spec: { completions: 0 } });
+      const status = await play.untilCondition('nothing', 'Complete');
+      expect(told(status)).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
+      expect(status.succeeded).toBeUndefined();
+      expect(await play.pods('nothing')).toEqual([]);
+      expect(await play.pods('other')).toEqual([]);
+      expect(await play.untilStatus('other', { active: undefined })).toEqual({});
+    },
+  ),
+
+  J17: scenario('a pod that is to restart by itself fails its Job by restarting too often', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('restless', { runs: '10ms', exitCode: 1, restartPolicy: 'OnFailure', spec: { backoffLimit: 1 } });
+    const status = await play.untilCondition('restless', 'Failed');
+    expect(told(status)).toEqual(['FailureTarget BackoffLimitExceeded', 'Failed BackoffLimitExceeded']);
+    expect(status.failed).toBe(1);
+    await play.untilEvents('restless', [...made(1), ...deleted(1), 'Warning BackoffLimitExceeded']);
+  }),
+} as const satisfies Record<string, Scenario>;
