@@ -10,7 +10,9 @@ interface Plan {
   readonly begunAt: number;
   /** Index in the record of the first change after it began. */
   readonly changesFrom: number;
-  /** uids of members for which a Binding was sent, by whatever plan, or that were bound when it began. */
+  /** Others of the group were on nodes when it began. */
+  readonly isRepair: boolean;
+  /** uids of members for which a Binding was sent, or that were bound when it began. */
   readonly members: Set<string>;
   readonly calls: Call[];
 }
@@ -60,9 +62,10 @@ export class QuorumChecker implements Checker {
     if (begun === undefined && this.#evidence.started.has(group.uid)) return;
     const plan = begun ?? this.#begin(planId, call, group.name, Number(metadata.annotations['tutti.dev/quorum']));
     plan.calls.push(call);
-    // A member that was repaired on the way is of another plan by then.
-    for (const { group: of, process: by, members } of this.#plans.values()) {
-      if (of === group.name && by === process) members.add(uid);
+    plan.members.add(uid);
+    // Of several members that are repaired each may be of a plan of its own.
+    for (const other of this.#plans.values()) {
+      if (other.isRepair && other.group === group.name && other.process === process) other.members.add(uid);
     }
   }
 
@@ -116,6 +119,7 @@ export class QuorumChecker implements Checker {
       quorum,
       begunAt: sentAt,
       changesFrom: record.changes.length,
+      isRepair: counted.length > 0,
       members: new Set(counted.map(({ uid }) => uid)),
       calls: [],
     };
