@@ -37,10 +37,13 @@ export class StorageScheduling extends Scheduling {
   /** kind and name -> as it was shown last */
   readonly #shown = new Map<string, ListedObject>();
 
-  constructor() {
+  /** `refuses`: why the API does not take what is written; undefined: it does. Default: it takes all. */
+  constructor({ refuses = () => undefined }: { readonly refuses?: (text: string) => string | undefined } = {}) {
     const written: string[] = [];
     const versions = { latest: 0 };
     const write = (text: string): Promise<string> => {
+      const refusal = refuses(text);
+      if (refusal !== undefined) return Promise.reject(new Error(refusal));
       written.push(text);
       return Promise.resolve(String(++versions.latest));
     };
