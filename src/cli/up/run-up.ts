@@ -12,6 +12,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { applyManifests } from '../manifests/apply-manifests.ts';
 import { loadManifests } from '../manifests/load-manifests.ts';
 import type { Manifest } from '../manifests/manifest.ts';
+import { invitation } from './invitation.ts';
 import { LiveView } from './live-view.ts';
 import { PlainView } from './plain-view.ts';
 import { scenarioEnd } from './scenario.ts';
@@ -114,7 +115,7 @@ class UpSession {
       return end.kind === 'interrupted' ? this.#interrupted() : summary.exitCode;
     }
     if (end.kind === 'interrupted') return exitCodes.ok;
-    this.#view.conclude([...summary.lines, '', ...this.#invitation(plane)]);
+    this.#view.conclude([...summary.lines, '', ...invitation(plane.kubeconfigPath, this.#story.pods())]);
     await this.#context.interruption.requested();
     return exitCodes.ok;
   }
@@ -199,16 +200,6 @@ class UpSession {
       };
       look();
     });
-  }
-
-  #invitation({ kubeconfigPath }: RunningPlane): readonly string[] {
-    return [
-      'The control plane stays up until Ctrl-C. In another terminal, try:',
-      `  export KUBECONFIG=${kubeconfigPath}`,
-      '  kubectl get podgroups',
-      '  kubectl get pods -o wide',
-      `  kubectl describe pod ${this.#story.pods().at(-1)?.name ?? ''}`.trimEnd(),
-    ];
   }
 
   #interrupted(): number {
