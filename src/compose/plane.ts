@@ -44,6 +44,8 @@ export interface RunningPlane {
   areNodesMoving(): boolean;
   /** Ends everything, the kubeconfig file included; idempotent. */
   stop(): Promise<void>;
+  /** For a process that exits at once: takes away what would be left of it on the disk. */
+  abandon(): void;
 }
 
 const unlimited = { qps: 0, burst: 1 };
@@ -140,6 +142,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       controllerUrl: controller.url!,
       areNodesMoving: () => nodes.areMoving,
       stop,
+      abandon: () => kubeconfig.removeNow(),
     };
   } catch (error) {
     await stop();

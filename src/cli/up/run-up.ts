@@ -91,7 +91,11 @@ class UpSession {
       allocatable: { cpu, memory, pods },
     }));
     this.#view = this.#createView();
-    context.onExit(() => this.#view.close());
+    // Also when it takes too long to stop, and the process does not wait for it.
+    context.onExit(() => {
+      this.#view.close();
+      this.#plane?.abandon();
+    });
     this.#logger = createLogger({ level, format, destination: this.#view.log });
   }
 
