@@ -15,7 +15,15 @@ it('leaves no kubeconfig where the process exits before all is stopped', async (
   const onExit: (() => void)[] = [];
   const rest = { nodeCpu: '2', nodeMemory: '8Gi', nodePods: 110, port: 0, timeoutMs: 60_000, plugins: [] };
   const ended = runUp(
-    { ...rest, files: ['examples/gang/gang.yaml'], exit: false, naive: false, nodes: 1, logLevel: 'warn', logFormat: 'text' },
+    {
+      ...rest,
+      files: ['examples/gang/gang.yaml'],
+      exit: false,
+      naive: false,
+      nodes: 1,
+      logLevel: 'warn',
+      logFormat: 'text',
+    },
     {
       stdout,
       stderr: new PassThrough(),
