@@ -45,6 +45,8 @@ export interface RunningPlane {
   isMoving(): boolean;
   /** Ends everything, the kubeconfig file included; idempotent. */
   stop(): Promise<void>;
+  /** For a process that exits at once: takes away what would be left of it on the disk. */
+  abandon(): void;
 }
 
 const unlimited = { qps: 0, burst: 1 };
@@ -149,6 +151,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       controllerUrl: controller.url!,
       isMoving: () => nodes.areMoving || jobs.isMoving,
       stop,
+      abandon: () => kubeconfig.removeNow(),
     };
   } catch (error) {
     await stop();

@@ -17,6 +17,14 @@ it('is for this user only, and goes with its folder', async () => {
   expect(existsSync(dirname(path))).toBe(false);
 });
 
+it('goes at once when the process does, and then again', async () => {
+  const kubeconfig = await writeTemporaryKubeconfig('kind: Config\n');
+  kubeconfig.removeNow();
+  expect(existsSync(dirname(kubeconfig.path))).toBe(false);
+  kubeconfig.removeNow();
+  await kubeconfig.remove();
+});
+
 it.each([
   ['ENOENT', 'there is no such folder'],
   ['EACCES', 'this user may not write to it'],

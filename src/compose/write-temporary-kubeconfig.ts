@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,8 @@ import { TemporaryFolderError } from './temporary-folder-error.ts';
 export interface TemporaryKubeconfig {
   readonly path: string;
   remove(): Promise<void>;
+  /** For a process that exits at once. */
+  removeNow(): void;
 }
 
 /** What it does to files; tests let it fail. */
@@ -30,7 +33,8 @@ export async function writeTemporaryKubeconfig(
     folder = await files.mkdtemp(join(tmpdir(), 'tutti-'));
     const path = join(folder, 'kubeconfig');
     await files.writeFile(path, text, { mode: 0o600 });
-    return { path, remove };
+    const removeNow = (): void => rmSync(join(path, '..'), { recursive: true, force: true });
+    return { path, remove, removeNow };
   } catch (error) {
     await remove();
     throw new TemporaryFolderError('the kubeconfig', error as NodeJS.ErrnoException);

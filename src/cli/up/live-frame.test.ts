@@ -164,6 +164,15 @@ describe('the live picture', () => {
     ]);
   });
 
+  it('says of a group with more members than it needs how many those are', () => {
+    const story = new Story();
+    story.change(0, { kind: 'group', group: groupOf('sweep', 2) });
+    for (let i = 0; i < 3; i++) {
+      story.change(0, { kind: 'pod', pod: podOf(`sweep-${i}`, { nodeName: 'a', phase: 'Running' }) });
+    }
+    expect(frameOf({ story }).at(-1)).toBe('sweep  ●●●  whole    3 bound, 2 needed, 3 running');
+  });
+
   it('counts whole seconds when the scenario is over', () => {
     expect(picture({ isOver: true, nowMs: 61_900 })[0]).toBe('tutti up  61s');
   });

@@ -190,15 +190,20 @@ function groupLines(
     span('○'.repeat(dots - filled), 'faint'),
     span('  '),
     span(state.text.padEnd(9), ...state.styles),
-    span(
-      `${bound} of ${minMember ?? '?'} bound, ${done > 0 ? doneDetail(record.succeeded, record.failed) : `${running} running`}`,
-    ),
+    span(`${boundText(record)}, ${done > 0 ? doneDetail(record.succeeded, record.failed) : `${running} running`}`),
   ];
   const verdict = record.state === 'whole' ? undefined : story.groupVerdict(group);
   if (verdict === undefined) return [first];
   const indent = ' '.repeat(width + 2);
   const lines = wrapToColumns(printable(verdict), Math.max(20, columns - indent.length), verdictLines);
   return [first, ...lines.map((line): StyledLine => [span(indent + line, 'faint')])];
+}
+
+/** Of an elastic group more are bound than it needs. */
+function boundText({ bound, minMember }: GangRecord): string {
+  return minMember !== undefined && bound > minMember
+    ? `${bound} bound, ${minMember} needed`
+    : `${bound} of ${minMember ?? '?'} bound`;
 }
 
 /** What a group is said to be, those first that somebody may want to do something about. */

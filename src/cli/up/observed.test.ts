@@ -43,6 +43,11 @@ it('says why a pod failed', () => {
   expect(observePod({ status: { phase: 'Failed', reason: 'OutOfcpu', message: 'no cpu left' } }).failure).toBe(
     'OutOfcpu: no cpu left',
   );
+  const containerStatuses = [
+    { name: 'a', state: { terminated: { exitCode: 0 } } },
+    { name: 'b', state: { terminated: { exitCode: 3 } } },
+  ];
+  expect(observePod({ status: { phase: 'Failed', containerStatuses } }).failure).toBe('container b exited with 3');
   expect(observePod({ status: { phase: 'Failed' } }).failure).toBe('failed');
 });
 

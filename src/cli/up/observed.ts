@@ -73,6 +73,10 @@ interface RawPod extends RawObject {
     readonly phase?: string;
     readonly reason?: string;
     readonly message?: string;
+    readonly containerStatuses?: readonly {
+      readonly name?: string;
+      readonly state?: { readonly terminated?: { readonly exitCode?: number } };
+    }[];
     readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly message?: string }[];
   };
 }
@@ -110,9 +114,18 @@ export function observePod(object: unknown): ObservedPod {
     nodeName: nonEmpty(pod.spec?.nodeName),
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
     verdict: nonEmpty(unscheduled?.message),
-    failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || 'failed' : undefined,
+    failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || exitText(pod) : undefined,
     requests: readAmounts(() => podRequests(pod.spec ?? {}).sum),
   };
+}
+
+/** Which of its containers failed; the node says no more. */
+function exitText({ status }: RawPod): string {
+  for (const { name = '', state } of status?.containerStatuses ?? []) {
+    const exitCode = state?.terminated?.exitCode ?? 0;
+    if (exitCode !== 0) return `container ${name} exited with ${exitCode}`;
+  }
+  return 'failed';
 }
 
 /** Reads a PodGroup, as `observePod` a pod. */

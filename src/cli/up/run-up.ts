@@ -13,6 +13,7 @@ import { applyManifests } from '../manifests/apply-manifests.ts';
 import { loadManifests } from '../manifests/load-manifests.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import { describeNodes } from './describe-nodes.ts';
+import { invitation } from './invitation.ts';
 import { LiveView } from './live-view.ts';
 import { takeNodes } from './node-manifests.ts';
 import { PlainView } from './plain-view.ts';
@@ -119,7 +120,11 @@ class UpSession {
     const { logLevel: level, logFormat: format } = options;
     this.#nodes = nodes;
     this.#view = this.#createView();
-    context.onExit(() => this.#view.close());
+    // Also when it takes too long to stop, and the process does not wait for it.
+    context.onExit(() => {
+      this.#view.close();
+      this.#plane?.abandon();
+    });
     this.#logger = createLogger({ level, format, destination: this.#view.log });
   }
 
@@ -133,7 +138,7 @@ class UpSession {
     await this.#startWatch(client, plane.kubeconfigPath);
     const applied = await this.#apply(client, manifests);
     if (signal.aborted) return this.#interrupted();
-    if (manifests.length === 0 && !this.#options.exit) return this.#stay(this.#invitation(plane));
+    if (manifests.length === 0 && !this.#options.exit) return this.#stay(invitation(plane.kubeconfigPath, []));
     const end = await this.#end(applied, this.#elapsed());
     const endMs = this.#elapsed();
     this.#view.tell(this.#story.tick(endMs)); // the deadlock that ends it is told first
@@ -144,7 +149,7 @@ class UpSession {
       return end.kind === 'interrupted' ? this.#interrupted() : summary.exitCode;
     }
     if (end.kind === 'interrupted') return exitCodes.ok;
-    return this.#stay([...summary.lines, '', ...this.#invitation(plane)]);
+    return this.#stay([...summary.lines, '', ...invitation(plane.kubeconfigPath, this.#story.pods())]);
   }
 
   /** Until the user has had enough. */
@@ -237,18 +242,6 @@ class UpSession {
       };
       look();
     });
-  }
-
-  #invitation({ kubeconfigPath }: RunningPlane): readonly string[] {
-    const last = this.#story.pods().at(-1)?.name;
-    const looks = ['kubectl get podgroups', 'kubectl get pods -o wide', `kubectl describe pod ${last}`];
-    const begins = ['kubectl get nodes', 'kubectl apply -f YOUR-JOB.yaml', 'kubectl get jobs,podgroups,pods'];
-    const command = (text: string): string => `  ${text}`;
-    return [
-      'The control plane stays up until Ctrl-C. In another terminal, try:',
-      command(`export KUBECONFIG=${kubeconfigPath}`),
-      ...(last === undefined ? begins : looks).map(command),
-    ];
   }
 
   #interrupted(): number {

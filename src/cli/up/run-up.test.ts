@@ -1,0 +1,46 @@
+import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../base/system-clock.ts';
+import { Interruption } from '../interruption.ts';
+import { runUp } from './run-up.ts';
+
+it('leaves no kubeconfig where the process exits before all is stopped', async () => {
+  const process = Object.assign(new EventEmitter(), { exit: () => undefined });
+  const interruption = new Interruption(process, systemClock);
+  const stdout = new PassThrough();
+  let said = '';
+  stdout.on('data', (text: unknown) => (said += String(text)));
+  const onExit: (() => void)[] = [];
+  const rest = { nodeCpu: '2', nodeMemory: '8Gi', nodePods: 110, port: 0, timeoutMs: 60_000, plugins: [] };
+  const ended = runUp(
+    {
+      ...rest,
+      files: ['examples/gang/gang.yaml'],
+      exit: false,
+      naive: false,
+      nodes: 1,
+      logLevel: 'warn',
+      logFormat: 'text',
+    },
+    {
+      stdout,
+      stderr: new PassThrough(),
+      keyboard: undefined,
+      environment: {},
+      interruption,
+      clock: systemClock,
+      random: Math.random,
+      onExit: (callback) => void onExit.push(callback),
+    },
+  );
+  await expect.poll(() => /KUBECONFIG=(\S+)/.exec(said)?.[1], { timeout: 20_000 }).toBeDefined();
+  const path = /KUBECONFIG=(\S+)/.exec(said)![1]!;
+  expect(existsSync(path)).toBe(true);
+  for (const callback of onExit) callback();
+  expect(existsSync(path)).toBe(false);
+  process.emit('SIGTERM');
+  expect(await ended).toBe(0);
+  interruption.dispose();
+});
