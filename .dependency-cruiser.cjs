@@ -51,6 +51,7 @@ const rooms = {
     ...['ownership/', 'store/', 'http/', 'kinds/', 'access/', 'verbs/', 'discovery/', 'background/', 'files'],
   ],
   'embedded/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
+  simulated: ['files', 'jobs/'],
   serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
   testkit: ['builders/', 'files'],
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],

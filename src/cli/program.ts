@@ -194,7 +194,7 @@ function upCommand(): Command {
     .option('--no-scheduler', 'run no scheduler, for one of yours; begins with nothing unless -f says otherwise')
     .option(
       '--nodes <number>',
-      'simulated nodes besides those of the manifests (default: 2, and none where these hold Nodes)',
+      'simulated nodes, beside those of manifests (default: 2, or none where manifests hold Nodes)',
       wholeNumber(0, 5_000),
     )
     .option('--node-cpu <quantity>', 'CPU that each node has for pods', quantity('2 or 500m'), '2')

@@ -146,6 +146,12 @@ describe('Nodes in the manifests of tutti up', () => {
     expect(process.stdout).toBe('');
   });
 
+  it('alone are no scenario that could end', async () => {
+    const process = up('--exit', '-f', await file('alone.yaml', gpuNode('a')));
+    expect(await process.ended()).toMatchObject({ exitCode: 1 });
+    expect(process.stderr).toContain('--exit ends with the scenario, and there is none: nothing but Nodes is in them');
+  });
+
   it('of one name are refused', async () => {
     const process = up('-f', await file('twice.yaml', gpuNode('a'), gpuNode('a')));
     expect(await process.ended()).toMatchObject({ exitCode: 1 });

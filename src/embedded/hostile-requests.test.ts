@@ -526,3 +526,51 @@ describe('odd names and numbers', () => {
     expect(refused.body.message).toContain('prefix part must be no more than 253 characters');
   });
 });
+
+describe('a Job', () => {
+  const jobsPath = '/apis/batch/v1/namespaces/default/jobs';
+  const jobOf = (spec: JsonObject): JsonObject => ({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'a' },
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'a' }] } }, ...spec },
+  });
+  const many = Array.from({ length: 20_000 }, (_, index) => index % 7);
+  const indexed = { completionMode: 'Indexed', completions: 9 };
+
+  it.each<[string, JsonObject]>([
+    [
+      'exit codes',
+      { podFailurePolicy: { rules: [{ action: 'Count', onExitCodes: { operator: 'In', values: many } }] } },
+    ],
+    ['rules of failure', { podFailurePolicy: { rules: many.map(() => ({ action: '' })) } }],
+    [
+      'conditions',
+      { podFailurePolicy: { rules: [{ action: 'Count', onPodConditions: many.map(() => ({ type: '' })) }] } },
+    ],
+    ['rules of success', { ...indexed, successPolicy: { rules: many.map(() => ({})) } }],
+    ['indexes', { ...indexed, successPolicy: { rules: [{ succeededIndexes: '0,'.repeat(500_000) }] } }],
+  ])('of very many %s is refused soon and shortly', async (_what, spec) => {
+    const client = new ApiClient();
+    const before = performance.now();
+    const answer = await client.create(jobsPath, jobOf(spec));
+    expect(performance.now() - before).toBeLessThan(mostMs);
+    expect(answer.status).toBe(422);
+    expect(JSON.stringify(answer.body).length).toBeLessThan(mostAnswerBytes);
+  });
+
+  it('of which very much is said that is wrong is refused soon and shortly', async () => {
+    const client = new ApiClient();
+    await client.mustCreate(jobsPath, jobOf(indexed));
+    for (const status of [
+      { uncountedTerminatedPods: { succeeded: many.map(String) } },
+      { completedIndexes: '9,'.repeat(500_000) },
+    ]) {
+      const before = performance.now();
+      const answer = await client.patch(`${jobsPath}/a/status`, 'merge', { status });
+      expect(performance.now() - before).toBeLessThan(mostMs);
+      expect(answer.status).toBe(422);
+      expect(JSON.stringify(answer.body).length).toBeLessThan(mostAnswerBytes);
+    }
+  });
+});

@@ -185,6 +185,27 @@ const resources: readonly Resource[] = [
     make: () => ({ spec: { minAvailable: 1, selector: { matchLabels: { a: 'b' } } } }),
   },
   {
+    path: '/apis/batch/v1/namespaces/NS/jobs',
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    make: () => ({
+      spec: {
+        completionMode: 'Indexed',
+        completions: 3,
+        backoffLimitPerIndex: 1,
+        podFailurePolicy: {
+          rules: [
+            { action: 'FailIndex', onExitCodes: { operator: 'In', values: [1, 2] } },
+            { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+          ],
+        },
+        successPolicy: { rules: [{ succeededIndexes: '0,1-2', succeededCount: 1 }] },
+        template: { spec: { containers, restartPolicy: 'Never' } },
+      },
+      status: { active: 1, completedIndexes: '0', uncountedTerminatedPods: { failed: ['a'] } },
+    }),
+  },
+  {
     path: '/apis/apps/v1/namespaces/NS/deployments',
     apiVersion: 'apps/v1',
     kind: 'Deployment',

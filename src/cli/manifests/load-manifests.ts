@@ -11,7 +11,7 @@ const dash = '-';
 
 /**
  * Reads manifest files, and the .yaml, .yml and .json files of folders (by name, not the folders below), in the order given; `-` is what
- * `readInput` reads, where there is one. Rejects with one ManifestError for all that is wrong with any of them.
+ * `readInput` reads, where there is one. Without paths there are none. Rejects with one ManifestError for all that is wrong with any of them.
  */
 export async function loadManifests(
   paths: readonly string[],
@@ -32,7 +32,7 @@ export async function loadManifests(
       problems.push(...parsed.problems);
     }
   }
-  if (problems.length === 0 && manifests.length === 0)
+  if (paths.length > 0 && problems.length === 0 && manifests.length === 0)
     problems.push(
       `${paths.map((path) => (path === dash ? 'standard input' : path)).join(', ')}: there are no objects in it`,
     );

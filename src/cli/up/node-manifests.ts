@@ -101,7 +101,7 @@ function readTaints(taints: unknown, complain: Complain): readonly SimulatedTain
     return [];
   }
   return taints.map((taint: unknown, index) => {
-    const { key, value, effect } = (isMap(taint) ? taint : {}) as Readonly<Record<string, unknown>>;
+    const { key, value, effect } = isMap(taint) ? taint : {};
     const place = `spec.taints[${index}]`;
     if (typeof key !== 'string' || !isQualifiedName(key))
       complain(`${place}.key`, 'must be a name such as dedicated or example.com/reserved');

@@ -13,13 +13,22 @@ it('leaves no kubeconfig where the process exits before all is stopped', async (
   let said = '';
   stdout.on('data', (text: unknown) => (said += String(text)));
   const onExit: (() => void)[] = [];
-  const rest = { nodeCpu: '2', nodeMemory: '8Gi', nodePods: 110, port: 0, timeoutMs: 60_000, plugins: [] };
+  const rest = {
+    nodeCpu: '2',
+    nodeMemory: '8Gi',
+    nodePods: 110,
+    port: 0,
+    timeoutMs: 60_000,
+    plugins: [],
+    nodeResource: {},
+  };
   const ended = runUp(
     {
       ...rest,
       files: ['examples/gang/gang.yaml'],
       exit: false,
       naive: false,
+      scheduler: true,
       nodes: 1,
       logLevel: 'warn',
       logFormat: 'text',
@@ -28,6 +37,7 @@ it('leaves no kubeconfig where the process exits before all is stopped', async (
       stdout,
       stderr: new PassThrough(),
       keyboard: undefined,
+      readInput: () => Promise.reject(new Error('nothing is read')),
       environment: {},
       interruption,
       clock: systemClock,

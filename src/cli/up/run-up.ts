@@ -1,5 +1,6 @@
 import type { Timer } from '../../base/clock.ts';
 import { KubeClient } from '../../client/kube-client.ts';
+import { unlessAborted } from '../../client/wait.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import type { RunningPlane } from '../../compose/plane.ts';
 import { startUpPlane } from '../../compose/up.ts';
@@ -11,6 +12,7 @@ import type { CommandContext } from '../command-context.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { applyManifests } from '../manifests/apply-manifests.ts';
 import { loadManifests } from '../manifests/load-manifests.ts';
+import { ManifestError } from '../manifests/manifest.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 import { describeNodes } from './describe-nodes.ts';
 import { invitation } from './invitation.ts';
@@ -67,11 +69,20 @@ const tickMs = 100;
 export async function runUp(options: UpOptions, context: CommandContext): Promise<number> {
   const { nodeCpu: cpu, nodeMemory: memory, nodePods: pods, nodeResource } = options;
   const allocatable = { cpu, memory, pods, ...nodeResource };
-  const loaded = options.files.length === 0 ? [] : await loadManifests(options.files, context.readInput);
+  const { signal } = context.interruption;
+  // Somebody who types may have thought better of it.
+  const readInput = (): Promise<string> => unlessAborted(context.readInput(), signal);
+  const loaded = await loadManifests(options.files, readInput).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+    return [];
+  });
+  if (signal.aborted) return interruptedCode(options, context);
   const { nodes: own, others: manifests } = takeNodes(loaded, allocatable);
+  if (options.exit && manifests.length === 0) {
+    throw new ManifestError(['--exit ends with the scenario, and there is none: nothing but Nodes is in them']);
+  }
   const count = options.nodes ?? (own.length > 0 ? 0 : 2);
   const nodes = [...own, ...numberedNodes(count, allocatable, new Set(own.map(({ name }) => name)))];
-  if (context.interruption.signal.aborted) return interruptedCode(options, context);
   const session = new UpSession(options, nodes, context);
   try {
     return await session.run(manifests);

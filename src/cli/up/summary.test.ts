@@ -3,6 +3,7 @@ import { scenarioEnd } from './scenario.ts';
 import type { ScenarioEnd } from './scenario.ts';
 import { Story } from './story.ts';
 import { summarize } from './summary.ts';
+import type { Summary } from './summary.ts';
 import { groupOf, podOf } from './testing/observed-objects.ts';
 
 function storyOf(...groups: readonly string[]): Story {
@@ -88,6 +89,29 @@ describe('the summary', () => {
     const story = new Story();
     story.change(500, { kind: 'pod', pod: podOf('lone', { ...failed, group: undefined }) });
     expect(summarize(story, { kind: 'finished' }, 1_000).exitCode).toBe(4);
+  });
+
+  it('of a Job asks the Job, not the pods that it has replaced, and exits 4 when it has failed', () => {
+    const told = (end: 'Complete' | 'Failed' | undefined): { kind: string | undefined; summary: Summary } => {
+      const story = new Story();
+      const ofJob = { group: undefined, isOfJob: true };
+      story.change(100, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '' } });
+      story.change(500, { kind: 'pod', pod: podOf('train-0', { ...finished, ...ofJob, phase: 'Failed' }) });
+      story.change(600, { kind: 'pod', pod: podOf('train-1', { ...finished, ...ofJob }) });
+      story.change(700, { kind: 'job', job: { key: 'default/train', end, reason: 'Because' } });
+      const input = { story, nowMs: 800, appliedMs: 0, pods: [], jobs: ['default/train'], timeoutMs: 60_000 };
+      return { kind: scenarioEnd(input)?.kind, summary: summarize(story, { kind: 'finished' }, 800) };
+    };
+    expect(told(undefined).kind).toBeUndefined();
+    expect(told('Complete')).toMatchObject({ kind: 'finished', summary: { exitCode: 0 } });
+    expect(told('Complete').summary.lines).toContain('Job train  Complete');
+    expect(told('Failed')).toMatchObject({ kind: 'finished', summary: { exitCode: 4 } });
+    expect(told('Failed').summary.lines).toContain('Job train  Failed: Because');
+    const story = new Story();
+    story.change(100, { kind: 'job', job: { key: 'default/train', end: undefined, reason: '' } });
+    story.change(200, { kind: 'job-gone', key: 'default/train' });
+    expect(story.isJobOver('default/train')).toBe(true);
+    expect(story.isJobOver('default/never-seen')).toBe(false);
   });
 
   it('exits 4 when the time ran out, though all had started', () => {

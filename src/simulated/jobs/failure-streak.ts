@@ -11,7 +11,7 @@ export interface FailureStreak {
 export const noFailures: FailureStreak = { failures: 0, lastAt: 0 };
 
 /** kube-controller-manager's: how long a Job waits after a failure before it makes the next pod. */
-export const podFailureBackoff: BackoffPolicy = { initialMs: 10_000, maxMs: 600_000 };
+const podFailureBackoff: BackoffPolicy = { initialMs: 10_000, maxMs: 600_000 };
 
 /** The streak once these pods have ended too: a success ends it, but for what failed later. */
 export function streakAfter(

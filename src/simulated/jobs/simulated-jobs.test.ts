@@ -119,13 +119,14 @@ describe('hostile Jobs', () => {
     );
     expect(plane.jobProblems.length).toBeGreaterThan(3);
     expect(plane.jobProblems.length).toBeLessThan(20);
+    expect(plane.controller.isMoving).toBe(false);
     // The other one is not kept from its pods by it.
     expect((await plane.status(name)).active).toBe(3);
   });
 
-  it('by the thousand all end, and are all counted', async () => {
+  it('by the hundred all end, and are all counted', async () => {
     await using plane = await startJobsPlane();
-    const count = 1_000;
+    const count = 300;
     for (let number = 0; number < count; number++) await plane.createJob(`j-${number}`, {}, '100ms');
     await plane.pass(60_000);
     const { items } = await plane.client.list('/apis/batch/v1/namespaces/default/jobs');
@@ -135,7 +136,7 @@ describe('hostile Jobs', () => {
     expect(ended).toHaveLength(count);
     await expectReleased(plane);
     expect(plane.controller.isMoving).toBe(false);
-  }, 60_000);
+  });
 });
 
 describe('pods of Jobs', () => {

@@ -4,6 +4,7 @@ import { podPath } from '../../api/pod-path.ts';
 import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
 import { EventRecorder } from '../../client/event-recorder.ts';
 import { KubeClient } from '../../client/kube-client.ts';
+import { isRetryable } from '../../client/retry.ts';
 import type { Transport } from '../../client/transport.ts';
 import { Reflector } from '../../informer/reflector.ts';
 import { createMetricRegistry } from '../../observability/metric-registry.ts';
@@ -247,8 +248,8 @@ export class SimulatedJobs {
     try {
       await this.#process(key, signal);
     } catch (error) {
-      // It will be tried again.
-      this.#waiting.add(key);
+      // What the server refuses it will refuse again, unless somebody changes something.
+      if (error instanceof ConflictError || isRetryable(error, true)) this.#waiting.add(key);
       throw error;
     } finally {
       this.#looking--;

@@ -12,6 +12,7 @@ import { runController } from '../../../src/compose/controller.ts';
 import { runScheduler } from '../../../src/compose/scheduler.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../../src/config/scheduler-configuration.ts';
 import { silentLogger } from '../../../src/observability/silent-logger.ts';
+import { SimulatedJobs } from '../../../src/simulated/jobs/simulated-jobs.ts';
 import { SimulatedNodes } from '../../../src/simulated/simulated-nodes.ts';
 import { kubectlPath } from '../../planes/kubectl.ts';
 import type { TestPlane } from '../../planes/plane.ts';
@@ -65,6 +66,11 @@ export class PageCluster {
     const simulated = new SimulatedNodes({ transport, clock: systemClock, random: Math.random, nodes });
     this.#started.push(() => simulated.stop());
     await simulated.start();
+    if (this.#operators !== undefined) {
+      const jobs = new SimulatedJobs({ transport, clock: systemClock, random: Math.random });
+      this.#started.push(() => jobs.stop());
+      await jobs.start();
+    }
     // A real server taints new nodes until a controller has seen that they are ready.
     for (const node of nodes) await client.patch(`/api/v1/nodes/${node.name}`, 'merge', { spec: { taints: null } });
     const endpoint = await loadKubeconfig({ clock: systemClock, path: kubeconfigPath });

@@ -50,10 +50,6 @@ interface Kind {
  * which names, and when. No operator runs: this is what their documentation and sources say that they do.
  */
 const kinds: Readonly<Record<string, Kind>> = {
-  Job: {
-    ...{ group: 'batch', version: 'v1', plural: 'jobs', builtIn: true },
-    pods: (job) => podsOfJob(job.metadata.name, job.spec),
-  },
   Deployment: {
     ...{ group: 'apps', version: 'v1', plural: 'deployments', builtIn: true },
     pods: ({ metadata, spec }) => numbered(`${metadata.name}-7d9c8b6f5d`, spec.replicas, spec.template, suffix),
@@ -163,7 +159,7 @@ function suffix(index: number): string {
 }
 
 /** Kinds that the embedded plane does not store. */
-export const unstoredKinds: ReadonlySet<string> = new Set(['Job', 'StatefulSet']);
+export const unstoredKinds: ReadonlySet<string> = new Set(['StatefulSet']);
 
 const intervalMs = 50;
 

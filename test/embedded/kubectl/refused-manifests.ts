@@ -49,7 +49,7 @@ export const refusedManifests = [
   },
   {
     what: 'a kind that is not served',
-    manifest: { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'bad' } },
-    message: /no matches for kind "Job" in version "batch\/v1"\nensure CRDs are installed first$/,
+    manifest: { apiVersion: 'batch/v1', kind: 'CronJob', metadata: { name: 'bad' } },
+    message: /no matches for kind "CronJob" in version "batch\/v1"\nensure CRDs are installed first$/,
   },
 ];

@@ -20,6 +20,8 @@ const mostWithManyCompletions = 10_000;
 const mostRules = 20;
 const mostExitCodes = 255;
 const mostManagedBy = 63;
+/** Characters of `succeededIndexes`. */
+const mostIndexText = 65_536;
 
 /** Whether the Job gives each of its pods an index. */
 export function isIndexed(job: JsonObject): boolean {
@@ -161,11 +163,7 @@ function validateCounts(spec: JsonObject): StatusCause[] {
     causes.push(invalidValue('spec.managedBy', managedBy, rule));
   }
   if (managedBy.length > mostManagedBy) {
-    causes.push({
-      field: 'spec.managedBy',
-      reason: 'FieldValueTooLong',
-      message: `Too long: may not be more than ${mostManagedBy} bytes`,
-    });
+    causes.push(tooLong('spec.managedBy', mostManagedBy));
   }
   return causes;
 }
@@ -220,6 +218,7 @@ function validateFailurePolicy(spec: JsonObject, template: JsonObject): StatusCa
   const path = 'spec.podFailurePolicy.rules';
   const rules = objectsAt(policy, 'rules');
   const causes = tooMany(path, rules.length, mostRules);
+  if (causes.length > 0) return causes;
   const podSpec = objectAt(template, 'spec');
   const names = [...objectsAt(podSpec, 'containers'), ...objectsAt(podSpec, 'initContainers')].map(({ name }) => name);
   for (const [index, rule] of rules.entries()) {
@@ -257,12 +256,14 @@ function validateExitCodes(codes: JsonObject, path: string, names: readonly (Jso
   const values = Array.isArray(codes.values) ? codes.values.map(Number) : [];
   if (values.length === 0)
     causes.push(invalidValue(`${path}.values`, codes.values ?? null, 'at least one value is required'));
-  append(causes, tooMany(`${path}.values`, values.length, mostExitCodes));
+  if (values.length > mostExitCodes) return [...causes, ...tooMany(`${path}.values`, values.length, mostExitCodes)];
+  const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
     if (operator === 'In' && value === 0) {
       causes.push(invalidValue(`${path}.values[${index}]`, value, 'must not be 0 for the In operator'));
     }
-    if (values.indexOf(value) < index) causes.push(duplicateValue(`${path}.values[${index}]`, value));
+    if (seen.has(value)) causes.push(duplicateValue(`${path}.values[${index}]`, value));
+    seen.add(value);
   }
   if (values.some((value, index) => index > 0 && values[index - 1]! > value)) {
     causes.push(invalidValue(`${path}.values`, values, 'must be ordered'));
@@ -271,7 +272,8 @@ function validateExitCodes(codes: JsonObject, path: string, names: readonly (Jso
 }
 
 function validateConditionPatterns(patterns: readonly JsonObject[], path: string): StatusCause[] {
-  const causes = tooMany(path, patterns.length, mostRules);
+  if (patterns.length > mostRules) return tooMany(path, patterns.length, mostRules);
+  const causes: StatusCause[] = [];
   const statuses = ['False', 'True', 'Unknown'];
   for (const [index, pattern] of patterns.entries()) {
     const type = textAt(pattern, 'type');
@@ -293,6 +295,7 @@ function validateSuccessPolicy(spec: JsonObject): StatusCause[] {
   const path = 'spec.successPolicy.rules';
   const rules = objectsAt(policy, 'rules');
   const causes = tooMany(path, rules.length, mostRules);
+  if (causes.length > 0) return causes;
   if (rules.length === 0) {
     causes.push(required(path, 'at least one rules must be specified when the successPolicy is specified'));
   }
@@ -303,6 +306,10 @@ function validateSuccessPolicy(spec: JsonObject): StatusCause[] {
     const place = `${path}[${index}]`;
     if (least === undefined && indexes === undefined) {
       causes.push(required(place, 'at least one of succeededCount or succeededIndexes must be specified'));
+    }
+    if (indexes !== undefined && indexes.length > mostIndexText) {
+      causes.push(tooLong(`${place}.succeededIndexes`, mostIndexText));
+      continue;
     }
     const total = indexes === undefined ? undefined : totalOfIndexes(indexes, completions);
     if (typeof total === 'string') {
@@ -357,6 +364,10 @@ function validateName(job: JsonObject, spec: JsonObject): StatusCause[] {
   if (dnsLabelProblem(hostname) === undefined) return [];
   const rule = `will not able to create pod with invalid DNS label: ${hostname}`;
   return [invalidValue('metadata.name', name, rule)];
+}
+
+function tooLong(field: string, most: number): StatusCause {
+  return { field, reason: 'FieldValueTooLong', message: `Too long: may not be more than ${most} bytes` };
 }
 
 function tooMany(field: string, length: number, most: number): StatusCause[] {

@@ -44,6 +44,7 @@ export const jobs: CaseGroup = {
     await api.create(path, job('a', { backoffLimitPerIndex: 1, maxFailedIndexes: 1 }));
     await api.create(path, job('a', { podReplacementPolicy: 'Never' }));
     await api.create(path, job('a', { managedBy: 'nobody' }));
+    await api.create(path, job('a', { managedBy: `example.com/${'a'.repeat(60)}` }));
     await api.create(path, indexed('a'.repeat(62)));
     await api.create(path, job('a', { selector: { matchLabels: { app: 'b' } } }));
     await api.create(path, job('a', {}, podTemplate({}, { labels: { 'job-name': 'b' } })));
@@ -64,6 +65,8 @@ export const jobs: CaseGroup = {
     await api.create(path, job('a', policy({ action: 'Cry', onPodConditions: [{ type: 'A', status: 'Maybe' }] })));
     await api.create(path, job('a', policy({ ...codes([1]), action: 'FailIndex' })));
     await api.create(path, job('a', policy({ action: 'Ignore' })));
+    await api.create(path, job('a', policy(...Array.from({ length: 21 }, () => codes([1])))));
+    await api.create(path, job('a', policy(codes(Array.from({ length: 256 }, (_, code) => code + 1)))));
     await api.create(path, job('a', policy({ ...codes([1]), onPodConditions: [{ type: 'A' }] })));
     await api.create(path, job('a', policy(codes([1])), podTemplate({ restartPolicy: 'OnFailure' })));
     await api.create(path, job('a', { ...policy(codes([1])), podReplacementPolicy: 'TerminatingOrFailed' }));
