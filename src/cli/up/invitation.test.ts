@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { invitation } from './invitation.ts';
 import { podOf } from './testing/observed-objects.ts';
 
-const commandsFor = (...pods: Parameters<typeof invitation>[1]): readonly string[] =>
+const commandsFor = (...pods: NonNullable<Parameters<typeof invitation>[1]>): readonly string[] =>
   invitation('/tmp/k', pods)
     .slice(2)
     .map((line) => line.trim());

@@ -149,7 +149,7 @@ class UpSession {
     await this.#startWatch(client, plane.kubeconfigPath);
     const applied = await this.#apply(client, manifests);
     if (signal.aborted) return this.#interrupted();
-    if (manifests.length === 0 && !this.#options.exit) return this.#stay(invitation(plane.kubeconfigPath, []));
+    if (manifests.length === 0 && !this.#options.exit) return this.#stay(invitation(plane.kubeconfigPath, undefined));
     const end = await this.#end(applied, this.#elapsed());
     const endMs = this.#elapsed();
     this.#view.tell(this.#story.tick(endMs)); // the deadlock that ends it is told first
