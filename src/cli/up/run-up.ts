@@ -119,6 +119,7 @@ class UpSession {
       return end.kind === 'interrupted' ? this.#interrupted() : summary.exitCode;
     }
     if (end.kind === 'interrupted') return exitCodes.ok;
+    this.#story.forgetGone();
     this.#view.conclude([...summary.lines, '', ...invitation(plane.kubeconfigPath, this.#story.pods())]);
     await this.#context.interruption.requested();
     return exitCodes.ok;

@@ -60,8 +60,8 @@ export class Story {
   readonly history = new GangHistory();
   /** Pod key -> the pod, as last seen */
   readonly #pods = new Map<string, ObservedPod>();
-  /** Keys of pods that were seen and are gone. */
-  readonly #gone = new Set<string>();
+  /** Keys of pods that were seen and are gone; undefined when nobody asks any more. */
+  #gone: Set<string> | undefined = new Set();
   /** Group key -> the PodGroup, as last seen */
   readonly #groups = new Map<string, ObservedGroup>();
   /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
@@ -94,7 +94,12 @@ export class Story {
   /** Whether a pod was seen and has finished or gone. */
   isOver(podKey: string): boolean {
     const pod = this.#pods.get(podKey);
-    return pod === undefined ? this.#gone.has(podKey) : isFinished(pod);
+    return pod === undefined ? this.#gone?.has(podKey) === true : isFinished(pod);
+  }
+
+  /** The scenario has ended. What follows may go on for days: pods that are gone are forgotten. */
+  forgetGone(): void {
+    this.#gone = undefined;
   }
 
   /** For so long nothing has changed, and nothing will by itself. */
@@ -166,7 +171,7 @@ export class Story {
     const pod = this.#pods.get(key);
     if (pod === undefined) return [];
     this.#pods.delete(key);
-    this.#gone.add(key);
+    this.#gone?.add(key);
     if (pod.group === undefined) this.#forgetVerdict(`pod ${key}`);
     const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
     return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];
