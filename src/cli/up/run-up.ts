@@ -165,6 +165,7 @@ class UpSession {
 
   /** Until the user has had enough. */
   async #stay(lines: readonly string[]): Promise<number> {
+    this.#story.forgetGone();
     this.#view.conclude(lines);
     await this.#context.interruption.requested();
     return exitCodes.ok;

@@ -114,5 +114,8 @@ describe('a story', () => {
     expect(story.isOver('default/red-0')).toBe(false);
     story.change(1, { kind: 'pod-gone', key: 'default/red-0' });
     expect(story.isOver('default/red-0')).toBe(true);
+    // When the scenario has ended nobody asks, and it is not known any more.
+    story.forgetGone();
+    expect(story.isOver('default/red-0')).toBe(false);
   });
 });

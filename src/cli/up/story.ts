@@ -62,12 +62,12 @@ export class Story {
   readonly history = new GangHistory();
   /** Pod key -> the pod, as last seen */
   readonly #pods = new Map<string, ObservedPod>();
-  /** Keys of pods that were seen and are gone. */
-  readonly #gone = new Set<string>();
+  /** Keys of pods that were seen and are gone; undefined when nobody asks any more. */
+  #gone: Set<string> | undefined = new Set();
   /** Job key -> the Job, as last seen */
   readonly #jobs = new Map<string, ObservedJob>();
-  /** Keys of Jobs that were seen and are gone. */
-  readonly #goneJobs = new Set<string>();
+  /** Keys of Jobs that were seen and are gone; as `#gone`. */
+  #goneJobs: Set<string> | undefined = new Set();
   /** Group key -> the PodGroup, as last seen */
   readonly #groups = new Map<string, ObservedGroup>();
   /** `group KEY`, or `pod KEY` of a pod without group -> its latest verdict */
@@ -100,13 +100,19 @@ export class Story {
   /** Whether a pod was seen and has finished or gone. */
   isOver(podKey: string): boolean {
     const pod = this.#pods.get(podKey);
-    return pod === undefined ? this.#gone.has(podKey) : isFinished(pod);
+    return pod === undefined ? this.#gone?.has(podKey) === true : isFinished(pod);
+  }
+
+  /** The scenario has ended. What follows may go on for days: pods and Jobs that are gone are forgotten. */
+  forgetGone(): void {
+    this.#gone = undefined;
+    this.#goneJobs = undefined;
   }
 
   /** Whether a Job was seen and has ended or gone. */
   isJobOver(key: string): boolean {
     const job = this.#jobs.get(key);
-    return job === undefined ? this.#goneJobs.has(key) : job.end !== undefined;
+    return job === undefined ? this.#goneJobs?.has(key) === true : job.end !== undefined;
   }
 
   jobs(): readonly ObservedJob[] {
@@ -144,7 +150,7 @@ export class Story {
         this.#jobs.set(change.job.key, change.job);
         return [];
       case 'job-gone':
-        if (this.#jobs.delete(change.key)) this.#goneJobs.add(change.key);
+        if (this.#jobs.delete(change.key)) this.#goneJobs?.add(change.key);
         return [];
       case 'pod':
         return this.#podSeen(atMs, change.pod);
@@ -188,7 +194,7 @@ export class Story {
     const pod = this.#pods.get(key);
     if (pod === undefined) return [];
     this.#pods.delete(key);
-    this.#gone.add(key);
+    this.#gone?.add(key);
     if (pod.group === undefined) this.#forgetVerdict(`pod ${key}`);
     const told = this.#withHistory(atMs, pod.group, () => this.history.podGone(atMs, key));
     return [{ atMs, kind: 'deleted', pod: key, group: pod.group }, ...told];

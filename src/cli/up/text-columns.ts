@@ -8,7 +8,7 @@ const without = /^[\p{M}\p{Cf}]$/u;
  * How many columns of a terminal the character takes, at most: of one that terminals do not agree about the larger. A line that is said
  * to fit fits.
  */
-export function columnsOf(character: string): number {
+function columnsOf(character: string): number {
   if (without.test(character)) return 0;
   return narrow.test(character) && !wideSymbol.test(character) ? 1 : 2;
 }
