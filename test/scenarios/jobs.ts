@@ -122,7 +122,6 @@ export const jobs = {
     expect(status.failed).toBe(2);
     const [first, second] = (await play.pods('again')).map(({ metadata }) => Date.parse(metadata.creationTimestamp));
     expect(second! - first!).toBeGreaterThanOrEqual(9_000);
-    expect(second! - first!).toBeLessThan(20_000);
   }),
 
   J6: scenario('a suspended Job has no pods, and begins anew when it is resumed', async (stage) => {
@@ -156,7 +155,6 @@ export const jobs = {
   J7: scenario('a Job that takes too long fails', async (stage) => {
     const play = await JobStage.open(stage);
     await play.create('late', { spec: { parallelism: 2, completions: 2, activeDeadlineSeconds: 2 } });
-    await play.untilRunning('late', 2);
     const status = await play.untilCondition('late', 'Failed');
     expect(told(status)).toEqual(['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded']);
     expect(status).toMatchObject({ failed: 2, ready: 0, terminating: 0 });
