@@ -35,8 +35,10 @@ const openObjects = fc
       maxLength: 6,
     }),
     publishes: fc.constantFrom(true, true, true, false, undefined),
+    /** The first volume is kept for this claim. */
+    kept: maybe(fc.constantFrom('a', 'b'), 3),
   })
-  .map(({ claims, volumes, rooms, publishes }): readonly ApiObject[] => {
+  .map(({ claims, volumes, rooms, publishes, kept }): readonly ApiObject[] => {
     const metadata = (name: string, namespace?: string): ApiObject => ({
       name,
       resourceVersion: '1',
@@ -78,6 +80,10 @@ const openObjects = fc
             accessModes,
             capacity: { storage },
             csi: { driver: 'csi.one', volumeHandle: `pv${index}` },
+            ...(index === 0 &&
+              kept !== undefined && {
+                claimRef: { kind: 'PersistentVolumeClaim', namespace: 'default', name: kept },
+              }),
             ...(host !== undefined && {
               nodeAffinity: {
                 required: {
@@ -138,9 +144,9 @@ export const volumeBinding: PluginComparison = {
     node: storageNode,
     pod: podWithVolumes({ often: 9, ephemeral: 1 }),
     objects: fc.oneof(
-      storageObjects({ bound: 4, hasOldClasses: false }),
-      storageObjects({ bound: 1, hasOldClasses: false, isPlain: true }),
-      openObjects,
+      { weight: 2, arbitrary: storageObjects({ bound: 4, hasOldClasses: false }) },
+      { weight: 2, arbitrary: storageObjects({ bound: 1, hasOldClasses: false, isPlain: true }) },
+      { weight: 1, arbitrary: openObjects },
     ),
   }),
 };
