@@ -60,7 +60,7 @@ export class QuorumChecker implements Checker {
     const begun = this.#plans.get(planId);
     // What a plan sends after the group has started by it, its minMember lowered say, is of the plan all the same.
     if (begun === undefined && this.#evidence.started.has(group.uid)) return;
-    const plan = begun ?? this.#begin(planId, call, group.name, Number(metadata.annotations['tutti.dev/quorum']));
+    const plan = begun ?? this.#begin(planId, call, group.name, uid, Number(metadata.annotations['tutti.dev/quorum']));
     plan.calls.push(call);
     plan.members.add(uid);
     // Of several members that are repaired each may be of a plan of its own.
@@ -109,7 +109,7 @@ export class QuorumChecker implements Checker {
     this.#plans.clear();
   }
 
-  #begin(id: string, { process, sentAt, told }: Call, group: string, quorum: number): Plan {
+  #begin(id: string, { process, sentAt, told }: Call, group: string, first: string, quorum: number): Plan {
     const { record } = this.#evidence;
     const sent = this.#sent.get(process.name)!;
     const counted = podsIn(record, told).filter((pod) => pod.group === group && (isOnNode(pod) || sent.has(pod.uid)));
@@ -119,7 +119,7 @@ export class QuorumChecker implements Checker {
       quorum,
       begunAt: sentAt,
       changesFrom: record.changes.length,
-      isRepair: counted.length > 0,
+      isRepair: counted.some(({ uid }) => uid !== first),
       members: new Set(counted.map(({ uid }) => uid)),
       calls: [],
     };
