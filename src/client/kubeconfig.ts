@@ -3,6 +3,7 @@ import type { RequestOptions } from 'node:https';
 import { backoffDelay } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/message-of.ts';
+import { toError } from '../base/to-error.ts';
 import type { Credentials, Endpoint } from './endpoint.ts';
 import { ExecPlugin } from './exec-plugin.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
@@ -103,7 +104,7 @@ export class KubeconfigEndpoint implements Endpoint {
     this.#refreshing ??= this.#inTime(this.#fetch())
       .catch((error: unknown) => {
         this.#failures++;
-        this.#failure = error instanceof Error ? error : new Error(String(error));
+        this.#failure = toError(error);
         throw this.#failure;
       })
       .finally(() => {

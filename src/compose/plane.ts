@@ -8,6 +8,7 @@ import type { Endpoint } from '../client/endpoint.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import { localKubeconfig } from '../client/local-kubeconfig.ts';
 import { HttpTransport } from '../client/http/http-transport.ts';
+import type { BackgroundProblem } from '../embedded/background-work.ts';
 import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
 import { listenHttp } from '../embedded/listen-http.ts';
 import type { SimulatedNodeSpec } from '../simulated/node-object.ts';
@@ -62,6 +63,7 @@ const certificateYears = 1;
  */
 export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
   const { logger, profiles, plugins = [] } = options;
+  const onProblem = ({ message, subject, error }: BackgroundProblem): void => logger.warn(message, { subject, error });
   /** What has been started; stopped in reverse order. */
   const started: (() => Promise<void>)[] = [];
   let stopping: Promise<void> | undefined;
@@ -80,7 +82,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       random: Math.random,
       administratorToken: token,
       signingKey: randomBytes(32),
-      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+      onProblem,
     });
     const listener = await listenHttp(server, options.port, { certificate });
     started.push(async () => {
@@ -102,7 +104,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       clock: systemClock,
       random: Math.random,
       nodes: options.nodes,
-      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+      onProblem,
     });
     started.push(() => nodes.stop());
     // First, so that the scheduler's first look at the cluster shows all of them.
@@ -112,7 +114,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       clock: systemClock,
       random: Math.random,
       provisioners: [simulatedProvisioner],
-      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+      onProblem,
     });
     started.push(() => volumes.stop());
     await volumes.start();
@@ -120,7 +122,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       transport,
       clock: systemClock,
       random: Math.random,
-      onProblem: ({ message, subject, error }) => logger.warn(message, { subject, error }),
+      onProblem,
     });
     started.push(() => jobs.stop());
     await jobs.start();

@@ -1,7 +1,7 @@
 import type { InformerHandler } from './informer-handler.ts';
 import { readObjectMeta } from './object-meta.ts';
 import type { ObjectMeta } from './object-meta.ts';
-import { toError } from './reflector-problem.ts';
+import { toError } from '../base/to-error.ts';
 import { Store } from './store.ts';
 import type { Indexers } from './store.ts';
 

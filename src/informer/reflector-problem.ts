@@ -16,8 +16,3 @@ export type ReflectorProblem =
       readonly error: Error;
     }
   | { readonly kind: 'handler'; readonly path: string; readonly where: string; readonly error: Error };
-
-/** A thrown value as an Error. */
-export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
-}

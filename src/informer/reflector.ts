@@ -12,7 +12,7 @@ import { ListPolicy } from './list-policy.ts';
 import type { RoundEnd } from './list-policy.ts';
 import { ObjectCache } from './object-cache.ts';
 import { readObjectMeta } from './object-meta.ts';
-import { toError } from './reflector-problem.ts';
+import { toError } from '../base/to-error.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
 import type { Indexers, Lister } from './store.ts';
 import { longestLineBytes, LineTooLongError } from './line-splitter.ts';

@@ -122,10 +122,9 @@ export class BindingOutcomes {
       cluster.forget(placement.pod);
     }
     if (this.#options.signal.aborted) return;
-    // Those of the plan that are still under way as well: they are planned with it again.
-    const siblings = [...plan.placements.map(({ pod }) => pod.uid), ...(plan.gang?.pending.keys() ?? [])];
     for (const { placement, status: refused, isBySibling = false } of failures) {
-      if (refused.code === 'Error' && !isBySibling) refusals.failed(placement.pod.uid, placement.nodeName, siblings);
+      if (refused.code !== 'Error' || isBySibling) continue;
+      refusals.failed(placement.pod.uid, placement.nodeName, plannedTogether(plan));
     }
     if (plan.gang?.incomplete === true) {
       this.#keepRoom(plan.gang, failures);
@@ -201,4 +200,10 @@ export class BindingOutcomes {
       gang,
     );
   }
+}
+
+/** uids of those for whom nodes are chosen together when the plan has failed: members of it that are still under way are planned again as well. */
+function* plannedTogether({ placements, gang }: BindingPlan): Iterable<string> {
+  for (const { pod } of placements) yield pod.uid;
+  if (gang !== undefined) yield* gang.pending.keys();
 }

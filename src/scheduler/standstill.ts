@@ -1,3 +1,4 @@
+import { toError } from '../base/to-error.ts';
 import type { InformerHandler } from '../informer/informer-handler.ts';
 
 /**
@@ -29,7 +30,7 @@ export class Standstill {
         try {
           resolve(look());
         } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
+          reject(toError(error));
         }
       });
     });

@@ -10,11 +10,13 @@ import { projectStorageClass, waitsForConsumer } from '../api/storage-class.ts';
 import type { StorageClass } from '../api/storage-class.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import { toError } from '../base/to-error.ts';
 import { AlreadyExistsError, ConflictError, NotFoundError } from '../client/api-errors.ts';
 import { KubeClient } from '../client/kube-client.ts';
 import type { Transport } from '../client/transport.ts';
 import { wait } from '../client/wait.ts';
-import { Reflector } from '../informer/reflector.ts';
+import type { Reflector } from '../informer/reflector.ts';
+import { simulatedReflector } from './simulated-reflector.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
 
 export interface SimulatedVolumesOptions {
@@ -82,16 +84,8 @@ export class SimulatedVolumes {
 
   #reflector<T>(path: string, project: (raw: unknown) => T): Reflector<T> {
     const changed = (): void => this.#wake();
-    const { clock, random, onProblem } = this.#options;
-    return new Reflector<T>({
-      client: this.#client,
-      clock,
-      random,
-      path,
-      project,
-      handler: { onAdd: changed, onUpdate: changed, onDelete: changed },
-      onProblem: ({ kind, error }) => onProblem?.({ message: `${kind} failed`, subject: path, error }),
-    });
+    const handler = { onAdd: changed, onUpdate: changed, onDelete: changed };
+    return simulatedReflector<T>({ ...this.#options, client: this.#client }, { path, project, handler });
   }
 
   #wake(): void {
@@ -125,7 +119,7 @@ export class SimulatedVolumes {
         this.#options.onProblem?.({
           message: 'a volume could not be bound or made, which is tried again',
           subject,
-          error: error instanceof Error ? error : new Error(String(error)),
+          error: toError(error),
         });
       }
       await wait(this.#options.clock, againMs, signal).catch(() => undefined);

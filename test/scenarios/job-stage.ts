@@ -2,7 +2,7 @@ import { jobPath } from '../../src/simulated/jobs/job.ts';
 import type { JobStatus } from '../../src/simulated/jobs/job.ts';
 import { SimulatedJobs } from '../../src/simulated/jobs/simulated-jobs.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
-import { simulationAnnotations } from '../../src/simulated/simulation-annotations.ts';
+import { jobManifest } from '../../src/simulated/jobs/testing/job-manifest.ts';
 import { Recording } from '../expect/recording.ts';
 import type { WatchedObject } from '../expect/watched.ts';
 import { hangsMs } from '../planes/patience.ts';
@@ -71,34 +71,11 @@ export class JobStage {
     return opened;
   }
 
-  async create(
-    name: string,
-    { runs, exitCode = 0, restartPolicy = 'Never', labels, spec }: JobWish = {},
-  ): Promise<void> {
+  async create(name: string, { runs, exitCode, restartPolicy = 'Never', labels, spec }: JobWish = {}): Promise<void> {
     const { namespace, client } = this.#stage;
-    await client.create(`/apis/batch/v1/namespaces/${namespace}/jobs`, {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name },
-      spec: {
-        template: {
-          metadata: {
-            ...(labels !== undefined && { labels }),
-            annotations: {
-              [simulationAnnotations.runDuration]: runs ?? 'never',
-              [simulationAnnotations.exitCode]: String(exitCode),
-            },
-          },
-          spec: {
-            restartPolicy,
-            nodeName: this.#node,
-            terminationGracePeriodSeconds: 1,
-            containers: [{ name: 'main', image: 'registry.example/main:1' }],
-          },
-        },
-        ...spec,
-      },
-    });
+    const pod = { restartPolicy, terminationGracePeriodSeconds: 1 };
+    const manifest = jobManifest(name, { runs, exitCode, labels, nodeName: this.#node, pod, spec });
+    await client.create(`/apis/batch/v1/namespaces/${namespace}/jobs`, manifest);
   }
 
   async patch(name: string, spec: object): Promise<void> {

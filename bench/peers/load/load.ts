@@ -4,6 +4,7 @@
  */
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { toError } from '../../../src/base/to-error.ts';
 import { monotonicNow } from '../monotonic-now.ts';
 import { fittingPods, gangOfEachPod, podCount } from '../workload.ts';
 import { ApiCaller } from './api-caller.ts';
@@ -37,7 +38,7 @@ class Load {
     const open = (from: string): Promise<AsyncIterable<Uint8Array>> =>
       this.#watchCaller.stream(`${pods}?watch=true&timeoutSeconds=7200&resourceVersion=${from}`);
     this.#watch.follow(open, list.metadata.resourceVersion).catch((error: unknown) => {
-      this.#watchFailure = error instanceof Error ? error : new Error(String(error));
+      this.#watchFailure = toError(error);
     });
   }
 

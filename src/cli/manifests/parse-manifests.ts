@@ -1,5 +1,6 @@
 import { isDocument, isNode, LineCounter, parseAllDocuments } from 'yaml';
 import type { Document } from 'yaml';
+import { isObject } from './is-object.ts';
 import type { Manifest, ManifestObject } from './manifest.ts';
 
 export interface ParsedManifests {
@@ -81,10 +82,6 @@ function problemsOf(value: unknown): [string, string][] {
   if (namespace !== undefined && !isText(namespace))
     problems.push(['metadata.namespace', 'must be a non-empty string']);
   return problems;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

@@ -2,6 +2,7 @@ import { isObjectName } from '../../api/object-name.ts';
 import { isLabelValue, isQualifiedName } from '../../api/qualified-name.ts';
 import { parseQuantity, QuantityError, quantityToMilli } from '../../api/quantity.ts';
 import type { SimulatedNodeSpec, SimulatedTaint } from '../../simulated/node-object.ts';
+import { isObject } from '../manifests/is-object.ts';
 import { ManifestError, manifestTitle } from '../manifests/manifest.ts';
 import type { Manifest } from '../manifests/manifest.ts';
 
@@ -77,7 +78,7 @@ function readNode(
 
 function readLabels(labels: unknown, complain: Complain): Readonly<Record<string, string>> | undefined {
   if (labels === undefined || labels === null) return undefined;
-  if (!isMap(labels)) {
+  if (!isObject(labels)) {
     complain('metadata.labels', 'must be a map of label to value');
     return undefined;
   }
@@ -101,7 +102,7 @@ function readTaints(taints: unknown, complain: Complain): readonly SimulatedTain
     return [];
   }
   return taints.map((taint: unknown, index) => {
-    const { key, value, effect } = isMap(taint) ? taint : {};
+    const { key, value, effect } = isObject(taint) ? taint : {};
     const place = `spec.taints[${index}]`;
     if (typeof key !== 'string' || !isQualifiedName(key))
       complain(`${place}.key`, 'must be a name such as dedicated or example.com/reserved');
@@ -118,7 +119,7 @@ function readTaints(taints: unknown, complain: Complain): readonly SimulatedTain
 
 function readAmounts(amounts: unknown, field: string, complain: Complain): Readonly<Record<string, string | number>> {
   if (amounts === undefined || amounts === null) return {};
-  if (!isMap(amounts)) {
+  if (!isObject(amounts)) {
     complain(field, 'must be a map of resource to quantity');
     return {};
   }
@@ -142,8 +143,4 @@ function isAmount(amount: unknown): amount is string | number {
     if (error instanceof QuantityError) return false;
     throw error;
   }
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { describeError } from '../../observability/logger.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Clock } from '../../base/clock.ts';
+import { toError } from '../../base/to-error.ts';
 import { PortUnavailableError } from '../port-unavailable-error.ts';
 import type { Answer } from '../route.ts';
 import type { ServedRequest } from '../served-request.ts';
@@ -117,7 +118,7 @@ export class Front {
       });
       worker.on('error', (error) => {
         logger.error('the thread that serves requests failed', { error });
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(toError(error));
       });
       worker.once('exit', () => {
         if (this.#worker === worker) this.#worker = undefined;

@@ -1,4 +1,6 @@
 import { ApiError, NotFoundError } from '../../client/api-errors.ts';
+import { messageOf } from '../../base/message-of.ts';
+import { toError } from '../../base/to-error.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { podPath } from '../../api/pod-path.ts';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
@@ -304,7 +306,7 @@ export class JobPass {
   }
 
   #failed(error: unknown): void {
-    this.#problem ??= error instanceof Error ? error : new Error(String(error));
+    this.#problem ??= toError(error);
   }
 
   /** A few at once, in order. */
@@ -337,8 +339,4 @@ function countReleased(status: JobStatus, kept: ReadonlySet<string>): void {
 /** A server may answer with a Status instead. */
 function isPod(answer: unknown): boolean {
   return (answer as { readonly kind?: string }).kind === 'Pod';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,15 +1,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { toError } from '../../base/to-error.ts';
 import { podPath } from '../../api/pod-path.ts';
 import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
 import { EventRecorder } from '../../client/event-recorder.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { isRetryable } from '../../client/retry.ts';
 import type { Transport } from '../../client/transport.ts';
-import { Reflector } from '../../informer/reflector.ts';
+import type { Reflector } from '../../informer/reflector.ts';
 import { createMetricRegistry } from '../../observability/metric-registry.ts';
 import { WorkQueueMetrics } from '../../workqueue/work-queue-metrics.ts';
 import { WorkQueue } from '../../workqueue/work-queue.ts';
+import { simulatedReflector } from '../simulated-reflector.ts';
 import type { OnSimulationProblem } from '../simulation-problem.ts';
 import { noFailures } from './failure-streak.ts';
 import type { FailureStreak } from './failure-streak.ts';
@@ -119,11 +121,11 @@ export class SimulatedJobs {
   }
 
   #reflectJobs(): Reflector<Job> {
-    return this.#reflect<Job>(
-      '/apis/batch/v1/jobs',
-      readJob,
-      {},
-      {
+    const context = { ...this.#options, client: this.#client };
+    return simulatedReflector<Job>(context, {
+      path: '/apis/batch/v1/jobs',
+      project: readJob,
+      handler: {
         onAdd: (job) => this.#jobChanged(job, 0),
         onUpdate: (previous, job) => {
           const isSpec = JSON.stringify(previous.spec) !== JSON.stringify(job.spec) || previous.uid !== job.uid;
@@ -137,7 +139,7 @@ export class SimulatedJobs {
           for (const pod of this.#pods.store.byIndex('job', job.uid)) this.#lookForOwner(pod);
         },
       },
-    );
+    });
   }
 
   #reflectPods(): Reflector<JobPod> {
@@ -147,36 +149,22 @@ export class SimulatedJobs {
       this.#wakeJobOf(pod);
       this.#lookForOwner(pod);
     };
-    const indexers = { job: ({ owner }: JobPod) => (owner === undefined ? [] : [owner.uid]) };
-    return this.#reflect<JobPod>('/api/v1/pods', readJobPod, indexers, {
-      onAdd: changed,
-      onUpdate: (previous, pod) => {
-        if (this.#isSynced && previous.owner?.uid !== pod.owner?.uid) this.#wakeJobOf(previous);
-        changed(pod);
+    const context = { ...this.#options, client: this.#client };
+    return simulatedReflector<JobPod>(context, {
+      path: '/api/v1/pods',
+      project: readJobPod,
+      indexers: { job: ({ owner }) => (owner === undefined ? [] : [owner.uid]) },
+      handler: {
+        onAdd: changed,
+        onUpdate: (previous, pod) => {
+          if (this.#isSynced && previous.owner?.uid !== pod.owner?.uid) this.#wakeJobOf(previous);
+          changed(pod);
+        },
+        onDelete: (pod) => {
+          this.#ownPods.sawGone(pod);
+          if (this.#isSynced) this.#wakeJobOf(pod);
+        },
       },
-      onDelete: (pod) => {
-        this.#ownPods.sawGone(pod);
-        if (this.#isSynced) this.#wakeJobOf(pod);
-      },
-    });
-  }
-
-  #reflect<T>(
-    path: string,
-    project: (raw: unknown) => T,
-    indexers: Readonly<Record<string, (object: T) => readonly string[]>>,
-    handler: ConstructorParameters<typeof Reflector<T>>[0]['handler'],
-  ): Reflector<T> {
-    const { clock, random, onProblem } = this.#options;
-    return new Reflector<T>({
-      client: this.#client,
-      clock,
-      random,
-      path,
-      project,
-      indexers,
-      handler,
-      onProblem: ({ kind, error }) => onProblem?.({ message: `${kind} failed`, subject: path, error }),
     });
   }
 
@@ -201,7 +189,7 @@ export class SimulatedJobs {
         onProblem?.({
           message: 'something about a Job could not be done, which is tried again',
           subject: key,
-          error: error instanceof Error ? error : new Error(String(error)),
+          error: toError(error),
         });
       },
     });

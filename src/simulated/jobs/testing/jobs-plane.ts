@@ -1,12 +1,12 @@
 import { seededRandom } from '../../../base/random.ts';
 import { InProcessTransport } from '../../../embedded/in-process-transport.ts';
-import { simulationAnnotations } from '../../simulation-annotations.ts';
 import type { SimulationProblem } from '../../simulation-problem.ts';
 import { small } from '../../testing/simulated-plane.ts';
 import { SimulatedPlane } from '../../testing/simulated-plane.ts';
 import type { JobStatus } from '../job.ts';
 import { SimulatedJobs } from '../simulated-jobs.ts';
 import type { SimulatedJobsOptions } from '../simulated-jobs.ts';
+import { jobManifest } from './job-manifest.ts';
 
 export interface SeenJobPod {
   readonly metadata: {
@@ -77,25 +77,8 @@ export class JobsPlane extends SimulatedPlane {
 
   /** A Job whose pods are bound to the node. `runs`: for how long; default for ever. */
   createJob(name: string, spec: object = {}, runs = 'never', exitCode = '0'): Promise<unknown> {
-    return this.client.create('/apis/batch/v1/namespaces/default/jobs', {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { name },
-      spec: {
-        template: {
-          metadata: {
-            annotations: { [simulationAnnotations.runDuration]: runs, [simulationAnnotations.exitCode]: exitCode },
-          },
-          spec: {
-            restartPolicy: 'Never',
-            nodeName: small.name,
-            terminationGracePeriodSeconds: 0,
-            containers: [{ name: 'main', image: 'main' }],
-          },
-        },
-        ...spec,
-      },
-    });
+    const manifest = jobManifest(name, { runs, exitCode, nodeName: small.name, spec });
+    return this.client.create('/apis/batch/v1/namespaces/default/jobs', manifest);
   }
 
   patchJob(name: string, spec: object): Promise<unknown> {
