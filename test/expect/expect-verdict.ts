@@ -44,7 +44,8 @@ export async function expectWarning(
   });
 }
 
-function carries(record: ClusterRecord, key: string, expected: ExpectedVerdict): boolean {
+/** This pod carries the verdict in its PodScheduled condition now. */
+export function carries(record: ClusterRecord, key: string, expected: ExpectedVerdict): boolean {
   const conditions = record.pods.current.get(key)?.status?.conditions;
   const condition = conditions?.find(({ type }) => type === 'PodScheduled');
   if (condition?.status !== 'False' || condition.reason !== expected.reason) return false;

@@ -1,7 +1,7 @@
 import { deferred } from '../../src/base/deferred.ts';
 import { describePods, expectBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectPhase } from '../expect/expect-phase.ts';
-import { expectVerdict } from '../expect/expect-verdict.ts';
+import { carries, expectVerdict } from '../expect/expect-verdict.ts';
 import type { WatchedPod } from '../expect/watched.ts';
 import type { ApiProxy } from '../planes/api-proxy.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
@@ -43,29 +43,28 @@ export function besideWithoutRoom(plane: RealPlane): Promise<void> {
         const used = [...members, ...others].filter(stays).length;
         return used > 80 - gangSize ? undefined : `${used} of 80 are taken`;
       });
-      const inPart = (): { readonly gang: number; readonly missing: number }[] =>
+      // What is looked at goes on: members of a group in part are bound, or refused by their node, in the meantime.
+      const inPart = (): { readonly isReady: boolean; readonly waiting: readonly string[] }[] =>
         range(10).flatMap((gang) => {
           const left = members
             .slice(gang * gangSize, (gang + 1) * gangSize)
             .filter((key) => !isFailed(current.get(key)));
-          const missing = left.filter((key) => !stays(key)).length;
-          return missing === 0 || missing === left.length ? [] : [{ gang, missing }];
+          const waiting = left.filter((key) => !stays(key));
+          const isInPart = waiting.length > 0 && waiting.length < left.length;
+          return isInPart ? [{ isReady: left.length === gangSize, waiting }] : [];
         });
-      await stage.record.until('no group is on nodes in part for which there is room', 10_000, () => {
+      await stage.record.until('whoever waits in a group in part has a reason', 60_000, () => {
         const free = 80 - [...members, ...others].filter(stays).length;
-        const split = inPart().filter(({ missing }) => missing <= free);
-        return split.length === 0
+        const unexplained = inPart().flatMap(({ isReady, waiting }) => {
+          const reason = isReady ? 'Unschedulable' : 'WaitingForGang';
+          const hasReason = waiting.every((key) => carries(stage.record, key, { reason }));
+          return hasReason && !(isReady && waiting.length <= free) ? [] : waiting;
+        });
+        return unexplained.length === 0
           ? undefined
-          : `${JSON.stringify(split)} are on nodes in part, and ${free} places are free`;
+          : `${free} places are free; ${describePods(stage.record, unexplained)}`;
       });
-      const split = inPart();
-      report(`${split.length} groups lost room to kube-scheduler while they were being bound`);
-      const waiting = split.flatMap(({ gang }) =>
-        members
-          .slice(gang * gangSize, (gang + 1) * gangSize)
-          .filter((key) => !isFailed(current.get(key)) && !stays(key)),
-      );
-      await expectVerdict(stage.record, waiting, { reason: 'Unschedulable' });
+      report(`${inPart().length} groups lost room to kube-scheduler while they were being bound`);
       const refused = (keys: readonly string[]): number => keys.filter((key) => isFailed(current.get(key))).length;
       report(`refused by full nodes: ${refused(members)} pods of Tutti's, ${refused(others)} of kube-scheduler's`);
     },
