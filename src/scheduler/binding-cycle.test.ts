@@ -22,14 +22,14 @@ interface Fixture {
   readonly plan: () => BindingPlan;
 }
 
-function fixture(
-  options: {
-    readonly plugins?: readonly Plugin[];
-    readonly bind?: (binding: PodBinding) => Promise<void>;
-    readonly revision?: () => number;
-    readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
-  } = {},
-): Fixture {
+interface FixtureOptions {
+  readonly plugins?: readonly Plugin[];
+  readonly bind?: (binding: PodBinding) => Promise<void>;
+  readonly revision?: () => number;
+  readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
+}
+
+function fixture(options: FixtureOptions = {}): Fixture {
   const bound: PodBinding[] = [];
   const results: BindingResult[] = [];
   const stop = new AbortController();
@@ -66,6 +66,21 @@ function fixture(
     return result.plan;
   };
   return { picture, binding, bound, results, stop, cut, plan };
+}
+
+/** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
+function inLine(options: FixtureOptions = {}): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
+  const turns: (() => void)[] = [];
+  const sent: string[] = [];
+  const made = fixture({
+    ...options,
+    bind: async ({ name, mayBeSent }) => {
+      await new Promise<void>((resolve) => turns.push(resolve));
+      mayBeSent!();
+      sent.push(name);
+    },
+  });
+  return { ...made, turns, sent };
 }
 
 /** Lets everything that is not waiting for a timer run on. */
@@ -247,21 +262,67 @@ describe('a Permit plugin that really waits', () => {
     await binding.drained();
   });
 
-  describe('that is stopped', () => {
-    /** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
-    function inLine(): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
-      const turns: (() => void)[] = [];
-      const sent: string[] = [];
-      const made = fixture({
-        bind: async ({ name, mayBeSent }) => {
-          await new Promise<void>((resolve) => turns.push(resolve));
-          mayBeSent!();
-          sent.push(name);
-        },
+  describe('whose Bindings wait for their turn', () => {
+    /** From when it is set on the node has no room for that member. */
+    function crowded(): ReturnType<typeof inLine> & { readonly crowd: (podName: string) => void } {
+      let noRoomFor: string | undefined;
+      const made = inLine({
+        revision: () => (noRoomFor === undefined ? 0 : 1),
+        stillFits: (_plan, pod) => (pod === noRoomFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined),
       });
-      return { ...made, turns, sent };
+      return { ...made, crowd: (podName) => (noRoomFor = podName) };
     }
 
+    it('sends none when there is no room for the last one before the first is sent, and says why at once', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded();
+      binding.start(plan());
+      await settle();
+      crowd('red-2');
+      turns[0]!();
+      await settle();
+      expect(results).toMatchObject([
+        {
+          kind: 'failed',
+          failures: [
+            { placement: { pod: { name: 'red-0' } }, status: { message: 'Insufficient cpu' }, isBySibling: true },
+            { placement: { pod: { name: 'red-1' } }, status: { message: 'Insufficient cpu' }, isBySibling: true },
+            { placement: { pod: { name: 'red-2' } }, status: { message: 'Insufficient cpu' } },
+          ],
+        },
+      ]);
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual([]);
+      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'finished']);
+      expect(finished(results)).toHaveLength(3);
+    });
+
+    it('sends the others when there is no room for one any more after the first is sent', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded();
+      binding.start(plan());
+      await settle();
+      turns[0]!();
+      await settle();
+      crowd('red-1');
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-2']);
+      expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
+    });
+
+    it('sends what still fits when the group is on nodes already', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded();
+      binding.start({ ...plan(), startsGang: false });
+      await settle();
+      crowd('red-2');
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1']);
+      expect(finished(results)).toEqual([{ pod: 'red-2', reason: 'Insufficient cpu' }]);
+    });
+  });
+
+  describe('that is stopped', () => {
     it('undoes a plan of which no Binding has been sent', async () => {
       const { binding, plan, stop, turns, sent, results } = inLine();
       binding.start(plan());

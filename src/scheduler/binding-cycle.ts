@@ -43,13 +43,16 @@ interface Refusal {
 interface Sending {
   /** One of them has been sent. */
   hasBegun: boolean;
+  /** Why none is ever sent; that all of them have failed has been reported. */
+  refusal?: Refusal;
   /** Of the nodes, when it was last known that it fits. */
   readonly revision: number;
 }
 
 /**
  * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent. When the scheduler stops
+ * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent, and before the first one that a
+ * group is to start with all the others are. When the scheduler stops
  * a plan is finished if a Binding of it has been sent, unless it is cut, and given up otherwise. Never throws; everything is reported.
  */
 export class BindingCycle {
@@ -106,7 +109,7 @@ export class BindingCycle {
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
     const decide = (): boolean => {
       if (starts !== undefined) this.#starting.delete(starts.key);
-      return this.#stands(plan, refused ?? this.#lookAgain(plan, hasWaited));
+      return this.#stands(plan, refused ?? this.#stopped() ?? this.#lookAgain(plan, plan.placements, hasWaited));
     };
     // Plugins that filter again would count in what an attempt has reserved half way through.
     if (!(hasWaited ? await this.#options.atRest(decide) : decide())) return;
@@ -166,30 +169,56 @@ export class BindingCycle {
   }
 
   /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */
-  #stands(plan: BindingPlan, refused: Refusal | undefined): boolean {
-    const { status, uid } = refused ?? { status: this.#stopped(), uid: undefined };
-    if (status === undefined) return true;
+  #stands(plan: BindingPlan, refusal: Refusal | undefined): boolean {
+    if (refusal === undefined) return true;
+    const failures = this.#giveUp(plan, refusal);
+    this.#options.report({ kind: 'finished', plan, failures });
+    return false;
+  }
+
+  #giveUp(plan: BindingPlan, { status, uid }: Refusal): readonly BindingFailure[] {
     const failures = plan.placements.map((placement): BindingFailure => {
       const isBySibling = uid !== undefined && placement.pod.uid !== uid;
       return isBySibling ? { placement, status, isBySibling } : { placement, status };
     });
     this.#options.report({ kind: 'failed', plan, failures });
-    this.#options.report({ kind: 'finished', plan, failures });
-    return false;
+    return failures;
   }
 
-  /** The gang may have changed meanwhile, and what a plugin was waited for may have moved the nodes as well. */
-  #lookAgain(plan: BindingPlan, hasWaited: boolean): Refusal | undefined {
+  /** The gang may have changed meanwhile, and the nodes as well. `since`: their revision when it was known that all fit; absent: it is not. */
+  #lookAgain(
+    plan: BindingPlan,
+    placements: readonly Placement[],
+    isMoved: boolean,
+    since?: number,
+  ): Refusal | undefined {
     const { stillHolds, stillFits } = this.#options;
-    for (const placement of plan.placements) {
-      const status = stillHolds(plan, placement) ?? (hasWaited ? stillFits(plan, placement) : undefined);
+    for (const placement of placements) {
+      const status = stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
       if (status !== undefined) return { status, uid: placement.pod.uid };
     }
     return undefined;
   }
 
-  #stopped(): Status | undefined {
-    return this.#options.signal.aborted ? new Status('Error', 'the scheduler is stopping') : undefined;
+  #stopped(): Refusal | undefined {
+    return this.#options.signal.aborted ? { status: new Status('Error', 'the scheduler is stopping') } : undefined;
+  }
+
+  /**
+   * At the last moment: why this Binding may not go. Nobody of a group that is to start is on a node before the first one goes, so that the plan is
+   * given up as a whole when it holds no more for any of them.
+   */
+  #withdrawn(plan: BindingPlan, placement: Placement, sending: Sending): Status | undefined {
+    if (sending.refusal !== undefined) return sending.refusal.status;
+    const since = sending.revision;
+    const isMoved = this.#options.revision() !== since;
+    if (sending.hasBegun) return this.#lookAgain(plan, [placement], isMoved, since)?.status;
+    const all = plan.startsGang && isMoved ? plan.placements : [placement];
+    const refusal = this.#stopped() ?? this.#lookAgain(plan, all, isMoved, since);
+    if (refusal === undefined || !plan.startsGang) return refusal?.status;
+    sending.refusal = refusal;
+    this.#giveUp(plan, refusal);
+    return refusal.status;
   }
 
   #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
@@ -216,7 +245,7 @@ export class BindingCycle {
       return undefined;
     }
     const failure = { placement, status };
-    this.#options.report({ kind: 'failed', plan, failures: [failure] });
+    if (sending.refusal === undefined) this.#options.report({ kind: 'failed', plan, failures: [failure] });
     return failure;
   }
 
@@ -227,14 +256,10 @@ export class BindingCycle {
     sending: Sending,
   ): Promise<Status | undefined> {
     const { state, pod, nodeName } = placement;
-    const { bindOutside, stillHolds, stillFits, cut } = this.#options;
+    const { bindOutside, cut } = this.#options;
     const { namespace, name, uid } = pod;
     const mayBeSent = (): void => {
-      const isMoved = this.#options.revision() !== sending.revision;
-      const refused =
-        (sending.hasBegun ? undefined : this.#stopped()) ??
-        stillHolds(plan, placement) ??
-        (isMoved ? stillFits(plan, placement, sending.revision) : undefined);
+      const refused = this.#withdrawn(plan, placement, sending);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
       sending.hasBegun = true;
     };

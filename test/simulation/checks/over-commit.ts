@@ -5,6 +5,9 @@ import { isOnNode, plainNode, plainPod } from './plain-objects.ts';
 import type { PlainPod } from './plain-objects.ts';
 import { podsIn } from './plain-group.ts';
 
+/** Nobody waits longer for the answer to a Binding. */
+const patienceMs = 10_000;
+
 /**
  * I3 when a Binding has been carried out: nothing on its node is asked for beyond what the node has. Excused: what the sender could not
  * know, because it happened in the store and had not reached it when it sent; and Bindings that were carried out after their sender had
@@ -52,8 +55,10 @@ export class OverCommitChecker implements Checker {
     );
   }
 
-  /** Nobody can take it back: whoever sent it is gone, or was told that the pod is unbound. */
-  #isOutOfReach({ process, request, isGivenUp, sentAt }: Call): boolean {
+  /** Nobody can take it back: whoever sent it is gone or stopped, or was told that the pod is unbound. */
+  #isOutOfReach({ process, request, isGivenUp, sentAt, doneAt }: Call): boolean {
+    // It would have given it up by now.
+    if (process.isPaused && doneAt! - sentAt > patienceMs) return true;
     if (!isGivenUp || !process.isAlive) return isGivenUp;
     const readAt = this.#reads.get(`${process.name} ${request.path.replace(/\/binding$/, '')}`);
     return readAt !== undefined && readAt > sentAt;
@@ -68,7 +73,9 @@ export class OverCommitChecker implements Checker {
     }
     const object = record.get('pods', pod.key, call.views.at(-1)!.pods);
     const known = object && plainPod(object);
-    if (known?.uid === pod.uid && known.node === pod.node) {
+    // What it has bound itself it need not be told of.
+    const isKnownThere = known?.uid === pod.uid && (known.node === pod.node || binding?.process === call.process);
+    if (isKnownThere) {
       const isGrown = pod.milliCpu > known.milliCpu || pod.mebibytes > known.mebibytes;
       return isGrown ? 'over-committed: a pod had been resized, unknown to the sender' : undefined;
     }

@@ -142,7 +142,12 @@ export class QuorumChecker implements Checker {
         if (at < begunAt - 2_000 || at > begunAt + togetherMs || by === process.name) return false;
         if (resource === 'nodes' || resource.startsWith('podgroups')) return true;
         if (resource !== 'pods') return false;
-        return plainPod(object).group === group || (previous !== undefined && plainPod(previous).group === group);
+        const isNewOnNode = isOnNode(plainPod(object)) && (previous === undefined || !isOnNode(plainPod(previous)));
+        return (
+          isNewOnNode ||
+          plainPod(object).group === group ||
+          (previous !== undefined && plainPod(previous).group === group)
+        );
       });
     if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
     this.#evidence.violated(

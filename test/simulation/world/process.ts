@@ -50,6 +50,10 @@ export class SimulatedProcess {
     return this.#isAlive;
   }
 
+  get isPaused(): boolean {
+    return this.#held !== undefined;
+  }
+
   get wasPaused(): boolean {
     return this.#wasPaused;
   }
