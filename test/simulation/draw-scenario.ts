@@ -33,7 +33,7 @@ export function drawScenario(seed: number): Scenario {
     qps: isTight ? 4 : 50,
     burst: isTight ? dice.int(1, 4) : 100,
     permitMs: waits === 'permit' ? dice.int(500, 4_000) : 0,
-    preBindMs: waits === 'preBind' ? dice.int(200, 3_000) : 0,
+    preBindMs: waits === 'preBind' || story?.needsPreBind === true ? dice.int(200, 3_000) : 0,
     ...(repairs.chance(0.25) && { workAtATime: repairs.pick([1, 3, 10]) }),
   };
   const rush = { starts, lastsMs: 400 + scheduler.permitMs + scheduler.preBindMs + (isTight ? 4_000 : 0) };

@@ -11,6 +11,8 @@ export interface Story {
   readonly needsController?: true;
   /** The watches are slow, so that it matters what is assumed. */
   readonly watchLagMs?: number;
+  /** PreBind takes its time, and fails now and then. */
+  readonly needsPreBind?: true;
   /** Bindings of these pods are refused for ever. */
   readonly forbiddenPods?: readonly string[];
 }
@@ -222,6 +224,11 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   /** A pod that comes first cannot be bound, and another could have its room. */
   function firstCannotBeBound(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'failing'), waiter(at)], faults: [], forbiddenPods: ['failing'] };
+  },
+  /** A member comes while the others, who make the quorum without it, are before PreBind. */
+  function memberComesLate(dice, at) {
+    const late = group('late', 3, [small, small, small, small], { spacingMs: dice.int(50, 500) });
+    return { node: node(2_000), steps: [{ at, kind: 'create-group', group: late }], faults: [], needsPreBind: true };
   },
 ];
 

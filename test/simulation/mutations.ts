@@ -43,7 +43,7 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/scheduler-core.ts',
     find: 'isHeld(key) || this.binding.isStarting(key);',
     replace: 'isHeld(key);',
-    within: 8_000,
+    within: 3_000,
   },
   {
     name: 'bind-before-quorum',

@@ -1,6 +1,7 @@
 import type { Call } from '../world/call.ts';
+import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { isOnNode, plainPod } from './plain-objects.ts';
+import { hasEnded, isOnNode, plainGroup, plainPod } from './plain-objects.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 
 interface Plan {
@@ -138,21 +139,39 @@ export class QuorumChecker implements Checker {
       return this.#evidence.excused('a plan is not whole: its process was stopped');
     const isMoved = record.changes
       .slice(Math.max(0, changesFrom - 40))
-      .some(({ at, by, resource, object, previous }) => {
-        if (at < begunAt - 2_000 || at > begunAt + togetherMs || by === process.name) return false;
-        if (resource === 'nodes' || resource.startsWith('podgroups')) return true;
-        if (resource !== 'pods') return false;
-        const isNewOnNode = isOnNode(plainPod(object)) && (previous === undefined || !isOnNode(plainPod(previous)));
-        return (
-          isNewOnNode ||
-          plainPod(object).group === group ||
-          (previous !== undefined && plainPod(previous).group === group)
-        );
-      });
+      .some(
+        (change) =>
+          change.at >= begunAt - 2_000 &&
+          change.at <= begunAt + togetherMs &&
+          change.by !== process.name &&
+          mayUpset(change, group),
+      );
     if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
     this.#evidence.violated(
       'I1',
       `plan ${id} of group ${group} sent Bindings that make ${members.size} members, of the ${quorum} that it is for`,
     );
   }
+}
+
+/** Whether a plan for a group may come to nothing by it. That a member comes, or that something is said of one, is no reason. */
+function mayUpset({ resource, type, object, previous }: Committed, group: string): boolean {
+  if (resource === 'nodes') return true;
+  if (resource.startsWith('podgroups')) {
+    return (
+      previous === undefined || type === 'DELETED' || plainGroup(object).minMember !== plainGroup(previous).minMember
+    );
+  }
+  if (resource !== 'pods') return false;
+  const pod = plainPod(object);
+  const before = previous && plainPod(previous);
+  const isMember = [pod, before].some((each) => each?.group === group);
+  if (type === 'DELETED') return isMember;
+  if (before === undefined) return isOnNode(pod);
+  return (
+    (isOnNode(pod) && !isOnNode(before)) ||
+    pod.milliCpu !== before.milliCpu ||
+    pod.mebibytes !== before.mebibytes ||
+    (isMember && (pod.group !== before.group || pod.isLeaving !== before.isLeaving || hasEnded(pod)))
+  );
 }
