@@ -27,6 +27,8 @@ interface FixtureOptions {
   readonly bind?: (binding: PodBinding) => Promise<void>;
   readonly revision?: () => number;
   readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
+  /** How many of the three are enough, because of others that are planned beside them; default: all. */
+  readonly enough?: number;
 }
 
 function fixture(options: FixtureOptions = {}): Fixture {
@@ -51,7 +53,11 @@ function fixture(options: FixtureOptions = {}): Fixture {
   const binding = new BindingCycle({
     report: (result) => results.push(result),
     atRest: (look) => Promise.resolve(look()),
-    stillHolds: () => undefined,
+    stillHolds: ({ placements, startsGang }) => {
+      const failed = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
+      const isEnough = placements.length - failed.length >= (options.enough ?? 3);
+      return isEnough || !startsGang ? undefined : new Status('Unschedulable', 'too few members are left');
+    },
     revision: options.revision ?? (() => 0),
     stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
     permitWaited: () => undefined,
@@ -176,6 +182,18 @@ describe('a binding cycle', () => {
     expect(finished(results).map(({ reason }) => reason)).toEqual(Array(3).fill('node a is gone'));
   });
 
+  it('binds the others when they are enough without the one that does not fit any more', async () => {
+    const { binding, bound, results, plan } = fixture({
+      plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
+      stillFits: (_plan, pod) => (pod === 'red-1' ? new Status('Unschedulable', 'node a is gone') : undefined),
+      enough: 2,
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound.map(({ name }) => name)).toEqual(['red-0', 'red-2']);
+    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'node a is gone' }]);
+  });
+
   it('reports a member that cannot be bound, while the others stay bound', async () => {
     const { binding, bound, results, plan } = fixture({
       bind: ({ name }) => (name === 'red-1' ? Promise.reject(new Error('node a refused')) : Promise.resolve()),
@@ -264,9 +282,10 @@ describe('a Permit plugin that really waits', () => {
 
   describe('whose Bindings wait for their turn', () => {
     /** From when it is set on the node has no room for that member. */
-    function crowded(): ReturnType<typeof inLine> & { readonly crowd: (podName: string) => void } {
+    function crowded(enough = 3): ReturnType<typeof inLine> & { readonly crowd: (podName: string) => void } {
       let noRoomFor: string | undefined;
       const made = inLine({
+        enough,
         revision: () => (noRoomFor === undefined ? 0 : 1),
         stillFits: (_plan, pod) => (pod === noRoomFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined),
       });
@@ -280,21 +299,29 @@ describe('a Permit plugin that really waits', () => {
       crowd('red-2');
       turns[0]!();
       await settle();
-      expect(results).toMatchObject([
-        {
-          kind: 'failed',
-          failures: [
-            { placement: { pod: { name: 'red-0' } }, status: { message: 'Insufficient cpu' }, isBySibling: true },
-            { placement: { pod: { name: 'red-1' } }, status: { message: 'Insufficient cpu' }, isBySibling: true },
-            { placement: { pod: { name: 'red-2' } }, status: { message: 'Insufficient cpu' } },
-          ],
-        },
+      const failures = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
+      expect(failures.map(({ placement, status, ...rest }) => [placement.pod.name, status.message, rest])).toEqual([
+        ['red-2', 'Insufficient cpu', {}],
+        ['red-0', 'Insufficient cpu', { isBySibling: true }],
+        ['red-1', 'Insufficient cpu', { isBySibling: true }],
       ]);
       for (const turn of turns) turn();
       await binding.idle();
       expect(sent).toEqual([]);
-      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'finished']);
+      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'failed', 'finished']);
       expect(finished(results)).toHaveLength(3);
+    });
+
+    it('sends the others when they are enough without the one for whom there is no room', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded(2);
+      binding.start(plan());
+      await settle();
+      crowd('red-1');
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-2']);
+      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'bound', 'bound', 'finished']);
+      expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
     });
 
     it('sends the others when there is no room for one any more after the first is sent', async () => {

@@ -39,14 +39,14 @@ interface Refusal {
   readonly uid?: string;
 }
 
-/** What is known of a plan whose Bindings are under way, or wait for their turn. */
+/** What is known of a plan on its way. */
 interface Sending {
-  /** One of them has been sent. */
+  /** A Binding of it has been sent. */
   hasBegun: boolean;
-  /** Why none is ever sent; that all of them have failed has been reported. */
-  refusal?: Refusal;
-  /** Of the nodes, when it was last known that it fits. */
-  readonly revision: number;
+  /** Members of which no Binding is sent -> why; reported. */
+  readonly failures: Map<Placement, BindingFailure>;
+  /** Of the nodes, when it was last known that all fit; undefined: that is not known. */
+  revision: number | undefined;
 }
 
 /**
@@ -107,19 +107,24 @@ export class BindingCycle {
     const starts = plan.startsGang && hasWaited ? plan.gang : undefined;
     if (starts !== undefined) this.#starting.add(starts.key);
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
-    const decide = (): boolean => {
+    const sending: Sending = { hasBegun: false, failures: new Map(), revision: undefined };
+    const decide = (): void => {
       if (starts !== undefined) this.#starting.delete(starts.key);
-      return this.#stands(plan, refused ?? this.#stopped() ?? this.#lookAgain(plan, plan.placements, hasWaited));
+      const refusal = refused ?? this.#stopped();
+      if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
+      else this.#lookAtAll(plan, sending, hasWaited);
+      sending.revision = this.#options.revision();
     };
     // Plugins that filter again would count in what an attempt has reserved half way through.
-    if (!(hasWaited ? await this.#options.atRest(decide) : decide())) return;
+    if (hasWaited) await this.#options.atRest(decide);
+    else decide();
     const annotations = this.#annotations(plan);
-    const sending: Sending = { hasBegun: false, revision: this.#options.revision() };
-    const binds = Promise.all(plan.placements.map((placement) => this.#bind(plan, placement, annotations, sending)));
+    const stands = plan.placements.filter((placement) => !sending.failures.has(placement));
+    const binds = Promise.all(stands.map((placement) => this.#bind(plan, placement, annotations, sending)));
     this.#binds.add(binds);
-    const outcomes = await binds;
+    await binds;
     this.#binds.delete(binds);
-    this.#options.report({ kind: 'finished', plan, failures: outcomes.filter((outcome) => outcome !== undefined) });
+    this.#options.report({ kind: 'finished', plan, failures: [...sending.failures.values()] });
   }
 
   /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */
@@ -168,36 +173,44 @@ export class BindingCycle {
     return refused;
   }
 
-  /** Whether it may be bound; that it may not is reported in the same call, so that nobody counts on it any more. */
-  #stands(plan: BindingPlan, refusal: Refusal | undefined): boolean {
-    if (refusal === undefined) return true;
-    const failures = this.#giveUp(plan, refusal);
-    this.#options.report({ kind: 'finished', plan, failures });
-    return false;
+  /** In the same call, so that nobody counts on them any more. */
+  #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
+    for (const failure of failures) sending.failures.set(failure.placement, failure);
+    this.#options.report({ kind: 'failed', plan, failures });
   }
 
-  #giveUp(plan: BindingPlan, { status, uid }: Refusal): readonly BindingFailure[] {
-    const failures = plan.placements.map((placement): BindingFailure => {
+  /** Whoever has not failed yet fails because of that. */
+  #giveUp(plan: BindingPlan, sending: Sending, { status, uid }: Refusal): void {
+    const left = plan.placements.filter((placement) => !sending.failures.has(placement));
+    const failures = left.map((placement): BindingFailure => {
       const isBySibling = uid !== undefined && placement.pod.uid !== uid;
       return isBySibling ? { placement, status, isBySibling } : { placement, status };
     });
-    this.#options.report({ kind: 'failed', plan, failures });
-    return failures;
+    this.#fail(plan, sending, failures);
   }
 
-  /** The gang may have changed meanwhile, and the nodes as well. `since`: their revision when it was known that all fit; absent: it is not. */
-  #lookAgain(
-    plan: BindingPlan,
-    placements: readonly Placement[],
-    isMoved: boolean,
-    since?: number,
-  ): Refusal | undefined {
-    const { stillHolds, stillFits } = this.#options;
-    for (const placement of placements) {
-      const status = stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
-      if (status !== undefined) return { status, uid: placement.pod.uid };
+  /**
+   * Before anybody is bound. The gang may have changed meanwhile, and if they have `moved` the nodes as well: members that do not hold any more
+   * fail, and the others with them when they are too few without them.
+   */
+  #lookAtAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
+    const lost: BindingFailure[] = [];
+    for (const placement of plan.placements) {
+      if (sending.failures.has(placement)) continue;
+      const status = this.#problem(plan, placement, isMoved, sending.revision);
+      if (status !== undefined) lost.push({ placement, status });
     }
-    return undefined;
+    const [first] = lost;
+    if (first === undefined) return;
+    this.#fail(plan, sending, lost);
+    const left = plan.placements.find((placement) => !sending.failures.has(placement));
+    if (left === undefined || this.#options.stillHolds(plan, left) === undefined) return;
+    this.#giveUp(plan, sending, { status: first.status, uid: first.placement.pod.uid });
+  }
+
+  #problem(plan: BindingPlan, placement: Placement, isMoved: boolean, since: number | undefined): Status | undefined {
+    const { stillHolds, stillFits } = this.#options;
+    return stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
   }
 
   #stopped(): Refusal | undefined {
@@ -205,20 +218,17 @@ export class BindingCycle {
   }
 
   /**
-   * At the last moment: why this Binding may not go. Nobody of a group that is to start is on a node before the first one goes, so that the plan is
-   * given up as a whole when it holds no more for any of them.
+   * At the last moment: why this Binding may not go. Before the first one that a group is to start with all are looked at: while nobody is on a
+   * node it costs nothing to give up.
    */
   #withdrawn(plan: BindingPlan, placement: Placement, sending: Sending): Status | undefined {
-    if (sending.refusal !== undefined) return sending.refusal.status;
-    const since = sending.revision;
-    const isMoved = this.#options.revision() !== since;
-    if (sending.hasBegun) return this.#lookAgain(plan, [placement], isMoved, since)?.status;
-    const all = plan.startsGang && isMoved ? plan.placements : [placement];
-    const refusal = this.#stopped() ?? this.#lookAgain(plan, all, isMoved, since);
-    if (refusal === undefined || !plan.startsGang) return refusal?.status;
-    sending.refusal = refusal;
-    this.#giveUp(plan, refusal);
-    return refusal.status;
+    const isMoved = this.#options.revision() !== sending.revision;
+    if (!sending.hasBegun && !sending.failures.has(placement)) {
+      const stopped = this.#stopped();
+      if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
+      else if (plan.startsGang && isMoved) this.#lookAtAll(plan, sending, isMoved);
+    }
+    return sending.failures.get(placement)?.status ?? this.#problem(plan, placement, isMoved, sending.revision);
   }
 
   #annotations(plan: BindingPlan): Readonly<Record<string, string>> {
@@ -238,15 +248,10 @@ export class BindingCycle {
     placement: Placement,
     annotations: Readonly<Record<string, string>>,
     sending: Sending,
-  ): Promise<BindingFailure | undefined> {
+  ): Promise<void> {
     const status = await this.#send(plan, placement, annotations, sending);
-    if (status === undefined) {
-      this.#options.report({ kind: 'bound', plan, placement });
-      return undefined;
-    }
-    const failure = { placement, status };
-    if (sending.refusal === undefined) this.#options.report({ kind: 'failed', plan, failures: [failure] });
-    return failure;
+    if (status === undefined) this.#options.report({ kind: 'bound', plan, placement });
+    else if (!sending.failures.has(placement)) this.#fail(plan, sending, [{ placement, status }]);
   }
 
   async #send(

@@ -52,29 +52,24 @@ describe('a Binding that is about to be sent', () => {
     expect(withheld(core)['red-0']).toContain(reason);
   });
 
-  it('is not when its own node is gone, nor are the others once that is known', async () => {
-    const core = await planned();
-    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
-    core.removeNode(binding.nodeName);
-    expect(withheld(core)).toEqual({ [binding.name]: `node ${binding.nodeName} is gone` });
-    await core.refuse(binding.name, 'withdrawn');
-    expect(Object.values(withheld(core))).toEqual([
-      'PodGroup default/red has only 1 of the 2 members it needs bound or planned',
-    ]);
-  });
-
-  it('is not when its node has no room for it any more', async () => {
-    const core = await planned();
-    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
-    core.node({ name: binding.nodeName, cpu: '500m' });
-    expect(withheld(core)).toEqual({ [binding.name]: 'Insufficient cpu' });
-  });
-
-  it('is not when its node takes no pods any more', async () => {
-    const core = await planned();
-    const [{ binding }] = core.binds as [(typeof core.binds)[0]];
-    core.node({ name: binding.nodeName, cpu: 1, unschedulable: true });
-    expect(withheld(core)).toEqual({ [binding.name]: 'node(s) were unschedulable' });
+  describe.each([
+    { which: 'its', of: 0 },
+    { which: "another's", of: 1 },
+  ])('is not when $which node', ({ of }) => {
+    it.each<[string, (core: Scheduling, node: string) => void, string]>([
+      ['is gone', (core, node) => core.removeNode(node), 'is gone'],
+      ['has no room any more', (core, name) => core.node({ name, cpu: '500m' }), 'Insufficient cpu'],
+      [
+        'takes no pods any more',
+        (core, name) => core.node({ name, cpu: 1, unschedulable: true }),
+        'node(s) were unschedulable',
+      ],
+    ])('%s', async (_what, happens, reason) => {
+      const core = await planned();
+      happens(core, core.binds[of]!.binding.nodeName);
+      const why = expect.stringContaining(reason) as string;
+      expect(withheld(core)).toEqual({ 'red-0': why, 'red-1': why });
+    });
   });
 
   it('is in a group that has started, whatever becomes of the others', async () => {

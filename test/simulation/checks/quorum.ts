@@ -9,8 +9,6 @@ interface Plan {
   readonly group: string;
   readonly quorum: number;
   readonly begunAt: number;
-  /** Index in the record of the first change after it began. */
-  readonly changesFrom: number;
   /** Others of the group were on nodes when it began. */
   readonly isRepair: boolean;
   /** uids of members for which a Binding was sent, or that were bound when it began. */
@@ -18,7 +16,7 @@ interface Plan {
   readonly calls: Call[];
 }
 
-/** Bindings of a plan go out together, unless a rate limit or a connection keeps some: that long at most. */
+/** Bindings of a plan go out together and at once, unless a rate limit or a connection keeps some: that long at most. */
 const togetherMs = 20_000;
 
 /**
@@ -119,7 +117,6 @@ export class QuorumChecker implements Checker {
       group,
       quorum,
       begunAt: sentAt,
-      changesFrom: record.changes.length,
       isRepair: counted.some(({ uid }) => uid !== first),
       members: new Set(counted.map(({ uid }) => uid)),
       calls: [],
@@ -128,7 +125,7 @@ export class QuorumChecker implements Checker {
     return plan;
   }
 
-  #look(id: string, { process, group, quorum, begunAt, changesFrom, members, calls }: Plan): void {
+  #look(id: string, { process, group, quorum, begunAt, members, calls }: Plan): void {
     const { record } = this.#evidence;
     if (members.size >= quorum) return;
     // The others, which waited for their turn, could not make a quorum any more.
@@ -137,15 +134,9 @@ export class QuorumChecker implements Checker {
     // Whoever is gone, or was not there for a while, could not go on.
     if (!process.isAlive || process.wasPaused)
       return this.#evidence.excused('a plan is not whole: its process was stopped');
-    const isMoved = record.changes
-      .slice(Math.max(0, changesFrom - 40))
-      .some(
-        (change) =>
-          change.at >= begunAt - 2_000 &&
-          change.at <= begunAt + togetherMs &&
-          change.by !== process.name &&
-          mayUpset(change, group),
-      );
+    const isMoved = record.changes.some(
+      (change) => change.by !== process.name && Math.abs(change.at - begunAt) <= togetherMs && mayUpset(change, group),
+    );
     if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
     this.#evidence.violated(
       'I1',
