@@ -39,9 +39,23 @@ class BalancedAllocation implements Plugin {
   }
 
   score(_state: CycleState, pod: Pod, node: NodeView): number {
+    this.#amounts.read(pod.template, node);
+    return this.#balance();
+  }
+
+  scoreAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     const amounts = this.#amounts;
-    amounts.read(pod.template, node);
-    const { capacity, taken, asked } = amounts;
+    amounts.begin(pod.template);
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      amounts.readAt(index);
+      scores[index] = this.#balance();
+    }
+  }
+
+  /** Of the amounts that were read last. */
+  #balance(): number {
+    const { capacity, taken, asked } = this.#amounts;
     let count = 0;
     let [firstWith, firstWithout, secondWith, secondWithout] = [0, 0, 0, 0];
     for (let i = 0; i < capacity.length; i++) {
@@ -86,4 +100,4 @@ function evennessOf(deviation: number): number {
 
 /** Arguments: kube-scheduler's NodeResourcesBalancedAllocationArgs. */
 export const createBalancedAllocation: PluginFactory = (args, { cluster }) =>
-  new BalancedAllocation(new ScoredAmounts(readBalancedResources(args), cluster.resources, { withDefaults: false }));
+  new BalancedAllocation(new ScoredAmounts(readBalancedResources(args), cluster, { withDefaults: false }));
