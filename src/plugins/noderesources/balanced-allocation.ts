@@ -57,13 +57,21 @@ class BalancedAllocation implements Plugin {
   #balance(): number {
     const { capacity, taken, asked } = this.#amounts;
     let count = 0;
-    let [firstWith, firstWithout, secondWith, secondWithout] = [0, 0, 0, 0];
+    let firstWith = 0;
+    let firstWithout = 0;
+    let secondWith = 0;
+    let secondWithout = 0;
     for (let i = 0; i < capacity.length; i++) {
       if (capacity[i] === 0) continue;
       const shareWith = shareOf(taken[i]!, capacity[i]!);
       const shareWithout = shareOf(taken[i]! - asked[i]!, capacity[i]!);
-      if (count === 0) [firstWith, firstWithout] = [shareWith, shareWithout];
-      else [secondWith, secondWithout] = [shareWith, shareWithout];
+      if (count === 0) {
+        firstWith = shareWith;
+        firstWithout = shareWithout;
+      } else {
+        secondWith = shareWith;
+        secondWithout = shareWithout;
+      }
       count++;
     }
     if (count < 2) return scoreOf(maxNodeScore, maxNodeScore);

@@ -23,6 +23,10 @@ export function fillAt(column: Float64Array, indexes: Int32Array, size: number, 
   for (let i = 0; i < size; i++) column[indexes[i]!] = value;
 }
 
+export function copyAt(column: Float64Array, indexes: Int32Array, size: number, from: Float64Array): void {
+  for (let i = 0; i < size; i++) column[indexes[i]!] = from[indexes[i]!]!;
+}
+
 export function addWeighted(
   totals: Float64Array,
   indexes: Int32Array,

@@ -5,7 +5,7 @@ import { describe, dropPromise } from '../../framework/plugin-answers.ts';
 import { failureOf } from '../../framework/plugin-failure.ts';
 import type { ScorePlugin } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
-import { addWeighted, fillAt, gather, listOutdated, scatter } from './columns.ts';
+import { addWeighted, copyAt, fillAt, gather, listOutdated, scatter } from './columns.ts';
 import { extremesOf, replaceInExtremes } from './extremes.ts';
 import type { Extremes } from './extremes.ts';
 import { Feasibility } from './feasibility.ts';
@@ -210,7 +210,7 @@ export class Ranking {
   }
 
   #score(): void {
-    const { profile, nodes, room, narrowing } = this.#options;
+    const { profile, nodes, room, narrowing, hasClaims } = this.#options;
     const { state } = this.#asked;
     const { indexes, totals, size } = room.order;
     const generations = this.#options.generations();
@@ -224,7 +224,8 @@ export class Ranking {
       const count = listOutdated(outdated, indexes, size, table.scored, generations);
       if (count === 0) continue;
       for (const scorer of asked) if (!this.#scoreInto(raws[scorer]!, scorer, outdated, count)) return;
-      for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
+      if (hasClaims()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
+      else copyAt(table.scored, outdated, count, generations);
     }
     fillAt(totals, indexes, size, 0);
     if (narrowing !== undefined) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
