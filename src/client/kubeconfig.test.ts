@@ -275,7 +275,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
 
   test('runs once, however many calls wait for it', async () => {
     const endpoint = await countingPlugin();
-    const all = await Promise.all(Array.from({ length: 10 }, () => endpoint.credentials()));
+    const all = await Promise.all(Array.from({ length: 10 }, async () => endpoint.credentials()));
     expect(new Set(all.map((each) => each.headers.authorization))).toEqual(new Set(['Bearer token-1']));
   });
 
