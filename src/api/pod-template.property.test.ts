@@ -46,6 +46,29 @@ const owners = fc.constantFrom(
   [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'db', controller: true }],
 );
 
+type Spec = typeof spec extends fc.Arbitrary<infer T> ? T : never;
+
+/** Each changes one thing that a template is made of, where the spec has it. */
+const changes: readonly ((before: Spec) => object)[] = [
+  ({ initContainers, ...rest }) => ({
+    ...rest,
+    initContainers: initContainers?.map(({ restartPolicy, ...each }) => ({
+      ...each,
+      restartPolicy: restartPolicy === undefined ? 'Always' : undefined,
+    })),
+  }),
+  ({ containers, ...rest }) => ({
+    ...rest,
+    containers: containers.map((each) => ({ ...each, resources: { requests: { cpu: '7' } } })),
+  }),
+  ({ initContainers, ...rest }) => ({
+    ...rest,
+    initContainers: initContainers?.map((each) => ({ ...each, resources: { requests: { cpu: '7' } } })),
+  }),
+  (before) => ({ ...before, resources: { requests: { cpu: '7' } } }),
+  (before) => ({ ...before, overhead: { cpu: '7' } }),
+];
+
 it('what a projector has read before changes nothing about what it makes of a pod', () => {
   const metadata = { uid: 'u', namespace: 'default', name: 'p', resourceVersion: '1' };
   fc.assert(
@@ -56,14 +79,16 @@ it('what a projector has read before changes nothing about what it makes of a po
         const names = new ResourceNames();
         const projector = new PodProjector(names, { images });
         // Twice, so that each is met again.
-        for (const { owners: ownerReferences, ...pod } of [...pods, ...pods]) {
-          const raw = { metadata: { ...metadata, ownerReferences }, ...pod };
-          const fresh = new PodProjector(names, { images }).project(raw).template;
-          expect(projector.project(raw).template).toEqual(fresh);
+        for (const { owners: ownerReferences, spec: first, status: shown } of [...pods, ...pods]) {
+          for (const each of [first, ...changes.map((change) => change(first))]) {
+            const raw = { metadata: { ...metadata, ownerReferences }, spec: each, status: shown };
+            const fresh = new PodProjector(names, { images }).project(raw).template;
+            expect(projector.project(raw).template).toEqual(fresh);
+          }
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
