@@ -80,8 +80,19 @@ export function podRequests(spec: RawRequestSpec, status?: RawRequestStatus): Po
   };
 }
 
+/** All of a spec that `podRequests` reads, in a form that is small as JSON: where it is equal, and no pod is being resized, so are the requests. */
+export function requestParts({ containers, initContainers, resources, overhead }: RawRequestSpec): unknown {
+  const asked = (container: RawContainer): unknown => container.resources?.requests;
+  return [
+    containers?.map(asked),
+    initContainers?.map((container) => [asked(container), container.restartPolicy]),
+    resources?.requests,
+    overhead,
+  ];
+}
+
 /** Whether the status says anything about amounts that the spec does not. Most pods are never resized, so this is cheap. */
-function isBeingResized(spec: RawRequestSpec, status: RawRequestStatus): boolean {
+export function isBeingResized(spec: RawRequestSpec, status: RawRequestStatus): boolean {
   const differs = (container: RawContainer): boolean => {
     const known = statusOf(container, status);
     if (known === undefined) return false;

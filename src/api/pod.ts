@@ -3,8 +3,8 @@ import type { NodeFeature, RawFeatureSpec } from './node-features.ts';
 import { normalizedImageName } from './node-images.ts';
 import { podGroupNameOf } from './pod-group-membership.ts';
 import type { MembershipDisagreement } from './pod-group-membership.ts';
-import { podRequests } from './pod-requests.ts';
-import type { RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
+import { isBeingResized, podRequests, requestParts } from './pod-requests.ts';
+import type { PodRequests, RawRequestSpec, RawRequestStatus } from './pod-requests.ts';
 import { toResourceList } from './resource-list.ts';
 import type { ResourceList } from './resource-list.ts';
 import type { ResourceNames } from './resource-names.ts';
@@ -270,6 +270,8 @@ function sinceOf(condition: { readonly status: string; readonly lastTransitionTi
 
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 const nothing: readonly never[] = Object.freeze([]);
+/** Pods of so many kinds in turn are recognised by what their specs say. */
+const recentTexts = 256;
 const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
 /** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
@@ -278,6 +280,11 @@ export class PodProjector {
   readonly #readsImages: boolean;
   /** canonical text of a template -> the template */
   readonly #templates = new WeakInterner<PodTemplate>();
+  /**
+   * What specs read lately say -> the template, while it lives. The same can be said in many ways, so unlike the canonical texts these
+   * are not kept for as long as somebody holds the template.
+   */
+  readonly #recent = new Map<string, WeakRef<PodTemplate>>();
   readonly #labels = new LabelInterner();
 
   /** `images`: whether somebody reads them; by default they are not kept. */
@@ -330,11 +337,7 @@ export class PodProjector {
   }
 
   #template({ metadata, spec, status }: RawPod): PodTemplate {
-    const { sum, ...scoring } = podRequests(spec, status);
-    sum.set('pods', 1);
-    const template: PodTemplate = {
-      requests: toResourceList(sum, this.#names),
-      ...scoring,
+    const rest = {
       nodeSelector: spec.nodeSelector,
       nodeAffinity: spec.affinity?.nodeAffinity,
       tolerations: spec.tolerations ?? nothing,
@@ -346,6 +349,19 @@ export class PodProjector {
       resourceClaims: spec.resourceClaims?.map(({ name }) => name) ?? nothing,
       neededFeatures: neededFeatures(spec),
     };
+    if (status !== undefined && isBeingResized(spec, status)) return this.#interned(podRequests(spec, status), rest);
+    const text = JSON.stringify([requestParts(spec), rest]);
+    const known = this.#recent.get(text)?.deref();
+    if (known !== undefined) return known;
+    const template = this.#interned(podRequests(spec), rest);
+    if (this.#recent.size >= recentTexts) this.#recent.clear();
+    this.#recent.set(text, new WeakRef(template));
+    return template;
+  }
+
+  #interned({ sum, ...scoring }: PodRequests, rest: Omit<PodTemplate, keyof PodRequests | 'requests'>): PodTemplate {
+    sum.set('pods', 1);
+    const template: PodTemplate = { requests: toResourceList(sum, this.#names), ...scoring, ...rest };
     return this.#templates.intern(JSON.stringify(template), template);
   }
 }

@@ -26,8 +26,8 @@ export interface Endpoint {
   /** Scheme, host, port and an optional path prefix; no slash at the end. */
   readonly server: string;
   readonly proxyUrl?: string;
-  /** The current credentials; cheap, and usually answered from a cache. Rejects when there are none (a plug-in failed). */
-  credentials(): Promise<Credentials>;
+  /** The current credentials: at once where they are known, as they usually are. Rejects when there are none (a plug-in failed). */
+  credentials(): Credentials | Promise<Credentials>;
   /** The server refused these credentials with 401: the next `credentials()` gets new ones where possible. */
   refused(credentials: Credentials): void;
 }
@@ -39,7 +39,7 @@ export function fixedEndpoint(server: string, credentials: Credentials = noCrede
   return {
     server: server.replace(/\/+$/, ''),
     ...(proxyUrl !== undefined && { proxyUrl }),
-    credentials: () => Promise.resolve(credentials),
+    credentials: () => credentials,
     refused: () => undefined,
   };
 }

@@ -71,6 +71,8 @@ interface Series {
 /** While more writes wait, minor Events are left out. */
 const minorLimit = 200;
 const noteLimitBytes = 1024;
+/** What one unit of a string's length can come to in UTF-8. */
+const mostBytesPerUnit = 3;
 const nameLimit = 253;
 const seriesLimit = 4096;
 
@@ -288,6 +290,7 @@ function seriesToWire(series: Series): object {
 
 /** The longest beginning of whole characters that fits, with an ellipsis when something was cut. */
 export function cutToBytes(text: string, limit: number): string {
+  if (text.length * mostBytesPerUnit <= limit) return text;
   const bytes = Buffer.from(text, 'utf8');
   if (bytes.length <= limit) return text;
   const ellipsis = '...';

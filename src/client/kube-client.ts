@@ -249,17 +249,9 @@ export class KubeClient {
       const isLease = lane === 'lease' && request.connection === undefined;
       if (isLease) return await this.#send({ ...request, connection: 'lease' }, options, read);
       const fence = request.method === 'GET' ? undefined : this.#fence;
-      const sent = withChoices(request, options);
-      const isWanted = options.mayBeSent;
-      if (fence === undefined) {
-        return await this.#send(isWanted === undefined ? sent : { ...sent, mayBeSent: isWanted }, options, read);
-      }
-      const asked = (mayBeSent: () => void) => (): void => {
-        isWanted?.();
-        mayBeSent();
-      };
+      if (fence === undefined) return await this.#send(request, options, read);
       return await fence.pass(
-        (mayBeSent, cut) => this.#send({ ...sent, mayBeSent: asked(mayBeSent) }, options, read, cut),
+        (mayBeSent, cut) => this.#send(request, options, read, mayBeSent, cut),
         (error) => lane === 'bind' && !isPlainAnswer(error) && !(error instanceof SettledError),
       );
     } finally {
@@ -267,14 +259,15 @@ export class KubeClient {
     }
   }
 
-  /** Sends and reads the answer to its end, within the deadline and until the caller's signal aborts. */
+  /** Sends and reads the answer to its end, within the deadline and until the caller's signal, or `cut`, aborts. */
   async #send<Body>(
     request: TransportRequest,
-    { signal, timeoutMs = this.#timeoutMs }: CallOptions,
+    { signal, timeoutMs = this.#timeoutMs, mayBeSent: isWanted, discardAnswer, isSpare }: CallOptions,
     read: ReadBody<Body>,
+    mayBeSent?: () => void,
     cut?: AbortSignal,
   ): Promise<Answer<Body>> {
-    const { mostBytes = mostBytesOf.object, mayBeSent } = request;
+    const { mostBytes = mostBytesOf.object } = request;
     const controller = new AbortController();
     const onAbort = (): void => controller.abort(signal!.reason);
     const onCut = (): void => controller.abort(cut!.reason);
@@ -288,12 +281,15 @@ export class KubeClient {
     let isQueued = false;
     const sent: TransportRequest = {
       ...request,
+      ...(discardAnswer === true && { discardsBody: true }),
+      ...(isSpare === true && { connection: 'spare' }),
       mostBytes,
       onQueued: () => {
         isQueued = true;
         timer.cancel();
       },
       mayBeSent: () => {
+        isWanted?.();
         mayBeSent?.();
         if (isQueued) timer = this.#clock.setTimer(timeoutMs, onTimeout);
         isQueued = false;
@@ -336,15 +332,6 @@ export class KubeClient {
   #withContent(type: string): HeaderFields {
     return { ...this.#headers, 'content-type': type };
   }
-}
-
-function withChoices(request: TransportRequest, { discardAnswer, isSpare }: CallOptions): TransportRequest {
-  if (discardAnswer !== true && isSpare !== true) return request;
-  return {
-    ...request,
-    ...(discardAnswer === true && { discardsBody: true }),
-    ...(isSpare === true && { connection: 'spare' as const }),
-  };
 }
 
 /** The server has said what became of the call; an error of its own may say little about that. */

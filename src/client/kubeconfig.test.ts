@@ -275,7 +275,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
 
   test('runs once, however many calls wait for it', async () => {
     const endpoint = await countingPlugin();
-    const all = await Promise.all(Array.from({ length: 10 }, () => endpoint.credentials()));
+    const all = await Promise.all(Array.from({ length: 10 }, async () => endpoint.credentials()));
     expect(new Set(all.map((each) => each.headers.authorization))).toEqual(new Set(['Bearer token-1']));
   });
 
@@ -308,7 +308,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     const endpoint = await withPlugin(`echo run >> ${runs}; exit 1`);
     const after = async (ms: number): Promise<number> => {
       clock.advance(ms);
-      await endpoint.credentials().catch(() => undefined);
+      await Promise.resolve(endpoint.credentials()).catch(() => undefined);
       return readFileSync(runs, 'utf8').split('run').length - 1;
     };
     expect([await after(0), await after(5_000), await after(5_000), await after(5_000)]).toEqual([1, 2, 2, 3]);
@@ -318,7 +318,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
   test('that hangs is killed with all it has started, told by its command, and run again', async () => {
     const runs = join(folder, 'runs');
     const endpoint = await withPlugin(`echo $$ >> ${runs}; sleep 1000 & wait`);
-    const first = endpoint.credentials();
+    const first = Promise.resolve(endpoint.credentials());
     first.catch(() => undefined);
     await expect.poll(() => existsSync(runs) && readFileSync(runs, 'utf8').includes('\n')).toBe(true);
     clock.advance(30_000);
@@ -358,7 +358,8 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
   ])(
     'that prints %s is no permission to be nobody, and what it printed is not repeated',
     async (_, script, problem) => {
-      const error = (await (await withPlugin(script)).credentials().catch((thrown: unknown) => thrown)) as Error;
+      const credentials = Promise.resolve((await withPlugin(script)).credentials());
+      const error = (await credentials.catch((thrown: unknown) => thrown)) as Error;
       expect(error).toBeInstanceOf(KubeconfigError);
       expect(error.message).toContain(`${join(folder, 'plugin')} ${problem}`);
       expect(describeError(error)).not.toContain('canary');

@@ -75,7 +75,7 @@ export class KubeconfigEndpoint implements Endpoint {
     return this.#resolved.context.name;
   }
 
-  credentials(): Promise<Credentials> {
+  credentials(): Credentials | Promise<Credentials> {
     const cached = this.#cached;
     const age = this.#clock.monotonic() - this.#fetchedAt;
     if (cached === undefined) {
@@ -89,7 +89,7 @@ export class KubeconfigEndpoint implements Endpoint {
       // The old ones serve until the new ones are there; a failure shows when the server refuses the old.
       this.#refresh().catch(() => undefined);
     }
-    return Promise.resolve(cached);
+    return cached;
   }
 
   refused(credentials: Credentials): void {

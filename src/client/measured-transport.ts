@@ -1,8 +1,9 @@
-import { Counter } from 'prom-client';
+import { addCount } from '../base/add-count.ts';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../observability/logger.ts';
 import type { Logger } from '../observability/logger.ts';
 import { Histogram } from '../observability/histogram.ts';
+import { readCounter } from '../observability/read-counter.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
@@ -16,25 +17,35 @@ export interface MeasuredTransportOptions {
   readonly logger?: Pick<Logger, 'debug'>;
 }
 
+type Code = number | '<error>';
+
 /** Another transport, whose requests are counted and timed under the names that client-go gives them, and logged. */
 export class MeasuredTransport implements Transport {
   readonly #transport: Transport;
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #host: string;
   readonly #logger: Pick<Logger, 'debug'> | undefined;
-  readonly #requests: Counter<'code' | 'method' | 'host'>;
+  readonly #host: string;
+  /** method -> status that answered -> requests */
+  readonly #requests = new Map<string, Map<Code, number>>();
   readonly #durations: Histogram<'verb' | 'host'>;
 
   constructor({ transport, clock, registry, server, logger }: MeasuredTransportOptions) {
     this.#logger = logger;
     this.#transport = transport;
     this.#clock = clock;
-    this.#host = new URL(server).host;
-    this.#requests = new Counter({
+    const { host } = new URL(server);
+    this.#host = host;
+    const requests = this.#requests;
+    readCounter({
       name: 'rest_client_requests_total',
       help: 'Requests to the API server, watches included, by method and by the status that answered it; "<error>" where none did.',
       labelNames: ['code', 'method', 'host'],
-      registers: [registry],
+      registry,
+      *read() {
+        for (const [method, byCode] of requests) {
+          for (const [code, count] of byCode) yield [{ code: String(code), method, host }, count] as const;
+        }
+      },
     });
     this.#durations = new Histogram({
       name: 'rest_client_request_duration_seconds',
@@ -47,26 +58,31 @@ export class MeasuredTransport implements Transport {
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
     const { method, path, connection } = request;
-    const host = this.#host;
     const begun = this.#clock.monotonic();
-    let code = '<error>';
+    let code: Code = '<error>';
     let failure: { readonly error?: string } = {};
     try {
       const response = await this.#transport.send(request, signal);
-      code = String(response.status);
+      code = response.status;
       return response;
     } catch (error) {
       failure = { error: describeError(error) };
       throw error;
     } finally {
       const ms = this.#clock.monotonic() - begun;
-      this.#requests.inc({ code, method, host });
-      if (connection !== 'watch') this.#durations.of({ verb: method, host }).observe(ms / 1000);
-      this.#logger?.debug('request', { method, path, code, ms, ...failure });
+      this.#count(method, code);
+      if (connection !== 'watch') this.#durations.of({ verb: method, host: this.#host }).observe(ms / 1000);
+      this.#logger?.debug('request', { method, path, code: String(code), ms, ...failure });
     }
   }
 
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  #count(method: string, code: Code): void {
+    let byCode = this.#requests.get(method);
+    if (byCode === undefined) this.#requests.set(method, (byCode = new Map<Code, number>()));
+    addCount(byCode, code, 1);
   }
 }

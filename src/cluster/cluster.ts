@@ -5,6 +5,8 @@ import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
+import { AmountColumns } from './amount-columns.ts';
+import type { AmountColumnsView } from './amount-columns.ts';
 import { AssumedVolumes } from './assumed-volumes.ts';
 import type { Claim } from './claim.ts';
 import { ClaimsInUse } from './claims-in-use.ts';
@@ -75,6 +77,7 @@ export class Cluster {
     },
   };
   readonly #topologies = new Topologies();
+  readonly #amounts = new AmountColumns(this);
   /** Which images the nodes have. */
   readonly images = new ImageCensus();
   /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
@@ -114,6 +117,12 @@ export class Cluster {
   get placed(): PlacedPods {
     this.hidePlan();
     return this.#placed;
+  }
+
+  /** What nodes have and what is taken there, in columns. */
+  get amounts(): AmountColumnsView {
+    this.hidePlan();
+    return this.#amounts;
   }
 
   /** Which claims pods on nodes use. It is kept from the first time on that somebody asks. */

@@ -37,7 +37,22 @@ function expectSums(cluster: Cluster): void {
   }
 }
 
-it('free room is what adding it up anew gives, whatever has happened', () => {
+function expectColumns({ amounts, nodes }: Cluster): void {
+  const { nonZero } = amounts;
+  for (const id of [memoryId, cpuId]) {
+    const { allocatable, requested } = amounts.of(id);
+    for (const node of nodes) {
+      expect([allocatable[node.index], requested[node.index]]).toEqual([
+        node.allocatable.of(id),
+        node.requested.of(id),
+      ]);
+      expect(nonZero.milliCpu[node.index]).toBe(node.nonZeroMilliCpu);
+      expect(nonZero.memory[node.index]).toBe(node.nonZeroMemory);
+    }
+  }
+}
+
+it('free room is what adding it up anew gives, and columns are what each node has, whatever has happened', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const build = new Builders();
@@ -67,11 +82,14 @@ it('free room is what adding it up anew gives, whatever has happened', () => {
             const [pod, node] = [cluster.openPod(todo.assumed), cluster.node(todo.on)];
             if (pod !== undefined && node !== undefined) transaction.assume(pod, node);
             expectSums(cluster);
+            expectColumns(cluster);
             if (todo.isKept) transaction.commit();
             else transaction.rollback();
           }
         }
         expectSums(cluster);
+        // Not each time: what has happened since adds up.
+        if (todo.kind !== 'noPod') expectColumns(cluster);
       }
     }),
     { numRuns: 200 },

@@ -4,6 +4,7 @@ import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import type { AmountColumnsView } from '../cluster/amount-columns.ts';
 import type { AssumedVolumes } from '../cluster/assumed-volumes.ts';
 import type { ClaimsInUseView } from '../cluster/claims-in-use.ts';
 import type { GangView } from '../cluster/gang.ts';
@@ -74,6 +75,8 @@ export interface ClusterLister {
   readonly claimsInUse: ClaimsInUseView;
   /** What is free, in sum. */
   readonly room: RoomView;
+  /** What nodes have and what is taken there, in columns: for `scoreAll`. */
+  readonly amounts: AmountColumnsView;
   /** Which images nodes have, if some enabled plugin `readsImages`. */
   readonly images: ImagesView;
   node(name: string): NodeView | undefined;

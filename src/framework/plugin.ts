@@ -144,7 +144,10 @@ export interface Plugin {
   /** Any finite number; 0 to 100 where the plugin has no NormalizeScore. Higher is better. */
   score?(state: CycleState, pod: Pod, node: NodeView): number;
 
-  /** `score` of many nodes at once, as `filterAll` is `filter`: into `scores`, by `NodeView.index`. */
+  /**
+   * `score` of many nodes at once: of the first `size` nodes of `indexes` (`NodeView.index`), into `scores` by that index. For a plugin
+   * that is quicker so than node by node; `score` is asked about single ones all the same, and both must say the same.
+   */
   scoreAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void;
 
   /**

@@ -79,7 +79,8 @@ export class Histogram<Label extends string = never> {
 
   /** The series of these labels; the same one for the same values. */
   of(labels: Readonly<Record<Label, string>>): HistogramSeries {
-    const key = this.labelNames.map((name) => labels[name]).join('\u0000');
+    let key = '';
+    for (let i = 0; i < this.labelNames.length; i++) key += `${labels[this.labelNames[i]!]}\u0000`;
     let labelled = this.#series.get(key);
     if (labelled === undefined) {
       labelled = { labels: { ...labels }, series: new HistogramSeries(this.buckets) };

@@ -39,21 +39,26 @@ export interface LoggerOptions {
 
 /** A logger over winston. */
 export function createLogger(options: LoggerOptions): Logger {
+  const toLine = options.format === 'json' ? jsonLine : textLine;
   const winston = createWinston({
     level: options.level,
     levels: Object.fromEntries(logLevels.map((level, severity) => [level, severity])),
-    format: format.combine(format.timestamp({ alias: 'time' }), options.format === 'json' ? jsonLine() : textLine()),
+    // One format: of several each makes a copy or another pass of every line.
+    format: format.printf((info) => toLine(info as unknown as Line)),
     transports: [new transports.Stream({ stream: options.destination, eol: '\n' })],
   });
-  return new LeveledLogger(winston, {});
+  return new LeveledLogger(winston, logLevels.indexOf(options.level), {});
 }
 
 class LeveledLogger implements Logger {
   readonly #winston: WinstonLogger;
+  /** Position among the levels of the last that is written: asking winston would cost a look at each of its transports. */
+  readonly #last: number;
   readonly #fields: LogFields;
 
-  constructor(winston: WinstonLogger, fields: LogFields) {
+  constructor(winston: WinstonLogger, last: number, fields: LogFields) {
     this.#winston = winston;
+    this.#last = last;
     this.#fields = fields;
   }
 
@@ -74,35 +79,36 @@ class LeveledLogger implements Logger {
   }
 
   child(fields: LogFields): Logger {
-    return new LeveledLogger(this.#winston, { ...this.#fields, ...fields });
+    return new LeveledLogger(this.#winston, this.#last, { ...this.#fields, ...fields });
   }
 
   #log(level: LogLevel, message: string, fields: LogFields | undefined): void {
-    if (!this.#winston.isLevelEnabled(level)) return;
-    // Under one key, because winston appends a top-level `message` field to the message itself.
-    this.#winston.log(level, message, { fields: { ...this.#fields, ...fields } });
+    if (logLevels.indexOf(level) > this.#last) return;
+    const line: Line = { level, message, fields: { ...this.#fields, ...fields } };
+    this.#winston.log(line);
   }
 }
 
+/** What goes through winston; the fields under one key, so that none stands in for what winston reads. */
 interface Line {
-  readonly time: string;
-  readonly level: string;
+  readonly level: LogLevel;
   readonly message: string;
   readonly fields: LogFields;
 }
 
-const jsonLine = (): ReturnType<typeof format.printf> =>
-  format.printf((info) => {
-    const { time, level, message, fields } = info as unknown as Line;
-    return safeText(stringify({ ...fields, time, level, message }));
-  });
+function jsonLine({ level, message, fields }: Line): string {
+  return safeText(stringify({ ...fields, time: now(), level, message }));
+}
 
-const textLine = (): ReturnType<typeof format.printf> =>
-  format.printf((info) => {
-    const { time, level, message, fields } = info as unknown as Line;
-    const parts = Object.entries(fields).map(([key, value]) => ` ${key}=${asText(key, value)}`);
-    return safeText(`${time} ${level.toUpperCase().padEnd(5)} ${message}${parts.join('')}`);
-  });
+function textLine({ level, message, fields }: Line): string {
+  let text = `${now()} ${level.toUpperCase().padEnd(5)} ${message}`;
+  for (const [key, value] of Object.entries(fields)) text += ` ${key}=${asText(key, value)}`;
+  return safeText(text);
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
 
 function asText(key: string, value: unknown): string {
   if (value instanceof Error) return JSON.stringify(describeError(value));

@@ -64,8 +64,9 @@ export class HttpTransport implements Transport {
   }
 
   async send(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    const known = this.#endpoint.credentials();
     // A credential plug-in may hang, which must not outlive the call's deadline.
-    const credentials = await unlessAborted(this.#credentials(), signal);
+    const credentials = known instanceof Promise ? await unlessAborted(orNothingSent(known), signal) : known;
     signal?.throwIfAborted();
     const kind = request.connection ?? 'call';
     const pool = this.#poolsFor(credentials).byKind[kind];
@@ -82,14 +83,6 @@ export class HttpTransport implements Transport {
     for (const pool of this.#open) pool.destroy(new Error('the transport was closed'));
     this.#open.clear();
     return Promise.resolve();
-  }
-
-  async #credentials(): Promise<Credentials> {
-    try {
-      return await this.#endpoint.credentials();
-    } catch (cause) {
-      throw nothingSent(messageOf(cause), cause);
-    }
   }
 
   #poolsFor({ tlsKey, tls }: Credentials): Pools {
@@ -245,6 +238,14 @@ function toWire(head: string, { body, mayBeSent, onQueued }: TransportRequest): 
   return typeof body === 'object'
     ? { request: head, body, mayBeSent, onQueued }
     : { request: head + (body ?? ''), body: undefined, mayBeSent, onQueued };
+}
+
+async function orNothingSent<T>(promise: Promise<T>): Promise<T> {
+  try {
+    return await promise;
+  } catch (cause) {
+    throw nothingSent(messageOf(cause), cause);
+  }
 }
 
 function nothingSent(message: string, cause?: unknown): ConnectionError {

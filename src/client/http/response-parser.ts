@@ -123,15 +123,17 @@ export class ResponseParser {
   }
 
   #readHead(text: string): void {
-    const [first = '', ...lines] = text.split('\r\n');
-    for (const line of [first, ...lines]) checkLine(line);
+    const lines = text.split('\r\n');
+    for (const line of lines) checkLine(line);
+    const first = lines[0]!;
     const match = statusLine.exec(first);
     if (match === null) throw new HttpProtocolError(`the answer begins with ${JSON.stringify(first.slice(0, 80))}`);
     const status = Number(match[2]);
     if (status === 101) throw new HttpProtocolError('the server switches protocols unasked');
     if (status < 200) return;
     const headers: Record<string, string> = {};
-    for (const line of lines) {
+    for (let i = 1; i < lines.length; i++) {
+      const line = lines[i]!;
       const colon = line.indexOf(':');
       const name = line.slice(0, Math.max(0, colon)).toLowerCase();
       if (!headerName.test(name)) throw new HttpProtocolError(`not a header: ${JSON.stringify(line.slice(0, 80))}`);

@@ -1,6 +1,6 @@
 import type { PodTemplate } from '../../api/pod.ts';
-import type { ResourceNames } from '../../api/resource-names.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import { valueAt } from '../utilization-shape.ts';
 import type { AllocationStrategy, ScoredResource } from './fit-arguments.ts';
 import { ScoredAmounts } from './scored-amounts.ts';
@@ -20,9 +20,9 @@ export class AllocationScore {
   readonly #rating: Rating;
   readonly #byRatio: boolean;
 
-  constructor(strategy: AllocationStrategy, scored: readonly ScoredResource[], names: ResourceNames) {
+  constructor(strategy: AllocationStrategy, scored: readonly ScoredResource[], cluster: ClusterLister) {
     const resources = scored.map(({ name }) => name);
-    this.#amounts = new ScoredAmounts(resources, names, { withDefaults: true });
+    this.#amounts = new ScoredAmounts(resources, cluster, { withDefaults: true });
     this.#weights = scored.map(({ weight }) => weight);
     this.#byRatio = strategy.type === 'RequestedToCapacityRatio';
     this.#rating = ratingOf(strategy);
@@ -30,9 +30,24 @@ export class AllocationScore {
 
   /** A whole number from 0 to 100. */
   of(template: PodTemplate, node: NodeView): number {
+    this.#amounts.read(template, node);
+    return this.#rated();
+  }
+
+  /** As `of`, of the first `size` nodes of `indexes`, into `scores`. */
+  ofAll(template: PodTemplate, indexes: Int32Array, size: number, scores: Float64Array): void {
     const amounts = this.#amounts;
-    amounts.read(template, node);
-    const { capacity, taken } = amounts;
+    amounts.begin(template);
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      amounts.readAt(index);
+      scores[index] = this.#rated();
+    }
+  }
+
+  /** Of the amounts that were read last. */
+  #rated(): number {
+    const { capacity, taken } = this.#amounts;
     let sum = 0;
     let weights = 0;
     for (let i = 0; i < capacity.length; i++) {

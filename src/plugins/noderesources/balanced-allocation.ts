@@ -39,17 +39,39 @@ class BalancedAllocation implements Plugin {
   }
 
   score(_state: CycleState, pod: Pod, node: NodeView): number {
+    this.#amounts.read(pod.template, node);
+    return this.#balance();
+  }
+
+  scoreAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     const amounts = this.#amounts;
-    amounts.read(pod.template, node);
-    const { capacity, taken, asked } = amounts;
+    amounts.begin(pod.template);
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      amounts.readAt(index);
+      scores[index] = this.#balance();
+    }
+  }
+
+  /** Of the amounts that were read last. */
+  #balance(): number {
+    const { capacity, taken, asked } = this.#amounts;
     let count = 0;
-    let [firstWith, firstWithout, secondWith, secondWithout] = [0, 0, 0, 0];
+    let firstWith = 0;
+    let firstWithout = 0;
+    let secondWith = 0;
+    let secondWithout = 0;
     for (let i = 0; i < capacity.length; i++) {
       if (capacity[i] === 0) continue;
       const shareWith = shareOf(taken[i]!, capacity[i]!);
       const shareWithout = shareOf(taken[i]! - asked[i]!, capacity[i]!);
-      if (count === 0) [firstWith, firstWithout] = [shareWith, shareWithout];
-      else [secondWith, secondWithout] = [shareWith, shareWithout];
+      if (count === 0) {
+        firstWith = shareWith;
+        firstWithout = shareWithout;
+      } else {
+        secondWith = shareWith;
+        secondWithout = shareWithout;
+      }
       count++;
     }
     if (count < 2) return scoreOf(maxNodeScore, maxNodeScore);
@@ -86,4 +108,4 @@ function evennessOf(deviation: number): number {
 
 /** Arguments: kube-scheduler's NodeResourcesBalancedAllocationArgs. */
 export const createBalancedAllocation: PluginFactory = (args, { cluster }) =>
-  new BalancedAllocation(new ScoredAmounts(readBalancedResources(args), cluster.resources, { withDefaults: false }));
+  new BalancedAllocation(new ScoredAmounts(readBalancedResources(args), cluster, { withDefaults: false }));

@@ -32,7 +32,7 @@ class NodeResourcesFit implements Plugin {
 
   constructor(args: FitArguments, handle: PluginHandle) {
     this.#cluster = handle.cluster;
-    this.#score = new AllocationScore(args.strategy, args.scored, handle.cluster.resources);
+    this.#score = new AllocationScore(args.strategy, args.scored, handle.cluster);
     this.#shortages = new Shortages(name, handle.cluster.resources);
     this.#isIgnored = ignoring(args);
   }
@@ -62,6 +62,10 @@ class NodeResourcesFit implements Plugin {
 
   score(_state: CycleState, pod: Pod, node: NodeView): number {
     return this.#score.of(pod.template, node);
+  }
+
+  scoreAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    this.#score.ofAll(pod.template, indexes, size, scores);
   }
 
   eventsToRegister(): readonly EventRegistration[] {

@@ -1,7 +1,15 @@
 import type { PodTemplate } from '../../api/pod.ts';
 import { cpuId, memoryId, podsId } from '../../api/resource-names.ts';
-import type { ResourceId, ResourceNames } from '../../api/resource-names.ts';
+import type { ResourceId } from '../../api/resource-names.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
+
+/** Of one resource, by `NodeView.index`. */
+interface Columns {
+  readonly capacity: Float64Array;
+  /** Without the pod. */
+  readonly taken: Float64Array;
+}
 
 /**
  * What the resources that a scorer looks at come to on one node: filled anew for each pod and node, so that scoring thousands
@@ -9,6 +17,7 @@ import type { NodeView } from '../../cluster/node-info.ts';
  * does not request, and the number of pods.
  */
 export class ScoredAmounts {
+  readonly #cluster: ClusterLister;
   readonly #ids: readonly ResourceId[];
   /** For cpu and memory a container without a request counts 100m and 200 MiB. */
   readonly #withDefaults: boolean;
@@ -19,9 +28,12 @@ export class ScoredAmounts {
   /** What is taken of each with the pod on the node, unless the capacity is 0; may be more than that. */
   readonly taken: number[];
   #template: PodTemplate | undefined;
+  /** Of the resources, in order; undefined: left out. */
+  #columns: readonly (Columns | undefined)[] = [];
 
-  constructor(resources: readonly string[], names: ResourceNames, options: { readonly withDefaults: boolean }) {
-    this.#ids = resources.map((resource) => names.idOf(resource));
+  constructor(resources: readonly string[], cluster: ClusterLister, options: { readonly withDefaults: boolean }) {
+    this.#cluster = cluster;
+    this.#ids = resources.map((resource) => cluster.resources.idOf(resource));
     this.#withDefaults = options.withDefaults;
     this.asked = this.#ids.map(() => 0);
     this.capacity = this.#ids.map(() => 0);
@@ -41,6 +53,34 @@ export class ScoredAmounts {
     }
   }
 
+  /** Begins to go through nodes of which `readAt` is asked; nothing may be placed meanwhile. */
+  begin(template: PodTemplate): void {
+    this.readPod(template);
+    const { amounts } = this.#cluster;
+    this.#columns = this.#ids.map((id, i) => {
+      if (this.#isLeftOut(id, i)) return undefined;
+      const { allocatable: capacity, requested } = amounts.of(id);
+      if (!this.#withDefaults || id > memoryId) return { capacity, taken: requested };
+      const { milliCpu, memory } = amounts.nonZero;
+      return { capacity, taken: id === cpuId ? milliCpu : memory };
+    });
+  }
+
+  /** As `read`, of the node with this index. */
+  readAt(index: number): void {
+    const { asked, capacity, taken } = this;
+    const columns = this.#columns;
+    for (let i = 0; i < columns.length; i++) {
+      const column = columns[i];
+      if (column === undefined) {
+        capacity[i] = 0;
+        continue;
+      }
+      capacity[i] = column.capacity[index]!;
+      taken[i] = column.taken[index]! + asked[i]!;
+    }
+  }
+
   /** Fills everything. */
   read(template: PodTemplate, node: NodeView): void {
     if (this.#template !== template) this.readPod(template);
@@ -49,7 +89,7 @@ export class ScoredAmounts {
     const { allocatable, requested } = node;
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i]!;
-      if (id >= podsId && (id === podsId || asked[i] === 0)) {
+      if (this.#isLeftOut(id, i)) {
         capacity[i] = 0;
         continue;
       }
@@ -60,5 +100,9 @@ export class ScoredAmounts {
         taken[i] = requested.of(id) + asked[i]!;
       }
     }
+  }
+
+  #isLeftOut(id: ResourceId, i: number): boolean {
+    return id >= podsId && (id === podsId || this.asked[i] === 0);
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Builders } from '../../testkit/builders/builders.ts';
 import { pluginHandle } from '../../../test/builders/plugin-handle.ts';
 import type { Toleration } from '../../api/pod.ts';
+import { Cluster } from '../../cluster/cluster.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import { createTaintToleration } from './taint-toleration.ts';
 
@@ -62,6 +63,30 @@ describe('scores', () => {
     expect([...scores]).toEqual([0, 1, 3]);
     plugin.normalizeScore!(state, pod, scores);
     expect([...scores]).toEqual([100, 67, 0]);
+  });
+
+  it('of many nodes at once are those of each, also when taints, and places of nodes, have changed', () => {
+    const cluster = new Cluster(build.resources);
+    const plural = createTaintToleration(undefined, pluginHandle(build, { cluster }));
+    const pod = build.projectedPod({ tolerations: [{ key: 'known', operator: 'Exists' }] });
+    const scoresOf = (): Record<string, number> => {
+      const scores = new Float64Array(cluster.nodes.length);
+      const indexes = Int32Array.from(cluster.nodes.keys()).reverse();
+      plural.scoreAll!(state, pod, indexes, indexes.length, scores);
+      for (const node of cluster.nodes) expect(scores[node.index]).toBe(plural.score!(state, pod, node));
+      return Object.fromEntries(cluster.nodes.map((node) => [node.name, scores[node.index]!]));
+    };
+    const show = (nodeName: string, ...taints: string[]): void =>
+      void cluster.setNode(build.projectedNode({ name: nodeName, taints }));
+    show('a', 'slow:PreferNoSchedule');
+    show('b');
+    show('c', 'slow:PreferNoSchedule', 'old:PreferNoSchedule', 'known:PreferNoSchedule', 'x:NoSchedule');
+    expect(scoresOf()).toEqual({ a: 1, b: 0, c: 2 });
+    show('b', 'slow:PreferNoSchedule');
+    show('c');
+    expect(scoresOf()).toEqual({ a: 1, b: 1, c: 0 });
+    cluster.removeNode('a');
+    expect(scoresOf()).toEqual({ b: 1, c: 0 });
   });
 
   it('are all 100 when there is nothing to avoid', () => {

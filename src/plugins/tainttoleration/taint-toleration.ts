@@ -3,6 +3,7 @@ import type { Pod, Toleration } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
@@ -16,9 +17,18 @@ const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had unto
 /** Refuses nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
 class TaintToleration implements Plugin {
   readonly name = name;
+  readonly #cluster: ClusterLister;
+  /** Indexes of the nodes that have PreferNoSchedule taints: few or none in most clusters. */
+  readonly #avoided = new Set<number>();
+  /** Of the nodes that those are of. */
+  #nodesRevision = -1;
   readonly #signature = latestTemplate(({ tolerations }) =>
     tolerations.length === 0 ? '' : JSON.stringify(tolerations),
   );
+
+  constructor(cluster: ClusterLister) {
+    this.#cluster = cluster;
+  }
 
   sign(pod: Pod): string {
     return this.#signature(pod.template);
@@ -38,6 +48,27 @@ class TaintToleration implements Plugin {
       if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, pod.template.tolerations)) count++;
     }
     return count;
+  }
+
+  scoreAll(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    const avoided = this.#findAvoided();
+    const { nodes } = this.#cluster;
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      scores[index] = avoided.size > 0 && avoided.has(index) ? this.score(state, pod, nodes[index]!) : 0;
+    }
+  }
+
+  #findAvoided(): ReadonlySet<number> {
+    const { nodes, nodesRevision } = this.#cluster;
+    if (this.#nodesRevision !== nodesRevision) {
+      this.#nodesRevision = nodesRevision;
+      this.#avoided.clear();
+      for (const { index, node } of nodes) {
+        if (node.taints.some(({ effect }) => effect === 'PreferNoSchedule')) this.#avoided.add(index);
+      }
+    }
+    return this.#avoided;
   }
 
   normalizeScore(_state: CycleState, _pod: Pod, scores: Float64Array): void {
@@ -65,7 +96,7 @@ function nowTolerated(pod: Pod, event: ClusterEvent): boolean {
   return event.old === undefined || !toleratesAll(event.old.taints, tolerations);
 }
 
-export const createTaintToleration: PluginFactory = (args) => {
+export const createTaintToleration: PluginFactory = (args, { cluster }) => {
   noArguments(name).read(args);
-  return new TaintToleration();
+  return new TaintToleration(cluster);
 };

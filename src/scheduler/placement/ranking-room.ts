@@ -7,6 +7,8 @@ export class RankingRoom {
   readonly order = new NodeOrder();
   /** One scorer's scores of the listed nodes, in their order. */
   column = nothing;
+  /** Indexes of nodes whose kept scores are out of date. */
+  outdated = new Int32Array(0);
   /** position of a scorer -> its raw scores by node index, where they are not kept */
   readonly #raw: Float64Array[] = [];
   /** position of a scorer -> its normalised scores by node index */
@@ -24,6 +26,7 @@ export class RankingRoom {
     if (this.#size >= nodeCount) return;
     this.#size = nodeCount + (nodeCount >> 1);
     this.column = new Float64Array(this.#size);
+    this.outdated = new Int32Array(this.#size);
     this.#raw.length = 0;
     this.#normalised.length = 0;
   }

@@ -5,6 +5,7 @@ import { describe, dropPromise } from '../../framework/plugin-answers.ts';
 import { failureOf } from '../../framework/plugin-failure.ts';
 import type { ScorePlugin } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
+import { addWeighted, copyAt, fillAt, gather, listOutdated, scatter } from './columns.ts';
 import { extremesOf, replaceInExtremes } from './extremes.ts';
 import type { Extremes } from './extremes.ts';
 import { Feasibility } from './feasibility.ts';
@@ -16,8 +17,15 @@ interface Scoring {
   readonly position: number;
   /** Raw scores by node index. */
   readonly raw: Float64Array;
-  /** Where it normalises: of the raw scores, and the normalised ones by node index. */
-  readonly normal: { readonly extremes: Extremes; readonly scores: Float64Array } | undefined;
+  /** Where it normalises. */
+  readonly normal: Normal | undefined;
+}
+
+interface Normal {
+  /** Of the raw scores. */
+  readonly extremes: Extremes;
+  /** Normalised scores by node index; undefined: all nodes have the same, which decides nothing and is left out of the totals. */
+  readonly scores: Float64Array | undefined;
 }
 
 /**
@@ -141,9 +149,12 @@ export class Ranking {
       const now = isFeasible ? raw[index]! : undefined;
       if (normal !== undefined) {
         if (!replaceInExtremes(normal.extremes, before[i]!, now)) return this.build(this.#asked);
-        if (now !== undefined && now !== before[i]) normal.scores[index] = this.#normalisedAlone(scoring[i]!, now);
+        // Of scores that are all the same none changes without a new extreme.
+        if (normal.scores === undefined) continue;
+        if (now !== undefined && now !== before[i])
+          normal.scores[index] = this.#normalisedAlone(scorer, now, normal.extremes);
       }
-      total += scorer.weight * (normal === undefined ? raw : normal.scores)[index]!;
+      total += scorer.weight * (normal?.scores ?? raw)[index]!;
     }
     if (!isFeasible) return order.removeBest();
     order.totals[index] = total;
@@ -199,7 +210,7 @@ export class Ranking {
   }
 
   #score(): void {
-    const { profile, nodes, room, narrowing } = this.#options;
+    const { profile, nodes, room, narrowing, hasClaims } = this.#options;
     const { state } = this.#asked;
     const { indexes, totals, size } = room.order;
     const generations = this.#options.generations();
@@ -209,63 +220,46 @@ export class Ranking {
       for (const scorer of share.scorers) table.useScorer(scorer, asked.includes(scorer));
       for (const scorer of asked) raws[scorer] = table.scores[scorer]!;
       if (asked.length === 0) continue;
-      const { scored } = table;
-      for (let i = 0; i < size; i++) {
-        const index = indexes[i]!;
-        if (scored[index] === generations[index]) continue;
-        const node = nodes[index]!;
-        if (!this.#scoreRow(asked, raws, node)) return;
-        table.markScored(node);
-      }
+      const { outdated } = room;
+      const count = listOutdated(outdated, indexes, size, table.scored, generations);
+      if (count === 0) continue;
+      for (const scorer of asked) if (!this.#scoreInto(raws[scorer]!, scorer, outdated, count)) return;
+      if (hasClaims()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
+      else copyAt(table.scored, outdated, count, generations);
     }
-    for (let i = 0; i < size; i++) totals[indexes[i]!] = 0;
+    fillAt(totals, indexes, size, 0);
     if (narrowing !== undefined) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
     const scoring: Scoring[] = [];
     for (const [position, scorer] of profile.scorers.entries()) {
       if (state.skippedScores.has(scorer.plugin.name)) continue;
-      const raw = raws[position] ?? this.#scoreColumn(position);
-      if (this.#error !== undefined) return;
+      const raw = raws[position] ?? room.raw(position);
+      if (raws[position] === undefined && !this.#scoreInto(raw, position, indexes, size)) return;
       const normal = scorer.plugin.normalizeScore === undefined ? undefined : this.#normalise(scorer, position, raw);
-      const scores = normal?.scores ?? raw;
-      const { weight } = scorer;
-      for (let i = 0; i < size; i++) {
-        const index = indexes[i]!;
-        totals[index]! += weight * scores[index]!;
-      }
+      const scores = normal === undefined ? raw : normal.scores;
+      if (scores !== undefined) addWeighted(totals, indexes, size, scores, scorer.weight);
       scoring.push({ scorer, position, raw, normal });
     }
     this.#scoring = scoring;
   }
 
-  /** Answers whether all went well. */
-  #scoreRow(asked: readonly number[], raws: readonly (Float64Array | undefined)[], node: NodeInfo): boolean {
-    for (let i = 0; i < asked.length; i++) {
-      const score = this.#scoreOf(asked[i]!, node);
+  /** Scores of one scorer, of the first `size` nodes of `indexes`. Answers whether all went well. */
+  #scoreInto(raw: Float64Array, position: number, indexes: Int32Array, size: number): boolean {
+    const { nodes, profile } = this.#options;
+    const scorer = profile.scorers[position]!;
+    if (scorer.plugin.scoreAll !== undefined) {
+      this.#scoreAll(scorer, raw, indexes, size);
+      return this.#error === undefined;
+    }
+    for (let i = 0; i < size; i++) {
+      const score = this.#scoreOf(position, nodes[indexes[i]!]!);
       if (score === undefined) return false;
-      raws[asked[i]!]![node.index] = score;
+      raw[indexes[i]!] = score;
     }
     return true;
   }
 
-  /** Of a scorer whose scores are not kept. */
-  #scoreColumn(position: number): Float64Array {
-    const { nodes, room } = this.#options;
-    const { indexes, size } = room.order;
-    const raw = room.raw(position);
-    const scorer = this.#options.profile.scorers[position]!;
-    if (scorer.plugin.scoreAll !== undefined) {
-      this.#scoreAll(scorer, raw);
-      return raw;
-    }
-    for (let i = 0; i < size && this.#error === undefined; i++) {
-      raw[indexes[i]!] = this.#scoreOf(position, nodes[indexes[i]!]!) ?? 0;
-    }
-    return raw;
-  }
-
-  #scoreAll(scorer: ScorePlugin, raw: Float64Array): void {
-    const { profile, room } = this.#options;
-    const { indexes, size } = room.order;
+  #scoreAll(scorer: ScorePlugin, raw: Float64Array, indexes: Int32Array, size: number): void {
+    const { profile } = this.#options;
     const { state, pod } = this.#asked;
     try {
       profile.scoreAll(scorer, state, pod, indexes, size, raw);
@@ -295,26 +289,25 @@ export class Ranking {
     }
   }
 
-  #normalise(scorer: ScorePlugin, position: number, raw: Float64Array): NonNullable<Scoring['normal']> {
+  #normalise(scorer: ScorePlugin, position: number, raw: Float64Array): Normal {
     const { room } = this.#options;
     const { indexes, size } = room.order;
     const column = room.column.subarray(0, size);
-    for (let i = 0; i < size; i++) column[i] = raw[indexes[i]!]!;
+    gather(column, indexes, size, raw);
     const extremes = extremesOf(column);
-    const scores = room.normalised(position);
     if (extremes.least === extremes.greatest && scorer.plugin.readsOtherNodes !== true) {
-      const same = this.#normalisedAlone({ scorer, position, raw, normal: { extremes, scores } }, extremes.least);
-      for (let i = 0; i < size; i++) scores[indexes[i]!] = same;
-      return { extremes, scores };
+      this.#normalisedAlone(scorer, extremes.least, extremes); // it may fail
+      return { extremes, scores: undefined };
     }
     this.#askToNormalise(scorer, column);
-    for (let i = 0; i < size; i++) scores[indexes[i]!] = column[i]!;
+    const scores = room.normalised(position);
+    scatter(scores, indexes, size, column);
     return { extremes, scores };
   }
 
   /** One raw score, normalised together with the extremes that stand for all others. */
-  #normalisedAlone({ scorer, normal }: Scoring, raw: number): number {
-    const sample = Float64Array.of(raw, normal!.extremes.least, normal!.extremes.greatest);
+  #normalisedAlone(scorer: ScorePlugin, raw: number, { least, greatest }: Extremes): number {
+    const sample = Float64Array.of(raw, least, greatest);
     this.#askToNormalise(scorer, sample);
     return sample[0]!;
   }
