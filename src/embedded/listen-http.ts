@@ -132,14 +132,16 @@ async function respond(
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   const problem = webPageProblem(headers);
-  const body = await readBody(incoming);
+  // Who may not be here does not get to fill the memory.
+  const isKept = problem === undefined && server.knows(headers);
+  const body = await readBody(incoming, isKept ? bodyLimitBytes : 0);
   if (problem !== undefined) return refusal(problem);
-  if (body === undefined) {
+  if (body === undefined && isKept) {
     const message = `Request entity too large: limit is ${bodyLimitBytes}`;
     return refusal(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
   }
   return server.handle(
-    { method: method as TransportRequest['method'], path: url, headers, ...(body.length > 0 && { body }) },
+    { method: method as TransportRequest['method'], path: url, headers, ...(body?.length && { body }) },
     signal,
   );
 }
@@ -148,15 +150,15 @@ function refusal(error: ApiError): TransportResponse {
   return jsonResponse(error.toStatus(), { status: error.code });
 }
 
-/** Undefined: it is larger than allowed; the rest is read and dropped. */
-async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+/** Undefined: it is larger than so many bytes; the rest is read and dropped. */
+async function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of incoming) {
     length += (piece as Buffer).length;
-    if (length <= bodyLimitBytes) pieces.push(piece as Buffer);
+    if (length <= limitBytes) pieces.push(piece as Buffer);
   }
-  return length > bodyLimitBytes ? undefined : Buffer.concat(pieces);
+  return length > limitBytes ? undefined : Buffer.concat(pieces);
 }
 
 async function send(response: TransportResponse, outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
