@@ -193,6 +193,8 @@ describe('clients that mean no good', () => {
         ),
       ),
     );
+    // Each of these takes a few turns of the loop, in which the server reads some of all the others.
+    for (let turn = 0; turn < 100; turn++) await isThere();
     await collectGarbage(() => process.memoryUsage().arrayBuffers - before < 40_000_000);
     sockets[0]!.write(' ');
     expect(await answers(sockets[0]!, 1)).toEqual(['401']);
@@ -212,6 +214,32 @@ describe('clients that mean no good', () => {
     flood.write(get.repeat(100_000));
     await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: 20_000, interval: 10 });
     flood.destroy();
+  });
+
+  it('are cut off when they do not read their watches, and those that read are not', async () => {
+    const strict = await listenHttp(server, 0, { stalledMs: 100 });
+    const watchPath = `${configMapsPath}?watch=true`;
+    const deaf = connect(strict.port, '127.0.0.1');
+    deaf.on('error', () => undefined);
+    deaf.pause();
+    deaf.write(`GET ${watchPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
+    const reading = await fetch(`${strict.url}${watchPath}`, { headers: { authorization } });
+    await vi.waitFor(() => expect(server.openWatches).toBe(2));
+    const drained = (async () => {
+      for await (const piece of reading.body!) void piece;
+    })().catch(() => undefined);
+    const write = (number: number): Promise<Response> =>
+      fetch(`${strict.url}${configMapsPath}`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify(configMapManifest(`large-${number}`, { text: 'x'.repeat(900_000) })),
+      });
+    // More than the system takes on the way.
+    for (let number = 0; number < 30; number++) expect((await write(number)).status).toBe(201);
+    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: 10_000 });
+    deaf.destroy();
+    await strict.close();
+    await drained;
   });
 
   it.each([

@@ -51,6 +51,8 @@ export interface HttpListener {
 
 /** Longer than clients keep idle connections, so that it is never the server that closes one just when it is used. */
 const keepAliveMs = 75_000;
+/** A client that takes nothing of what waits for it for so long is cut off: what waits is memory. */
+const defaultStalledMs = 5 * 60_000;
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 export interface ListenOptions {
@@ -58,6 +60,8 @@ export interface ListenOptions {
   readonly host?: string;
   /** PEM. With it the server speaks HTTPS; clients send a token only then. Default: plain HTTP. */
   readonly certificate?: { readonly certificates: string; readonly key: string };
+  /** How long a client may read nothing of an answer that is larger than its connection takes, in milliseconds. Default 5 minutes. */
+  readonly stalledMs?: number;
 }
 
 /**
@@ -68,7 +72,7 @@ export interface ListenOptions {
 export async function listenHttp(
   server: EmbeddedApiServer,
   port: number,
-  { host = '127.0.0.1', certificate }: ListenOptions = {},
+  { host = '127.0.0.1', certificate, stalledMs = defaultStalledMs }: ListenOptions = {},
 ): Promise<HttpListener> {
   if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
     throw new Error(
@@ -76,7 +80,7 @@ export async function listenHttp(
     );
   }
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    void answer(server, incoming, outgoing);
+    void answer(server, incoming, outgoing, stalledMs);
   };
   const http =
     certificate === undefined
@@ -107,11 +111,16 @@ export async function listenHttp(
   };
 }
 
-async function answer(server: EmbeddedApiServer, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function answer(
+  server: EmbeddedApiServer,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  stalledMs: number,
+): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort(new Error('the client closed the connection')));
   try {
-    await send(await respond(server, incoming, gone.signal), outgoing, gone.signal);
+    await send(await respond(server, incoming, gone.signal), outgoing, gone.signal, stalledMs);
   } catch {
     // No answer can be given any more: the client sees a lost connection.
     outgoing.destroy();
@@ -161,12 +170,22 @@ async function readBody(incoming: IncomingMessage, limitBytes: number): Promise<
   return length > limitBytes ? undefined : Buffer.concat(pieces);
 }
 
-async function send(response: TransportResponse, outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
+async function send(
+  response: TransportResponse,
+  outgoing: ServerResponse,
+  signal: AbortSignal,
+  stalledMs: number,
+): Promise<void> {
   outgoing.writeHead(response.status, response.headers);
   if (response.headers['content-length'] === undefined) outgoing.flushHeaders();
   for await (const piece of response.body) {
     if (outgoing.write(piece)) continue;
-    await once(outgoing, 'drain', { signal });
+    const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
+    try {
+      await once(outgoing, 'drain', { signal });
+    } finally {
+      clearTimeout(stalled);
+    }
   }
   outgoing.end();
 }
