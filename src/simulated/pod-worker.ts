@@ -209,10 +209,12 @@ export class PodWorker {
   }
 
   #terminate(delayMs: number): void {
+    // Its end is on its way to the server.
+    const hasEnded = this.#state.name === 'ended';
     this.#cancel();
     const timer = this.#options.clock.setTimer(delayMs, () => {
       this.#options.host.release(this.#pod);
-      this.#sayThatItEnded();
+      if (!hasEnded) this.#sayThatItEnded();
       this.#deleting = this.#delete();
     });
     this.#state = { name: 'terminating', timer };

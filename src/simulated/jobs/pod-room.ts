@@ -38,7 +38,7 @@ export class PodRoom {
   }
 
   /** The Job is woken when it is its turn and there is room. */
-  await(key: string): void {
+  wait(key: string): void {
     this.#waiting.add(key);
     this.look();
   }
@@ -51,11 +51,10 @@ export class PodRoom {
   /** To be called when there may be room again: if there is, one Job that waits is woken. */
   look(): void {
     if (this.#waiting.size === 0 || this.#free <= 0) return;
-    for (const first of this.#waiting) {
-      this.#waiting.delete(first);
-      this.#options.wake(first);
-      return;
-    }
+    const { value: first } = this.#waiting.values().next();
+    if (first === undefined) return;
+    this.#waiting.delete(first);
+    this.#options.wake(first);
   }
 
   get #free(): number {

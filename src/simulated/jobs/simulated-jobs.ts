@@ -319,7 +319,7 @@ export class SimulatedJobs {
   #tellFull(job: Job): void {
     const note = `Error creating: there are ${this.#room.most} pods, and the simulation makes no more; what has ended counts until it is deleted: delete Jobs that are done, or give them ttlSecondsAfterFinished`;
     this.#tell(job, 'Warning', 'FailedCreate', note);
-    this.#room.await(job.key);
+    this.#room.wait(job.key);
   }
 
   #tell({ namespace, name, uid }: Job, type: 'Normal' | 'Warning', reason: string, note: string): void {
