@@ -256,5 +256,8 @@ describe('flags', () => {
     expect((await parse('up red.yaml')).message).toContain('too many arguments');
     const { message, exitCode } = await parse('help shceduler');
     expect([message, exitCode]).toEqual([expect.stringContaining('Did you mean scheduler'), 1]);
+    const nope = await parse('help nope');
+    expect(nope.message).toMatch(/unknown command 'nope'\s+There are up, scheduler, controller/);
+    expect(nope.exitCode).toBe(1);
   });
 });

@@ -184,6 +184,9 @@ describe('tutti up', () => {
 
   it('--empty begins with nothing but nodes, and says what to do', async () => {
     const process = up('--empty', '--nodes', '1', '--node-resource', 'nvidia.com/gpu=8');
+    await process.said(
+      /^pods that name the scheduler tutti, and those that name none \(default-scheduler\), are scheduled here$/m,
+    );
     await process.said(/, 1 node with 2 CPU, 8Gi and 8 nvidia.com\/gpu each$/m);
     await process.said(/kubectl apply -f YOUR-JOB.yaml/);
     expect(await listOf(process, '/api/v1/pods')).toEqual([]);

@@ -44,3 +44,32 @@ it('counts requests by what answered them, and times those that are no watches',
   }
   expect(text).not.toContain('duration_seconds_count{verb="GET"');
 });
+
+it('tells each request at debug, also one that nobody answers', async () => {
+  const lines: unknown[] = [];
+  const clock = new VirtualClock();
+  const answers: (number | Error)[] = [201, new Error('lost')];
+  const transport = new MeasuredTransport({
+    transport: {
+      send: () => {
+        clock.advance(7);
+        const answer = answers.shift()!;
+        if (answer instanceof Error) return Promise.reject(answer);
+        return Promise.resolve({ status: answer, headers: {}, body: Readable.from([]) });
+      },
+      close: () => Promise.resolve(),
+    },
+    clock,
+    registry: createMetricRegistry({ processMetrics: false }),
+    server: 'https://api.example',
+    logger: { debug: (message, fields) => void lines.push([message, fields]) },
+  });
+  const request: TransportRequest = { method: 'POST', path: '/a/binding', headers: { authorization: 'Bearer secret' } };
+  await transport.send(request);
+  await expect(transport.send(request)).rejects.toThrow('lost');
+  const said = { method: 'POST', path: '/a/binding', ms: 7 };
+  expect(lines).toEqual([
+    ['request', { ...said, code: '201' }],
+    ['request', { ...said, code: '<error>', error: 'Error: lost' }],
+  ]);
+});

@@ -3,9 +3,11 @@ import { toKubernetesTime } from '../api/kubernetes-time.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { TransportRequest, TransportResponse } from '../client/transport.ts';
+import { authenticate } from './access/authenticate.ts';
 import { authenticationReader, builtInRoles } from './access/built-in-roles.ts';
 import { Rbac } from './access/rbac.ts';
 import { ServiceAccountTokens } from './access/service-account-tokens.ts';
+import { anonymous } from './access/user.ts';
 import { BackgroundWork } from './background-work.ts';
 import type { BackgroundProblem } from './background-work.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
@@ -160,6 +162,15 @@ export class EmbeddedApiServer {
     const response = injected ?? proceed();
     this.#report(request, response.status);
     return response;
+  }
+
+  /** Whether whoever sends these headers is somebody: what others send beside them need not be kept, as it is refused. */
+  knows(headers: TransportRequest['headers']): boolean {
+    try {
+      return authenticate({ headers }, this.#api.tokens, this.#administratorToken) !== anonymous;
+    } catch {
+      return false;
+    }
   }
 
   /** Makes every resource version so far too old to watch from, as a compaction does: for tests of 410. */

@@ -1,10 +1,13 @@
+import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { Server, createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seededRandom } from '../base/random.ts';
 import { systemClock } from '../base/system-clock.ts';
+import { collectGarbage } from '../base/testing/collect-garbage.ts';
 import { EmbeddedApiServer } from './embedded-api-server.ts';
 import type { Intercept, RequestObservation } from './embedded-api-server.ts';
 import { ApiError } from './http/api-error.ts';
@@ -137,6 +140,128 @@ describe('over HTTP', () => {
     await once(broken, 'socket');
     broken.destroy();
     expect((await post('a')).status).toBe(201);
+  });
+});
+
+describe('clients that mean no good', () => {
+  const administratorToken = 'a-token-that-nobody-guesses';
+  const authorization = `Bearer ${administratorToken}`;
+  let server: EmbeddedApiServer;
+  let listener: HttpListener;
+
+  beforeEach(async () => {
+    server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1), administratorToken });
+    listener = await listenHttp(server, 0);
+  });
+
+  afterEach(async () => {
+    server.close();
+    await listener.close();
+  });
+
+  const isThere = async (): Promise<boolean> =>
+    (await fetch(`${listener.url}${configMapsPath}`, { headers: { authorization } })).status === 200;
+
+  /** A connection on which these bytes are sent, when they have been taken. */
+  async function sent(...pieces: readonly (string | Buffer)[]): Promise<Socket> {
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve));
+    return socket;
+  }
+
+  /** All that comes until the server closes, or `count` answers have begun. */
+  async function answers(socket: Socket, count: number): Promise<string[]> {
+    let text = '';
+    for await (const piece of socket) {
+      text += String(piece);
+      if (text.split('HTTP/1.1 ').length > count) break;
+    }
+    return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!);
+  }
+
+  it('cannot fill the memory with what they send before they have said who they are', async () => {
+    const bytes = 3_000_000;
+    const half = Buffer.alloc(bytes - 1, ' ');
+    const before = process.memoryUsage().arrayBuffers;
+    const sockets = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        sent(
+          `POST ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+          half,
+        ),
+      ),
+    );
+    // Each of these takes a few turns of the loop, in which the server reads some of all the others.
+    for (let turn = 0; turn < 100; turn++) await isThere();
+    await collectGarbage(() => process.memoryUsage().arrayBuffers - before < 40_000_000);
+    sockets[0]!.write(' ');
+    expect(await answers(sockets[0]!, 1)).toEqual(['401']);
+    for (const socket of sockets) socket.destroy();
+    expect(await isThere()).toBe(true);
+  });
+
+  it('get the answers of a pipeline in its order, and do not hold up others by not reading them', async () => {
+    const get = `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
+    const refused = 'GET /api/v1/pods HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    const reader = await sent(get + refused + get);
+    expect(await answers(reader, 3)).toEqual(['200', '401', '200']);
+    const flood = connect(listener.port, '127.0.0.1');
+    await once(flood, 'connect');
+    flood.on('error', () => undefined);
+    // Nobody reads the answers: the server stops to read the requests before they are all there.
+    flood.write(get.repeat(100_000));
+    await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: 20_000, interval: 10 });
+    flood.destroy();
+  });
+
+  it('are cut off when they do not read their watches, and those that read are not', async () => {
+    const strict = await listenHttp(server, 0, { stalledMs: 100 });
+    const watchPath = `${configMapsPath}?watch=true`;
+    const deaf = connect(strict.port, '127.0.0.1');
+    deaf.on('error', () => undefined);
+    deaf.pause();
+    deaf.write(`GET ${watchPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
+    const reading = await fetch(`${strict.url}${watchPath}`, { headers: { authorization } });
+    await vi.waitFor(() => expect(server.openWatches).toBe(2));
+    const drained = (async () => {
+      for await (const piece of reading.body!) void piece;
+    })().catch(() => undefined);
+    const write = (number: number): Promise<Response> =>
+      fetch(`${strict.url}${configMapsPath}`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify(configMapManifest(`large-${number}`, { text: 'x'.repeat(900_000) })),
+      });
+    // More than the system takes on the way.
+    for (let number = 0; number < 30; number++) expect((await write(number)).status).toBe(201);
+    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: 10_000 });
+    deaf.destroy();
+    await strict.close();
+    await drained;
+  });
+
+  it.each([
+    ['CONNECT to somewhere else', 'CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test:443\r\n\r\n', []],
+    [
+      'an upgrade',
+      `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: ${authorization}\r\n\r\n`,
+      ['200'],
+    ],
+    ['HEAD', 'HEAD /version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', ['405']],
+    ['headers without end', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'x'.repeat(100_000)}`, ['431']],
+    ['thousands of headers', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, ['431']],
+    [
+      'a chunk without end',
+      'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n',
+      ['400'],
+    ],
+  ])('lose no more than their connection by %s', async (_what, text, statuses) => {
+    const socket = await sent(text);
+    expect(await answers(socket, 1)).toEqual(statuses);
+    socket.destroy();
+    expect(await isThere()).toBe(true);
   });
 });
 

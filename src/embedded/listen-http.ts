@@ -51,6 +51,8 @@ export interface HttpListener {
 
 /** Longer than clients keep idle connections, so that it is never the server that closes one just when it is used. */
 const keepAliveMs = 75_000;
+/** A client that takes nothing of what waits for it for so long is cut off: what waits is memory. */
+const defaultStalledMs = 5 * 60_000;
 const methods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 export interface ListenOptions {
@@ -58,6 +60,8 @@ export interface ListenOptions {
   readonly host?: string;
   /** PEM. With it the server speaks HTTPS; clients send a token only then. Default: plain HTTP. */
   readonly certificate?: { readonly certificates: string; readonly key: string };
+  /** How long a client may read nothing of an answer that is larger than its connection takes, in milliseconds. Default 5 minutes. */
+  readonly stalledMs?: number;
 }
 
 /**
@@ -68,7 +72,7 @@ export interface ListenOptions {
 export async function listenHttp(
   server: EmbeddedApiServer,
   port: number,
-  { host = '127.0.0.1', certificate }: ListenOptions = {},
+  { host = '127.0.0.1', certificate, stalledMs = defaultStalledMs }: ListenOptions = {},
 ): Promise<HttpListener> {
   if (host !== 'localhost' && host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
     throw new Error(
@@ -76,7 +80,7 @@ export async function listenHttp(
     );
   }
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    void answer(server, incoming, outgoing);
+    void answer(server, incoming, outgoing, stalledMs);
   };
   const http =
     certificate === undefined
@@ -107,11 +111,16 @@ export async function listenHttp(
   };
 }
 
-async function answer(server: EmbeddedApiServer, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+async function answer(
+  server: EmbeddedApiServer,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  stalledMs: number,
+): Promise<void> {
   const gone = new AbortController();
   outgoing.once('close', () => gone.abort(new Error('the client closed the connection')));
   try {
-    await send(await respond(server, incoming, gone.signal), outgoing, gone.signal);
+    await send(await respond(server, incoming, gone.signal), outgoing, gone.signal, stalledMs);
   } catch {
     // No answer can be given any more: the client sees a lost connection.
     outgoing.destroy();
@@ -132,14 +141,16 @@ async function respond(
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   const problem = webPageProblem(headers);
-  const body = await readBody(incoming);
+  // Who may not be here does not get to fill the memory.
+  const isKept = problem === undefined && server.knows(headers);
+  const body = await readBody(incoming, isKept ? bodyLimitBytes : 0);
   if (problem !== undefined) return refusal(problem);
-  if (body === undefined) {
+  if (body === undefined && isKept) {
     const message = `Request entity too large: limit is ${bodyLimitBytes}`;
     return refusal(new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message }));
   }
   return server.handle(
-    { method: method as TransportRequest['method'], path: url, headers, ...(body.length > 0 && { body }) },
+    { method: method as TransportRequest['method'], path: url, headers, ...(body?.length && { body }) },
     signal,
   );
 }
@@ -148,23 +159,33 @@ function refusal(error: ApiError): TransportResponse {
   return jsonResponse(error.toStatus(), { status: error.code });
 }
 
-/** Undefined: it is larger than allowed; the rest is read and dropped. */
-async function readBody(incoming: IncomingMessage): Promise<Buffer | undefined> {
+/** Undefined: it is larger than so many bytes; the rest is read and dropped. */
+async function readBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of incoming) {
     length += (piece as Buffer).length;
-    if (length <= bodyLimitBytes) pieces.push(piece as Buffer);
+    if (length <= limitBytes) pieces.push(piece as Buffer);
   }
-  return length > bodyLimitBytes ? undefined : Buffer.concat(pieces);
+  return length > limitBytes ? undefined : Buffer.concat(pieces);
 }
 
-async function send(response: TransportResponse, outgoing: ServerResponse, signal: AbortSignal): Promise<void> {
+async function send(
+  response: TransportResponse,
+  outgoing: ServerResponse,
+  signal: AbortSignal,
+  stalledMs: number,
+): Promise<void> {
   outgoing.writeHead(response.status, response.headers);
   if (response.headers['content-length'] === undefined) outgoing.flushHeaders();
   for await (const piece of response.body) {
     if (outgoing.write(piece)) continue;
-    await once(outgoing, 'drain', { signal });
+    const stalled = setTimeout(() => outgoing.destroy(), stalledMs);
+    try {
+      await once(outgoing, 'drain', { signal });
+    } finally {
+      clearTimeout(stalled);
+    }
   }
   outgoing.end();
 }

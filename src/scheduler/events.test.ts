@@ -133,5 +133,10 @@ describe('what a decision leaves', () => {
     await core.core.binding.idle();
     expect(decisions(logs).at(-1)).toEqual(['scheduled', 'gang/default/red', expect.any(Number)]);
     expect(ofGroup().at(-1)).toEqual(['Scheduled', 'Successfully assigned 2 members to 2 nodes']);
+    const ofMembers = logs.lines.filter(({ level, message }) => level === 'debug' && message === 'bound');
+    expect(ofMembers.map(({ fields }) => [fields.pod, fields.entity])).toEqual([
+      ['default/red-0', 'gang/default/red'],
+      ['default/red-1', 'gang/default/red'],
+    ]);
   });
 });

@@ -20,6 +20,8 @@ export interface KubeletPod {
   readonly nodeName: string;
   readonly phase: string;
   readonly isDeleting: boolean;
+  /** Has finalizers: it stays when it is deleted, until others have let it go. */
+  readonly isHeld: boolean;
   /** The grace period that its deletion was given, in milliseconds. */
   readonly graceMs: number;
   readonly restartPolicy: string;
@@ -46,7 +48,7 @@ type RawContainer = NonNullable<RawPod['spec']['containers']>[number] & {
 };
 
 type RawKubeletPod = RawPod & {
-  readonly metadata: { readonly deletionGracePeriodSeconds?: number };
+  readonly metadata: { readonly deletionGracePeriodSeconds?: number; readonly finalizers?: readonly string[] };
   readonly spec: { readonly restartPolicy?: string; readonly hostNetwork?: boolean };
 };
 
@@ -66,6 +68,7 @@ export function readKubeletPod(raw: unknown): KubeletPod {
     nodeName: spec.nodeName ?? '',
     phase: status?.phase ?? 'Pending',
     isDeleting: metadata.deletionTimestamp !== undefined,
+    isHeld: (metadata.finalizers ?? []).length > 0,
     graceMs: (metadata.deletionGracePeriodSeconds ?? 30) * 1000,
     restartPolicy: spec.restartPolicy ?? 'Always',
     usesHostNetwork: spec.hostNetwork === true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { startPlane } from './testing/simulated-plane.ts';
-import type { SeenPod } from './testing/simulated-plane.ts';
+import { small, startPlane } from './testing/simulated-plane.ts';
+import type { SeenPod, SimulatedPlane } from './testing/simulated-plane.ts';
 
 describe('the life of a pod', () => {
   test('goes from ContainerCreating over Running to Succeeded', async () => {
@@ -125,6 +125,59 @@ describe('deletion', () => {
     expect(await here.podNames()).toEqual(['p']);
     await here.pass(1_000);
     expect(await here.podNames()).toEqual([]);
+  });
+
+  describe('of a pod that somebody holds', () => {
+    const hold = (here: SimulatedPlane): Promise<unknown> =>
+      here.client.patch('/api/v1/namespaces/default/pods/p', 'merge', {
+        metadata: { finalizers: ['example.com/hold'] },
+      });
+
+    test('shows that it has ended, and as what', async () => {
+      await using here = await startPlane();
+      await here.createPod('p', { node: 'a' });
+      await here.pass(1_000);
+      await hold(here);
+      await here.deletePod('p');
+      await here.pass(5_000);
+      expect(await here.pod('p')).toMatchObject({
+        metadata: { deletionTimestamp: expect.any(String) },
+        status: { phase: 'Failed', containerStatuses: [{ ready: false, state: { terminated: { exitCode: 143 } } }] },
+      });
+      await here.restart([small]);
+      await here.client.patch('/api/v1/namespaces/default/pods/p', 'merge', { metadata: { finalizers: null } });
+      await here.pass(1_000);
+      expect(await here.podNames()).toEqual([]);
+      expect(here.problems).toEqual([]);
+    });
+
+    test('leaves it as it ended by itself, though the server did not know yet', async () => {
+      await using here = await startPlane();
+      await here.createPod('p', { node: 'a', annotations: { runDuration: '2s' } });
+      await hold(here);
+      let isDown = true;
+      here.fault = ({ body }) =>
+        isDown && String(body).includes('"phase":"Succeeded"') ? Promise.reject(new Error('reset')) : undefined;
+      await here.pass(2_500);
+      await here.deletePod('p');
+      await here.pass(1_000);
+      expect(await here.phase('p')).toBe('Running');
+      isDown = false;
+      await here.pass(30_000);
+      expect(await here.phase('p')).toBe('Succeeded');
+    });
+
+    test('ends what another process had begun to end', async () => {
+      await using here = await startPlane();
+      await here.createPod('p', { node: 'a', annotations: { termination: '20s' } });
+      await here.pass(1_000);
+      await hold(here);
+      await here.deletePod('p');
+      await here.pass(1_000);
+      await here.restart([small]);
+      await here.pass(1_000);
+      expect(await here.phase('p')).toBe('Failed');
+    });
   });
 
   test('does not touch a new pod of the same name', async () => {

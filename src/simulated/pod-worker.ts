@@ -56,6 +56,9 @@ type State =
 /** Between the second run and the third, then doubling: a kubelet's. The second run follows the first at once. */
 const restartBackoff: BackoffPolicy = { initialMs: 10_000, maxMs: 300_000 };
 
+/** Of a container that ends when it is told to: 128 and SIGTERM. */
+const terminatedExitCode = 143;
+
 /** What a kubelet does for one pod, from its admission to its deletion. */
 export class PodWorker {
   readonly #options: PodWorkerOptions;
@@ -81,6 +84,8 @@ export class PodWorker {
   /** Begins with the pod as it is: one that runs already goes on, and its run time begins anew. */
   begin(): void {
     const pod = this.#pod;
+    this.#acceptedAt = this.#options.clock.now();
+    this.#startedAt = this.#acceptedAt;
     if (pod.isDeleting) {
       this.#terminate(0);
       return;
@@ -89,7 +94,6 @@ export class PodWorker {
       this.#state = { name: 'ended' };
       return;
     }
-    this.#acceptedAt = this.#options.clock.now();
     try {
       this.#simulation = readSimulation(pod.annotations, pod.groupKey !== undefined, this.#options.defaults);
     } catch (error) {
@@ -99,7 +103,6 @@ export class PodWorker {
     }
     if (pod.phase === 'Running') {
       this.#options.host.take(pod);
-      this.#startedAt = this.#acceptedAt;
       this.#startRunTime();
     } else {
       this.#state = { name: 'admitting' };
@@ -206,17 +209,28 @@ export class PodWorker {
   }
 
   #terminate(delayMs: number): void {
+    // Its end is on its way to the server.
+    const hasEnded = this.#state.name === 'ended';
     this.#cancel();
     const timer = this.#options.clock.setTimer(delayMs, () => {
       this.#options.host.release(this.#pod);
+      if (!hasEnded) this.#sayThatItEnded();
       this.#deleting = this.#delete();
     });
     this.#state = { name: 'terminating', timer };
   }
 
+  /** Who holds a pod that is deleted waits for its end. Of one that nobody holds the deletion says as much. */
+  #sayThatItEnded(): void {
+    if (!this.#pod.isHeld || isTerminalPhase(this.#pod.phase)) return;
+    const run = { exitCode: terminatedExitCode, startedAt: this.#startedAt, finishedAt: this.#options.clock.now() };
+    this.#write({ name: 'ended', run });
+  }
+
   async #delete(): Promise<void> {
     const { client, clock, random } = this.#options;
     const { signal } = this.#stop;
+    await this.#writing;
     const body = { gracePeriodSeconds: 0, preconditions: { uid: this.#pod.uid } };
     try {
       const outcome = await persist(() => client.delete(podPath(this.#pod), body, { signal }), {

@@ -2,6 +2,8 @@ import { Buffer } from 'node:buffer';
 import { seededRandom } from '../../src/base/random.ts';
 import type { JsonObject, JsonValue as Json } from '../../src/embedded/json.ts';
 import { Draws } from './draws.ts';
+import { fuzzResources, fuzzReviews } from './embedded-resources.ts';
+import type { FuzzResource } from './embedded-resources.ts';
 
 /** A request that is sent as HTTP says. */
 export interface WellFormed {
@@ -28,13 +30,6 @@ export function embeddedRequest(seed: number, number: number): FuzzRequest {
   // Any two numbers give draws that have nothing to do with each other.
   const random = seededRandom(Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b));
   return new RequestGenerator(new Draws(random)).request();
-}
-
-interface Resource {
-  readonly path: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly make: (name: string) => JsonObject;
 }
 
 const names = ['a', 'b', 'c', 'd', 'web-0', 'train', 'n1', 'n2'];
@@ -97,215 +92,6 @@ const texts = [
   '$',
 ];
 
-const containers: Json = [
-  { name: 'main', image: 'busybox', resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2' } } },
-];
-
-const resources: readonly Resource[] = [
-  {
-    path: '/api/v1/namespaces/NS/pods',
-    apiVersion: 'v1',
-    kind: 'Pod',
-    make: () => ({
-      spec: {
-        containers,
-        nodeName: 'n1',
-        terminationGracePeriodSeconds: 30,
-        tolerations: [{ key: 'a', operator: 'Exists' }],
-      },
-    }),
-  },
-  {
-    path: '/api/v1/nodes',
-    apiVersion: 'v1',
-    kind: 'Node',
-    make: () => ({ spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] }, status: { capacity: { cpu: '4' } } }),
-  },
-  {
-    path: '/api/v1/namespaces/NS/configmaps',
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    make: () => ({ data: { a: '1', b: '2' } }),
-  },
-  {
-    path: '/api/v1/namespaces/NS/secrets',
-    apiVersion: 'v1',
-    kind: 'Secret',
-    make: () => ({ data: { a: 'AAAA' }, type: 'Opaque' }),
-  },
-  {
-    path: '/api/v1/namespaces/NS/services',
-    apiVersion: 'v1',
-    kind: 'Service',
-    make: () => ({ spec: { selector: { a: 'b' }, ports: [{ port: 80, name: 'http' }] } }),
-  },
-  { path: '/api/v1/namespaces/NS/serviceaccounts', apiVersion: 'v1', kind: 'ServiceAccount', make: () => ({}) },
-  { path: '/api/v1/namespaces', apiVersion: 'v1', kind: 'Namespace', make: () => ({}) },
-  {
-    path: '/api/v1/namespaces/NS/events',
-    apiVersion: 'v1',
-    kind: 'Event',
-    make: (name) => ({
-      involvedObject: { kind: 'Pod', name, namespace: 'default' },
-      reason: 'Test',
-      type: 'Normal',
-      count: 1,
-    }),
-  },
-  {
-    path: '/apis/events.k8s.io/v1/namespaces/NS/events',
-    apiVersion: 'events.k8s.io/v1',
-    kind: 'Event',
-    make: (name) => ({
-      regarding: { kind: 'Pod', name },
-      reason: 'Test',
-      type: 'Normal',
-      action: 'Do',
-      reportingController: 'x/y',
-      reportingInstance: 'z',
-      eventTime: '2020-01-01T00:00:00.000000Z',
-    }),
-  },
-  {
-    path: '/apis/coordination.k8s.io/v1/namespaces/NS/leases',
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    make: () => ({ spec: { holderIdentity: 'a', leaseDurationSeconds: 15, renewTime: '2020-01-01T00:00:00.000000Z' } }),
-  },
-  {
-    path: '/apis/scheduling.k8s.io/v1/priorityclasses',
-    apiVersion: 'scheduling.k8s.io/v1',
-    kind: 'PriorityClass',
-    make: () => ({ value: 5 }),
-  },
-  {
-    path: '/apis/policy/v1/namespaces/NS/poddisruptionbudgets',
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    make: () => ({ spec: { minAvailable: 1, selector: { matchLabels: { a: 'b' } } } }),
-  },
-  {
-    path: '/apis/batch/v1/namespaces/NS/jobs',
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    make: () => ({
-      spec: {
-        completionMode: 'Indexed',
-        completions: 3,
-        backoffLimitPerIndex: 1,
-        podFailurePolicy: {
-          rules: [
-            { action: 'FailIndex', onExitCodes: { operator: 'In', values: [1, 2] } },
-            { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
-          ],
-        },
-        successPolicy: { rules: [{ succeededIndexes: '0,1-2', succeededCount: 1 }] },
-        template: { spec: { containers, restartPolicy: 'Never' } },
-      },
-      status: { active: 1, completedIndexes: '0', uncountedTerminatedPods: { failed: ['a'] } },
-    }),
-  },
-  {
-    path: '/apis/apps/v1/namespaces/NS/deployments',
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    make: () => ({
-      spec: {
-        replicas: 2,
-        selector: { matchLabels: { a: 'b' } },
-        template: { metadata: { labels: { a: 'b' } }, spec: { containers } },
-      },
-    }),
-  },
-  {
-    path: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    make: () => ({ rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] }),
-  },
-  {
-    path: '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/NS/podgroups',
-    apiVersion: 'scheduling.x-k8s.io/v1alpha1',
-    kind: 'PodGroup',
-    make: () => ({ spec: { minMember: 2, minResources: { cpu: '1' }, scheduleTimeoutSeconds: 10 } }),
-  },
-  {
-    path: '/apis/example.test/v1/namespaces/NS/things',
-    apiVersion: 'example.test/v1',
-    kind: 'Thing',
-    make: () => ({ spec: { text: 'aaa', count: 1, list: [1, 2], map: { a: 'b' }, any: { a: [1] } } }),
-  },
-  {
-    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    make: () => thingDefinition(),
-  },
-];
-
-const reviews: readonly (readonly [path: string, apiVersion: string, kind: string, spec: JsonObject])[] = [
-  [
-    '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    'authorization.k8s.io/v1',
-    'SelfSubjectAccessReview',
-    { resourceAttributes: { verb: 'get', resource: 'pods' } },
-  ],
-  [
-    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-    'authorization.k8s.io/v1',
-    'SubjectAccessReview',
-    { user: 'a', resourceAttributes: { verb: 'get' } },
-  ],
-  [
-    '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
-    'authorization.k8s.io/v1',
-    'SelfSubjectRulesReview',
-    { namespace: 'default' },
-  ],
-  ['/apis/authentication.k8s.io/v1/tokenreviews', 'authentication.k8s.io/v1', 'TokenReview', { token: 'a.b.c' }],
-];
-
-/** A definition that has something of everything. */
-export function thingDefinition(): JsonObject {
-  const spec: JsonObject = {
-    type: 'object',
-    properties: {
-      text: { type: 'string', pattern: '^(a+)+$', maxLength: 100_000 },
-      count: { type: 'integer', format: 'int32', minimum: 0, default: 3 },
-      list: { type: 'array', items: { type: 'integer' }, 'x-kubernetes-list-type': 'set' },
-      map: { type: 'object', additionalProperties: { type: 'string', format: 'duration' } },
-      any: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      quantity: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
-    },
-  };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'things.example.test' },
-    spec: {
-      group: 'example.test',
-      scope: 'Namespaced',
-      names: { plural: 'things', kind: 'Thing' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: [{ name: 'Text', type: 'string', jsonPath: '.spec.text' }],
-          selectableFields: [{ jsonPath: '.spec.text' }],
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-            },
-          },
-        },
-      ],
-    },
-  };
-}
-
 class RequestGenerator {
   readonly #draws: Draws;
 
@@ -330,21 +116,22 @@ class RequestGenerator {
     return make();
   }
 
-  #resource(): Resource {
+  #resource(): FuzzResource {
     // The definition comes often enough to be there, and its objects as well.
-    return this.#draws.oneIn(12) ? resources.at(-1)! : this.#draws.pick(resources);
+    return this.#draws.oneIn(12) ? fuzzResources.at(-1)! : this.#draws.pick(fuzzResources);
   }
 
   #name(): string {
     return this.#draws.oneIn(12) ? this.#draws.pick(oddNames) : this.#draws.pick(names);
   }
 
-  #collection(resource: Resource): string {
+  #collection(resource: FuzzResource): string {
+    if (this.#draws.oneIn(15)) return resource.path.replace('/namespaces/NS', '');
     const namespace = this.#draws.oneIn(10) ? this.#draws.pick(namespaces) : 'default';
     return resource.path.replace('NS', namespace);
   }
 
-  #object(resource: Resource, name: string): JsonObject {
+  #object(resource: FuzzResource, name: string): JsonObject {
     const made = structuredClone(resource.make(name));
     const metadata: JsonObject = {
       name,
@@ -427,7 +214,7 @@ class RequestGenerator {
     );
   }
 
-  #patchObject(resource: Resource, name: string, contentType: string): JsonObject {
+  #patchObject(resource: FuzzResource, name: string, contentType: string): JsonObject {
     const whole = this.#object(resource, name);
     if (contentType === patchTypes[3]) return this.#draws.oneIn(2) ? whole : this.#spoiled(whole);
     const part: JsonObject = this.#draws.oneIn(2)
@@ -503,6 +290,14 @@ class RequestGenerator {
         'resourceVersion=1',
         'resourceVersion=999999999999',
         'resourceVersionMatch=Exact',
+        'resourceVersion=5&resourceVersionMatch=Exact',
+        'limit=1&resourceVersion=0',
+        `limit=2&continue=${encodeURIComponent(this.#continue())}`,
+        `includeObject=${this.#draws.pick(['None', 'Metadata', 'Object', 'x', ''])}`,
+        'dryRun=All',
+        'timeoutSeconds=0',
+        `fieldSelector=status.phase%3D${this.#draws.pick(['Failed', 'x'])}%2Cmetadata.namespace!%3Ddefault`,
+        'fieldSelector=spec.text%3Daaa',
         'resourceVersionMatch=NotOlderThan',
         `labelSelector=${encodeURIComponent(this.#draws.pick(['a=b', 'a in (b,c)', '!a', 'a notin (', ...texts]).toWellFormed())}`,
         `fieldSelector=${encodeURIComponent(this.#draws.pick(['metadata.name=a', 'spec.nodeName=n1', 'constructor=1', ...texts]).toWellFormed())}`,
@@ -511,6 +306,12 @@ class RequestGenerator {
       ]);
     const parts = this.#draws.list(3, part);
     return parts.length === 0 ? '' : `?${parts.join('&')}`;
+  }
+
+  /** Of the server's own shape, with something in it. */
+  #continue(): string {
+    const parts = this.#draws.list(5, () => this.#draws.pick<Json>([...numbers, ...names, '', null, [], {}]));
+    return Buffer.from(JSON.stringify(parts)).toString(this.#draws.pick(['base64', 'base64url', 'hex']));
   }
 
   #accept(): string {
@@ -537,6 +338,14 @@ class RequestGenerator {
       '&resourceVersion=1',
       '&resourceVersion=99999999',
       '&labelSelector=a%3Db',
+      '&fieldSelector=metadata.name%3Da',
+      '&fieldSelector=spec.nodeName%3Dn1&resourceVersion=0',
+      '&resourceVersion=0&resourceVersionMatch=Exact',
+      '&sendInitialEvents=true',
+      '&limit=1&continue=x',
+      '&includeObject=None',
+      '&timeoutSeconds=-1',
+      '&resourceVersion=x',
     ]);
     return this.#sent(
       'watch',
@@ -606,11 +415,12 @@ class RequestGenerator {
         },
       ],
     ]);
-    return this.#write('subresource', 'POST', path, object);
+    const method = this.#draws.oneIn(6) ? this.#draws.pick(['GET', 'PUT', 'PATCH', 'DELETE']) : 'POST';
+    return this.#write('subresource', method, path, object);
   }
 
   #review(): WellFormed {
-    const [path, apiVersion, kind, spec] = this.#draws.pick(reviews);
+    const [path, apiVersion, kind, spec] = this.#draws.pick(fuzzReviews);
     return this.#write('review', 'POST', path, { apiVersion, kind, spec });
   }
 

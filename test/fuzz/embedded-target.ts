@@ -7,8 +7,9 @@ import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
-import { embeddedRequest, thingDefinition } from './embedded-requests.ts';
+import { embeddedRequest } from './embedded-requests.ts';
 import type { FuzzRequest, RawBytes, WellFormed } from './embedded-requests.ts';
+import { fuzzResources, thingDefinition } from './embedded-resources.ts';
 import type { ServerMeasures } from './embedded-server.ts';
 import type { FuzzOptions, FuzzReport, FuzzTarget } from './fuzz-target.ts';
 
@@ -33,20 +34,7 @@ const foundations: readonly (readonly [path: string, object: object])[] = [
 ];
 
 /** What lists must be readable at any time, whatever was stored. */
-const lists = [
-  '/api/v1/pods',
-  '/api/v1/nodes',
-  '/api/v1/configmaps',
-  '/api/v1/secrets',
-  '/api/v1/services',
-  '/api/v1/namespaces',
-  '/api/v1/events',
-  '/apis/events.k8s.io/v1/events',
-  '/apis/coordination.k8s.io/v1/leases',
-  '/apis/apps/v1/deployments',
-  '/apis/scheduling.x-k8s.io/v1alpha1/podgroups',
-  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-];
+const lists = fuzzResources.map(({ path }) => path.replace('/namespaces/NS', ''));
 const accepts = ['application/json', 'application/json;as=Table;v=v1;g=meta.k8s.io'];
 
 /** What became of a request: a status, or a word. */

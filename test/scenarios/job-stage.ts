@@ -39,6 +39,8 @@ export interface JobWish {
   readonly exitCode?: number;
   readonly restartPolicy?: 'Never' | 'OnFailure';
   readonly labels?: Readonly<Record<string, string>>;
+  /** Of its pods; default: they are on the node. */
+  readonly pod?: object;
   /** The rest of `spec`. */
   readonly spec?: object;
 }
@@ -71,9 +73,12 @@ export class JobStage {
     return opened;
   }
 
-  async create(name: string, { runs, exitCode, restartPolicy = 'Never', labels, spec }: JobWish = {}): Promise<void> {
+  async create(
+    name: string,
+    { runs, exitCode, restartPolicy = 'Never', labels, pod: own, spec }: JobWish = {},
+  ): Promise<void> {
     const { namespace, client } = this.#stage;
-    const pod = { restartPolicy, terminationGracePeriodSeconds: 1 };
+    const pod = { restartPolicy, terminationGracePeriodSeconds: 1, ...own };
     const manifest = jobManifest(name, { runs, exitCode, labels, nodeName: this.#node, pod, spec });
     await client.create(`/apis/batch/v1/namespaces/${namespace}/jobs`, manifest);
   }
@@ -104,6 +109,57 @@ export class JobStage {
 
   async deletePod({ metadata }: PodSeen): Promise<void> {
     await this.#stage.deletePod(`${this.#stage.namespace}/${metadata.name}`);
+  }
+
+  /** As users do: its node gives it the time that it asked for. */
+  async deletePodGracefully({ metadata }: PodSeen): Promise<void> {
+    await this.#stage.client.delete(`/api/v1/namespaces/${this.#stage.namespace}/pods/${metadata.name}`);
+  }
+
+  /** Sets labels of a pod, and takes away those that are null. */
+  async relabel({ metadata }: PodSeen, labels: Readonly<Record<string, string | null>>): Promise<void> {
+    const path = `/api/v1/namespaces/${this.#stage.namespace}/pods/${metadata.name}`;
+    await this.#stage.client.patch(path, 'merge', { metadata: { labels } });
+  }
+
+  /** A pod that somebody else makes as if the Job had made it, with this much of its own. */
+  async forge(
+    job: string,
+    name: string,
+    own: { readonly namespace?: string; readonly annotations?: object; readonly labels?: object } = {},
+  ): Promise<void> {
+    const { client, namespace } = this.#stage;
+    const { metadata, spec } = await client.get<{
+      readonly metadata: { readonly uid: string };
+      readonly spec: { readonly template: { readonly metadata: { readonly labels: object }; readonly spec: object } };
+    }>(this.#path(job));
+    const place = own.namespace ?? namespace;
+    await client.create(`/api/v1/namespaces/${place}/pods`, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        labels: own.labels ?? spec.template.metadata.labels,
+        annotations: own.annotations ?? {},
+        finalizers: ['batch.kubernetes.io/job-tracking'],
+        ownerReferences: [
+          {
+            apiVersion: 'batch/v1',
+            kind: 'Job',
+            name: job,
+            uid: metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec: spec.template.spec,
+    });
+  }
+
+  /** Another namespace of this scenario's own. */
+  addNamespace(): Promise<string> {
+    return this.#stage.addNamespace();
   }
 
   /** Resolves with the pods once `check` answers undefined; otherwise it says what is missing. */

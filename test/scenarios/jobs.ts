@@ -320,4 +320,113 @@ export const jobs = {
     expect(status.failed).toBe(1);
     await play.untilEvents('restless', [...made(1), ...deleted(1), 'Warning BackoffLimitExceeded']);
   }),
+
+  J18: scenario(
+    'a pod that is deleted is replaced once it has ended, where nothing sooner is wanted',
+    async (stage) => {
+      const play = await JobStage.open(stage);
+      await play.create('patient', { spec: indexed(2, { podReplacementPolicy: 'Failed', backoffLimit: 10 }) });
+      const before = await play.untilRunning('patient', 2);
+      await play.deletePodGracefully(before[1]!);
+      await play.untilStatus('patient', { failed: 1 });
+      const after = await play.untilRunning('patient', 2);
+      expect(after[0]!.metadata.uid).toBe(before[0]!.metadata.uid);
+      expect(after[1]!.metadata.uid).not.toBe(before[1]!.metadata.uid);
+    },
+  ),
+
+  J19: scenario('a pod that is deleted before it has a node does not keep its place either', async (stage) => {
+    const play = await JobStage.open(stage);
+    const pod = { nodeName: undefined, schedulerName: 'nobody' };
+    await play.create('waiting', { pod, spec: { podReplacementPolicy: 'Failed' } });
+    const [before] = await play.untilPods('waiting', 'there is one', (pods) => pods.length === 1);
+    await play.deletePodGracefully(before!);
+    const [after] = await play.untilPods(
+      'waiting',
+      'there is another one',
+      (pods) => pods.length === 1 && pods[0]!.metadata.uid !== before!.metadata.uid,
+    );
+    expect(after!.metadata.deletionTimestamp).toBeUndefined();
+    await play.untilStatus('waiting', { failed: 1, active: 1, terminating: 0 });
+  }),
+
+  J20: scenario('a pod that its Job does not select is let go, and is not counted', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('picky', { spec: { parallelism: 2, completions: 2 } });
+    const [lost] = await play.untilRunning('picky', 2);
+    await play.relabel(lost!, { 'batch.kubernetes.io/controller-uid': null });
+    const all = await play.untilPods('picky', 'it is replaced', (pods) => pods.length === 3);
+    const free = all.find(({ metadata }) => metadata.uid === lost!.metadata.uid)!;
+    expect(free.metadata.finalizers).toBeUndefined();
+    expect(free.metadata.ownerReferences).toBeUndefined();
+    await play.untilStatus('picky', { active: 2, ready: 2, failed: undefined });
+    await play.end(free, 'Succeeded');
+    await play.forge('picky', 'forged', { labels: { 'batch.kubernetes.io/job-name': 'picky' } });
+    await play.untilPods('picky', 'the forged one is free', (pods) =>
+      pods.some(({ metadata }) => metadata.name === 'forged' && metadata.ownerReferences === undefined),
+    );
+    expect(await play.untilStatus('picky', { active: 2, ready: 2 })).not.toHaveProperty('succeeded');
+  }),
+
+  J21: scenario('pods of other namespaces are not pods of a Job, whatever they say', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('home', { spec: indexed(1) });
+    const own = await play.untilRunning('home', 1);
+    const namespace = await play.addNamespace();
+    const annotations = { [indexName]: '0' };
+    await play.forge('home', 'abroad', { namespace, annotations });
+    await play.forge('home', 'abroad-done', {
+      namespace,
+      annotations: { ...annotations, 'sim.tutti.dev/run-duration': '0s' },
+    });
+    await play.create('later', { runs: '10ms' });
+    await play.untilCondition('later', 'Complete');
+    const status = await play.untilStatus('home', { active: 1, ready: 1, terminating: 0 });
+    expect(status).not.toHaveProperty('succeeded');
+    const left = await play.untilRunning('home', 1);
+    expect(left[0]!.metadata.uid).toBe(own[0]!.metadata.uid);
+  }),
+
+  J22: scenario('what somebody adds to the pods of an Indexed Job, with an index that is none, goes', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('forged', { spec: indexed(2) });
+    const own = await play.untilRunning('forged', 2);
+    for (const [number, index] of ['', 'x', '-1', '2', '99999999999999999999', '0x0'].entries()) {
+      await play.forge('forged', `odd-${number}`, { annotations: { [indexName]: index } });
+    }
+    await play.untilPods('forged', 'they are gone', (pods) => pods.length === 2);
+    const left = await play.untilRunning('forged', 2);
+    expect(left.map(({ metadata }) => metadata.uid)).toEqual(own.map(({ metadata }) => metadata.uid));
+    expect(await play.untilStatus('forged', { active: 2, terminating: 0 })).not.toHaveProperty('failed');
+    for (const pod of own) await play.end(pod, 'Succeeded');
+    expect(await play.untilCondition('forged', 'Complete')).toMatchObject({ succeeded: 2, completedIndexes: '0,1' });
+  }),
+
+  J23: scenario('an Indexed Job that shrinks forgets what is beyond its end', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('elastic', { spec: indexed(4) });
+    const pods = await play.untilRunning('elastic', 4);
+    await play.end(pods[3]!, 'Succeeded');
+    await play.end(pods[1]!, 'Succeeded');
+    await play.untilStatus('elastic', { succeeded: 2, completedIndexes: '1,3', active: 2 });
+    await play.patch('elastic', { completions: 2, parallelism: 2 });
+    await play.untilStatus('elastic', { succeeded: 1, completedIndexes: '1', active: 1, terminating: 0 });
+    await play.patch('elastic', { completions: 5, parallelism: 5 });
+    const status = await play.untilStatus('elastic', { active: 4, ready: 4, succeeded: 1 });
+    expect(status.failed).toBeUndefined();
+    await play.patch('elastic', { completions: 0, parallelism: 0 });
+    expect(await play.untilCondition('elastic', 'Complete')).not.toHaveProperty('completedIndexes');
+  }),
+
+  J24: scenario('a Job that is suspended and resumed again and again ends, and has never failed', async (stage) => {
+    const play = await JobStage.open(stage);
+    await play.create('restless', { runs: '200ms', spec: indexed(3, { backoffLimit: 0 }) });
+    for (const suspend of [true, false, true, false, true, false, true, true, false]) {
+      await play.patch('restless', { suspend });
+    }
+    const status = await play.untilCondition('restless', 'Complete');
+    expect(status).toMatchObject({ succeeded: 3, completedIndexes: '0-2', ready: 0, terminating: 0 });
+    expect(status).not.toHaveProperty('failed');
+    expect(Math.max(...play.history('restless', ({ active = 0 }) => active))).toBeLessThanOrEqual(3);
+  }),
 } as const satisfies Record<string, Scenario>;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuMsOf } from '../../../test/expect/cpu-ms.ts';
 import { parseManifests } from './parse-manifests.ts';
 
 const podOf = (name: string): string => `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n`;
@@ -45,6 +46,27 @@ describe('a manifest that cannot be used', () => {
   it.each([
     ['syntax', 'a: [1\n', /^jobs.yaml, document 1, line \d: not valid YAML or JSON: /],
     ['a key given twice', 'kind: Pod\nkind: Pod\n', /^jobs.yaml, document 1, line 2: not valid .*unique/],
+    [
+      'a key given twice further in',
+      'a:\n  b: [{"c": 1, "c": 2}]\n',
+      /^jobs.yaml, document 1, line 2: not valid .*unique/,
+    ],
+    [
+      'an alias for what it is a part of',
+      '&x {kind: List, items: [*x]}\n',
+      /^jobs.yaml, document 1: not valid .*alias/,
+    ],
+    [
+      'a part that has itself',
+      'kind: Pod\nmetadata: &m {name: a, labels: *m}\n',
+      /^jobs.yaml, document 1: not valid .*alias/,
+    ],
+    [
+      'aliases that multiply',
+      `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]\n`,
+      /^jobs.yaml, document 1: not valid .*alias/,
+    ],
+    ['nesting without end', '['.repeat(20_000), /^jobs.yaml, document 1, line 1: not valid/],
     ['a tab', 'a:\n\tb: 1\n', /^jobs.yaml, document 1, line 2: not valid/],
     ['no object', '- a\n- b\n', /line 1: must be a Kubernetes object, not a list$/],
     ['no kind', 'apiVersion: v1\nmetadata: {name: a}\n', /line 1: kind: must be a non-empty string such as Pod$/],
@@ -61,6 +83,14 @@ describe('a manifest that cannot be used', () => {
     const { manifests, problems } = parseManifests('jobs.yaml', text);
     expect(manifests).toEqual([]);
     expect(problems[0]).toMatch(message);
+  });
+
+  it('is read in time that grows with its length alone', async () => {
+    const data = Array.from({ length: 50_000 }, (_, index) => `  key-${index}: v`).join('\n');
+    const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${data}\n`;
+    const ms = await cpuMsOf(() => expect(parseManifests('a.yaml', text).manifests).toHaveLength(1));
+    // Each key compared with all others takes two minutes.
+    expect(ms).toBeLessThan(10_000);
   });
 
   it('does not hide what is wrong with the documents after it', () => {

@@ -1,4 +1,4 @@
-import { isDocument, isNode, LineCounter, parseAllDocuments } from 'yaml';
+import { isDocument, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import type { Document } from 'yaml';
 import { isObject } from './is-object.ts';
 import type { Manifest, ManifestObject } from './manifest.ts';
@@ -23,17 +23,20 @@ export function parseManifests(file: string, text: string): ParsedManifests {
   const lines = new LineCounter();
   const manifests: Manifest[] = [];
   const problems: string[] = [];
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false });
+  // That keys are unique is looked at below: the library compares each with every other one.
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   if (!Array.isArray(documents)) return { manifests, problems }; // an empty file
   for (const [index, document] of documents.entries()) {
     if (!isDocument(document)) continue;
     const where = `${file}, document ${index + 1}`;
-    if (document.errors.length > 0) {
-      for (const { pos, message } of document.errors) {
-        problems.push(`${where}, line ${lines.linePos(pos[0]).line}: not valid YAML or JSON: ${message}`);
-      }
-      continue;
+    const errors = [
+      ...document.errors.map(({ pos, message }) => ({ offset: pos[0], message })),
+      ...(document.errors.length > 0 ? [] : duplicateKeys(document)),
+    ];
+    for (const { offset, message } of errors) {
+      problems.push(`${where}, line ${lines.linePos(offset).line}: not valid YAML or JSON: ${message}`);
     }
+    if (errors.length > 0) continue;
     const value = toJson(document, where, problems);
     if (value === undefined || value === null) continue;
     for (const { value: object, path } of objectsIn({ value, path: [] })) {
@@ -52,11 +55,40 @@ export function parseManifests(file: string, text: string): ParsedManifests {
 
 function toJson(document: Document, where: string, problems: string[]): unknown {
   try {
-    return document.toJS() as unknown;
+    const value = document.toJS() as unknown;
+    if (!containsItself(value)) return value;
+    problems.push(`${where}: not valid YAML or JSON: an alias stands for something that it is itself a part of`);
   } catch (error) {
     problems.push(`${where}: not valid YAML or JSON: ${(error as Error).message}`); // an alias without its anchor
-    return undefined;
   }
+  return undefined;
+}
+
+function duplicateKeys(document: Document): { readonly offset: number; readonly message: string }[] {
+  const found: { offset: number; message: string }[] = [];
+  visit(document, {
+    Map: (_, map) => {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) found.push({ offset: key.range?.[0] ?? 0, message: 'Map keys must be unique' });
+        seen.add(key.value);
+      }
+    },
+  });
+  return found;
+}
+
+/** Each part is looked at once, however many aliases stand for it. */
+function containsItself(value: unknown, around = new Set<unknown>(), known = new Set<unknown>()): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (around.has(value)) return true;
+  if (known.has(value)) return false;
+  known.add(value);
+  around.add(value);
+  const found = Object.values(value).some((part) => containsItself(part, around, known));
+  around.delete(value);
+  return found;
 }
 
 function objectsIn(located: Located): Located[] {

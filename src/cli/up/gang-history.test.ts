@@ -25,7 +25,7 @@ describe('a partial start', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0');
     bind(history, 2_000, 'red-1', 'red-2');
-    expect(history.partialStarts(9_000)).toEqual([]);
+    expect(history.partialStarts()).toEqual([]);
     expect(history.group('default/red')).toMatchObject({ state: 'whole', bound: 3, wholeAtMs: 2_000 });
   });
 
@@ -33,7 +33,7 @@ describe('a partial start', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0', 'red-1');
     bind(history, 2_001, 'red-2');
-    expect(history.partialStarts(9_000)).toEqual([
+    expect(history.partialStarts()).toEqual([
       { group: 'default/red', fromMs: 1_000, toMs: 2_001, bound: 2, minMember: 3 },
     ]);
   });
@@ -41,21 +41,21 @@ describe('a partial start', () => {
   it('is one however short it is when the history ends with it', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0');
-    expect(history.partialStarts(1_001)).toMatchObject([{ fromMs: 1_000, toMs: undefined, bound: 1 }]);
+    expect(history.partialStarts()).toMatchObject([{ fromMs: 1_000, toMs: undefined, bound: 1 }]);
   });
 
   it('is none when the first bindings are taken back within a second', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0');
     history.podGone(1_500, 'default/red-0');
-    expect(history.partialStarts(9_000)).toEqual([]);
+    expect(history.partialStarts()).toEqual([]);
   });
 
   it('is none when members leave a group that was whole', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0', 'red-1', 'red-2');
     history.podGone(2_000, 'default/red-0');
-    expect(history.partialStarts(60_000)).toEqual([]);
+    expect(history.partialStarts()).toEqual([]);
     expect(history.group('default/red')).toMatchObject({ state: 'whole', bound: 2 });
   });
 
@@ -64,15 +64,15 @@ describe('a partial start', () => {
     bind(history, 1_000, 'red-0', 'red-1', 'red-2');
     for (const pod of ['red-0', 'red-1', 'red-2']) history.podGone(2_000, `default/${pod}`);
     bind(history, 3_000, 'red-0');
-    expect(history.partialStarts(9_000)).toMatchObject([{ fromMs: 3_000 }]);
+    expect(history.partialStarts()).toMatchObject([{ fromMs: 3_000 }]);
   });
 
   it('begins when the PodGroup appears, if members were bound before anybody said how many it takes', () => {
     const history = new GangHistory();
     bind(history, 1_000, 'red-0');
-    expect(history.partialStarts(9_000)).toEqual([]);
+    expect(history.partialStarts()).toEqual([]);
     history.groupSeen(5_000, groupOf('red', 2));
-    expect(history.partialStarts(9_000)).toMatchObject([{ fromMs: 5_000, bound: 1, minMember: 2 }]);
+    expect(history.partialStarts()).toMatchObject([{ fromMs: 5_000, bound: 1, minMember: 2 }]);
   });
 
   it('takes a pod of the same name for another one when its uid differs', () => {
@@ -111,7 +111,7 @@ describe('a partial start', () => {
             sinceMs = undefined;
           }
         }
-        expect(history.partialStarts(nowMs)).toHaveLength(expected + (sinceMs === undefined ? 0 : 1));
+        expect(history.partialStarts()).toHaveLength(expected + (sinceMs === undefined ? 0 : 1));
       }),
     );
   });
@@ -184,7 +184,7 @@ describe('a group', () => {
     history.podGone(3_100, 'default/red-0');
     history.groupGone(3_100, 'default/unknown');
     expect(history.groups().map(({ group }) => group)).toEqual(['default/blue']);
-    expect(history.partialStarts(9_000)).toMatchObject([{ group: 'default/red', fromMs: 1_000, toMs: 3_000 }]);
+    expect(history.partialStarts()).toMatchObject([{ group: 'default/red', fromMs: 1_000, toMs: 3_000 }]);
   });
 
   it('that is made again begins anew, whether or not anybody saw that it was gone', () => {

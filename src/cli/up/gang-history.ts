@@ -94,6 +94,7 @@ export class GangHistory {
   readonly #gangs = new Map<string, Gang>();
   /** Pod key -> the pod, as last seen */
   readonly #pods = new Map<string, ObservedPod>();
+  /** Those that took longer than the grace. */
   readonly #ended: PartialStart[] = [];
   #lastMoveMs = -Infinity;
 
@@ -149,14 +150,13 @@ export class GangHistory {
     return gang && recordOf(gang);
   }
 
-  /** The stretches that count when the history ends at `endMs`: longer than the grace, or still going on. In order of time. */
-  partialStarts(endMs: number): readonly PartialStart[] {
-    const ended = this.#ended.filter(({ fromMs, toMs = endMs }) => toMs - fromMs > partialGraceMs);
-    return [...ended, ...this.#open()].sort((a, b) => a.fromMs - b.fromMs);
+  /** The stretches that count when the history ends now: longer than the grace, or still going on. In order of time. */
+  partialStarts(): readonly PartialStart[] {
+    return [...this.#ended, ...this.openStarts()].sort((a, b) => a.fromMs - b.fromMs);
   }
 
   deadlock(nowMs: number): Deadlock | undefined {
-    const open = this.#open();
+    const open = this.openStarts();
     const second = open[1];
     if (second === undefined) return undefined;
     const sinceMs = Math.max(second.fromMs, this.#lastMoveMs);
@@ -165,7 +165,7 @@ export class GangHistory {
   }
 
   /** The stretches that go on, the oldest first. */
-  #open(): PartialStart[] {
+  openStarts(): PartialStart[] {
     return [...this.#gangs.values()]
       .flatMap(({ group, partial }) => (partial === undefined ? [] : [{ group, toMs: undefined, ...partial }]))
       .sort((a, b) => a.fromMs - b.fromMs);
@@ -203,9 +203,11 @@ export class GangHistory {
   }
 
   #endPartial(gang: Gang, atMs: number): void {
-    if (gang.partial === undefined) return;
-    this.#ended.push({ group: gang.group, toMs: atMs, ...gang.partial });
+    const { group, partial } = gang;
     gang.partial = undefined;
+    // Most groups are partial for a moment: nobody asks about it, and it would add up over days.
+    if (partial !== undefined && atMs - partial.fromMs > partialGraceMs)
+      this.#ended.push({ group, toMs: atMs, ...partial });
   }
 
   #judge(gang: Gang, atMs: number): void {

@@ -22,6 +22,8 @@ interface RawNode {
   readonly status?: { readonly allocatable?: unknown; readonly capacity?: unknown };
 }
 
+/** That are told at once. */
+const mostProblems = 100;
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /**
@@ -43,8 +45,11 @@ export function takeNodes(
       others.push(manifest);
       continue;
     }
-    const complain: Complain = (field, message) =>
+    const complain: Complain = (field, message) => {
+      if (problems.length === mostProblems) problems.push(`${where}: and there is more`);
+      if (problems.length > mostProblems) return;
       problems.push(`${where}, line ${lineOf(field)}: ${manifestTitle(object)}: ${field}: ${message}`);
+    };
     const node = readNode(object, defaults, complain);
     if (nodes.has(node.name)) complain('metadata.name', 'there is another Node of that name');
     nodes.set(node.name, node);

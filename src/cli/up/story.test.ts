@@ -1,4 +1,6 @@
+import process from 'node:process';
 import { describe, expect, it } from 'vitest';
+import { collectGarbage } from '../../base/testing/collect-garbage.ts';
 import { Story } from './story.ts';
 import type { StoryEvent } from './story.ts';
 import { groupOf, nodeOf, podOf } from './testing/observed-objects.ts';
@@ -117,5 +119,44 @@ describe('a story', () => {
     // When the scenario has ended nobody asks, and it is not known any more.
     story.forgetGone();
     expect(story.isOver('default/red-0')).toBe(false);
+  });
+});
+
+describe('a story that goes on for days', () => {
+  it('tells a group without a PodGroup anew each time its pods come again, and keeps nothing between', () => {
+    const story = new Story();
+    const waits = (atMs: number): string[] => {
+      story.change(atMs, { kind: 'pod', pod: podOf('red-0', { verdict: 'no PodGroup' }) });
+      const told = kindsOf(story.tick(atMs + 500));
+      story.change(atMs + 600, { kind: 'pod-gone', key: 'default/red-0' });
+      expect(story.groupVerdict('default/red')).toBeUndefined();
+      return told;
+    };
+    expect(waits(0)).toEqual(['waits']);
+    expect(waits(10_000)).toEqual(['waits']);
+  });
+
+  it('keeps nothing of groups that came, were whole and went', async () => {
+    const story = new Story();
+    const come = (from: number, rounds: number): void => {
+      for (let round = from; round < from + rounds; round++) {
+        const atMs = round * 1_000;
+        const name = `g${round}`;
+        story.change(atMs, { kind: 'group', group: groupOf(name, 2) });
+        story.change(atMs + 1, { kind: 'pod', pod: podOf(`${name}-0`, { nodeName: 'a', verdict: 'no room' }) });
+        story.change(atMs + 2, { kind: 'pod', pod: podOf(`${name}-1`, { nodeName: 'a' }) });
+        for (const pod of [`${name}-0`, `${name}-1`])
+          story.change(atMs + 3, { kind: 'pod-gone', key: `default/${pod}` });
+        story.change(atMs + 4, { kind: 'group-gone', key: `default/${name}` });
+      }
+    };
+    story.forgetGone();
+    come(0, 2_000);
+    await collectGarbage(() => true);
+    const before = process.memoryUsage().heapUsed;
+    come(2_000, 40_000);
+    // A hundred bytes for each would come to four times as much.
+    await collectGarbage(() => process.memoryUsage().heapUsed - before < 1024 * 1024);
+    expect(story.history.groups()).toEqual([]);
   });
 });

@@ -204,6 +204,7 @@ export class Story {
     if (!this.#groups.delete(key)) return [];
     this.history.groupGone(atMs, key);
     this.#forgetVerdict(`group ${key}`);
+    this.#partialTold.delete(key);
     return [{ atMs, kind: 'group-deleted', group: key }];
   }
 
@@ -228,7 +229,13 @@ export class Story {
     const before = group === undefined ? undefined : this.history.group(group);
     record();
     const after = group === undefined ? undefined : this.history.group(group);
-    if (group === undefined || after === undefined) return [];
+    if (group === undefined) return [];
+    if (after === undefined) {
+      // Nothing of it is left, whether or not there ever was a PodGroup.
+      this.#forgetVerdict(`group ${group}`);
+      this.#partialTold.delete(group);
+      return [];
+    }
     const events: StoryEvent[] = [];
     if (after.state !== 'partial') this.#partialTold.delete(group);
     if (after.state === 'whole' && before?.state !== 'whole') {
@@ -261,8 +268,9 @@ export class Story {
   }
 
   #stuckGroups(nowMs: number): StoryEvent[] {
-    const open = this.history.partialStarts(nowMs).filter(({ toMs }) => toMs === undefined);
-    const stuck = open.filter(({ group, fromMs }) => nowMs - fromMs > partialGraceMs && !this.#partialTold.has(group));
+    const stuck = this.history
+      .openStarts()
+      .filter(({ group, fromMs }) => nowMs - fromMs > partialGraceMs && !this.#partialTold.has(group));
     return stuck.map(({ group, minMember }) => {
       this.#partialTold.add(group);
       const record: GangRecord | undefined = this.history.group(group);

@@ -15,7 +15,7 @@ export interface Summary {
 /** What came of a scenario that ended at `endMs`: a line a group, the partial starts, and the exit code for `--exit`. */
 export function summarize(story: Story, end: ScenarioEnd, endMs: number): Summary {
   const groups = story.history.groups();
-  const partialStarts = story.history.partialStarts(endMs);
+  const partialStarts = story.history.partialStarts();
   const width = groups.reduce((widest, { group }) => Math.max(widest, shownName(group).length), leastGroupWidth);
   const lone = story.pods().filter(({ group }) => group === undefined);
   const lines = [

@@ -12,7 +12,7 @@ import type { User } from './user.ts';
  * token that is not good, 403 for anybody else who asks to be taken for another.
  */
 export function authenticate(
-  request: TransportRequest,
+  request: Pick<TransportRequest, 'headers'>,
   tokens: ServiceAccountTokens,
   administratorToken: string | undefined,
 ): User {
@@ -29,7 +29,11 @@ export function authenticate(
   return { name, uid: request.headers['impersonate-uid'] ?? '', groups: [...new Set(all)], extra: {} };
 }
 
-function sender(request: TransportRequest, tokens: ServiceAccountTokens, administratorToken: string | undefined): User {
+function sender(
+  request: Pick<TransportRequest, 'headers'>,
+  tokens: ServiceAccountTokens,
+  administratorToken: string | undefined,
+): User {
   const { authorization } = request.headers;
   if (authorization === undefined || authorization === '') {
     return administratorToken === undefined ? administrator : anonymous;

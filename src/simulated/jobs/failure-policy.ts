@@ -15,10 +15,11 @@ const counted: FailureOutcome = { counts: true, failsIndex: false, failsJob: und
 
 /**
  * Whether the pod has failed, or is gone before it could succeed, which counts as well where the Job replaces pods that are still
- * being deleted.
+ * being deleted. One that never had a node has nobody who would say how it ended: in a cluster the collector of pods marks it as failed.
  */
 export function hasFailed(pod: JobPod, { spec }: Job): boolean {
-  return pod.phase === 'Failed' || (spec.podReplacementPolicy !== 'Failed' && isTerminating(pod));
+  if (pod.phase === 'Failed') return true;
+  return isTerminating(pod) && (spec.podReplacementPolicy !== 'Failed' || !pod.isScheduled);
 }
 
 /** What the first rule of `spec.podFailurePolicy` that the failed pod meets says; without one it counts. */

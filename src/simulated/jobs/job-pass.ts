@@ -15,6 +15,7 @@ import { JobPicture } from './job-picture.ts';
 import { isSameStatus, newCondition, setCondition, wireStatus } from './job-status.ts';
 import type { OwnWrites } from './own-writes.ts';
 import { podOfJob } from './pod-of-job.ts';
+import type { PodRoom } from './pod-room.ts';
 
 /** Pods that wait to be counted at once, at most: their uids are in the status. */
 const mostUncounted = 500;
@@ -28,8 +29,7 @@ export interface JobPassOptions {
   readonly nowMs: number;
   readonly ownJobs: OwnWrites<Job>;
   readonly ownPods: OwnWrites<JobPod>;
-  /** How many pods may be made; Infinity: as many as are wanted. */
-  readonly room: number;
+  readonly room: Pick<PodRoom, 'take'>;
   readonly onEvent: (job: Job, type: 'Normal' | 'Warning', reason: string, note: string) => void;
   /** What has become of the failures, once it is in the status. */
   readonly onStreak: (streak: FailureStreak) => void;
@@ -132,13 +132,17 @@ export class JobPass {
 
   /** One, then two, then four at once, until one fails: what fails for one will mostly fail for all. */
   async #create(indexes: readonly (number | undefined)[]): Promise<void> {
-    const { room } = this.#options;
-    const wanted = indexes.slice(0, Math.max(0, room));
-    this.#refusedPods = indexes.length - wanted.length;
-    for (let done = 0, batch = 1; done < wanted.length && this.#problem === undefined; batch *= 2) {
-      const next = wanted.slice(done, done + batch);
-      done += next.length;
-      await this.#each(next, (index) => this.#createOne(index));
+    if (indexes.length === 0) return;
+    const room = this.#options.room.take(indexes.length);
+    this.#refusedPods = indexes.length - room.pods;
+    try {
+      for (let done = 0, batch = 1; done < room.pods && this.#problem === undefined; batch *= 2) {
+        const next = indexes.slice(done, Math.min(done + batch, room.pods));
+        done += next.length;
+        await this.#each(next, (index) => this.#createOne(index));
+      }
+    } finally {
+      room.giveBack();
     }
   }
 
@@ -318,8 +322,13 @@ export class JobPass {
 }
 
 /** Takes the finalizer of Jobs off exactly this pod. */
-export function releasePatch(pod: JobPod): object {
+export function releasePatch(pod: JobPod): { readonly metadata: object } {
   return { metadata: { uid: pod.uid, '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } };
+}
+
+/** Makes exactly this pod nobody's, and takes the finalizer of Jobs off it. */
+export function disownPatch(pod: JobPod, job: Job): object {
+  return { metadata: { ...releasePatch(pod).metadata, ownerReferences: [{ $patch: 'delete', uid: job.uid }] } };
 }
 
 /** Whether the call says that the object is not there; that another one has its name shows in the watch. */

@@ -1,3 +1,4 @@
+import type { Labels } from '../../api/label-selector.ts';
 import type { RawPod } from '../../api/pod.ts';
 import { isTerminalPhase } from '../kubelet-pod.ts';
 
@@ -19,6 +20,7 @@ export interface JobPod {
   readonly owner: { readonly name: string; readonly uid: string } | undefined;
   /** Whether it is nobody's: what controls it is gone, or has let it go. */
   readonly isOrphan: boolean;
+  readonly labels: Labels | undefined;
   readonly phase: string;
   readonly isDeleting: boolean;
   /** Has the finalizer of Jobs. */
@@ -86,6 +88,7 @@ export function readJobPod(raw: unknown): JobPod {
     resourceVersion,
     owner: isOfJob ? { name: controller.name, uid: controller.uid } : undefined,
     isOrphan: controller === undefined,
+    labels: metadata.labels,
     phase: status.phase ?? 'Pending',
     isDeleting: metadata.deletionTimestamp !== undefined,
     isTracked: metadata.finalizers?.includes(trackingFinalizer) === true,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import { toError } from '../../base/to-error.ts';
+import { compileLabelSelector } from '../../api/label-selector.ts';
 import { podPath } from '../../api/pod-path.ts';
 import { ConflictError, NotFoundError } from '../../client/api-errors.ts';
 import { EventRecorder } from '../../client/event-recorder.ts';
@@ -17,10 +18,11 @@ import { noFailures } from './failure-streak.ts';
 import type { FailureStreak } from './failure-streak.ts';
 import { conditionOf, isFinished, isManagedElsewhere, jobPath, readJob } from './job.ts';
 import type { Job } from './job.ts';
-import { isGone, JobPass, releasePatch } from './job-pass.ts';
+import { disownPatch, isGone, JobPass, releasePatch } from './job-pass.ts';
 import { readJobPod } from './job-pod.ts';
 import type { JobPod } from './job-pod.ts';
 import { OwnWrites } from './own-writes.ts';
+import { PodRoom } from './pod-room.ts';
 
 export interface SimulatedJobsOptions {
   readonly transport: Transport;
@@ -40,8 +42,6 @@ export interface SimulatedJobsOptions {
   readonly onProblem?: OnSimulationProblem;
 }
 
-/** How soon a Job for whose pods there was no room is looked at again. */
-const fullAgainMs = 5_000;
 /** What a timer can wait. */
 const longestTimerMs = 2 ** 31 - 1;
 /** After so long the watch must have shown what a call has left. */
@@ -50,13 +50,14 @@ const overdueMs = 30_000;
 /**
  * A stand-in for the controller of Jobs that a cluster has, and for the one that removes them when their time after the end is over, as an
  * ordinary API client: makes pods of Jobs, indexed ones too, replaces what fails, counts what ends, and says so in status and
- * Events as kube-controller-manager does. It does not adopt pods that somebody else has made. Only one may act on a plane at a time.
+ * Events as kube-controller-manager does. It lets pods go that a Job no longer selects; it does not adopt pods that somebody else has made.
+ * Only one may act on a plane at a time.
  */
 export class SimulatedJobs {
   readonly #options: SimulatedJobsOptions;
   readonly #client: KubeClient;
   readonly #settleMs: number;
-  readonly #mostPods: number;
+  readonly #room: PodRoom;
   readonly #jobs: Reflector<Job>;
   readonly #pods: Reflector<JobPod>;
   readonly #ownJobs: OwnWrites<Job>;
@@ -78,13 +79,17 @@ export class SimulatedJobs {
     const { transport, clock, workers = 4 } = options;
     this.#options = options;
     this.#settleMs = options.settleMs ?? 100;
-    this.#mostPods = options.mostPods ?? 10_000;
     this.#client = new KubeClient({ transport, clock, userAgent: 'tutti-simulated-jobs' });
     this.#jobs = this.#reflectJobs();
     this.#pods = this.#reflectPods();
     const now = (): number => clock.monotonic();
     this.#ownJobs = new OwnWrites(this.#jobs.store, now);
     this.#ownPods = new OwnWrites(this.#pods.store, now);
+    this.#room = new PodRoom({
+      most: options.mostPods ?? 10_000,
+      present: () => this.#pods.store.size + [...this.#ownPods.unseen()].length,
+      wake: (key) => this.#queue.add(key),
+    });
     this.#recorder = new EventRecorder({
       client: this.#client,
       clock,
@@ -136,7 +141,9 @@ export class SimulatedJobs {
           this.#streaks.delete(job.uid);
           this.#waiting.delete(job.key);
           if (!this.#isSynced) return;
-          for (const pod of this.#pods.store.byIndex('job', job.uid)) this.#lookForOwner(pod);
+          // What was put off for it, for days perhaps, is over.
+          this.#queue.add(job.key);
+          for (const pod of this.#podsNaming(job)) this.#lookForOwner(pod);
         },
       },
     });
@@ -153,7 +160,7 @@ export class SimulatedJobs {
     return simulatedReflector<JobPod>(context, {
       path: '/api/v1/pods',
       project: readJobPod,
-      indexers: { job: ({ owner }) => (owner === undefined ? [] : [owner.uid]) },
+      indexers: { job: ({ namespace, owner }) => (owner === undefined ? [] : [`${namespace}/${owner.uid}`]) },
       handler: {
         onAdd: changed,
         onUpdate: (previous, pod) => {
@@ -162,7 +169,9 @@ export class SimulatedJobs {
         },
         onDelete: (pod) => {
           this.#ownPods.sawGone(pod);
-          if (this.#isSynced) this.#wakeJobOf(pod);
+          if (!this.#isSynced) return;
+          this.#wakeJobOf(pod);
+          this.#room.look();
         },
       },
     });
@@ -222,8 +231,13 @@ export class SimulatedJobs {
     const known = this.#pods.store.get(key);
     const pod = known && this.#ownPods.newest(known);
     if (pod === undefined || !this.#isUncountable(pod)) return;
+    await this.#patchPod(pod, releasePatch(pod), signal);
+  }
+
+  /** Unless it is gone. */
+  async #patchPod(pod: JobPod, patch: object, signal: AbortSignal): Promise<void> {
     try {
-      const left = await this.#client.patch(podPath(pod), 'strategic-merge', releasePatch(pod), { signal });
+      const left = await this.#client.patch(podPath(pod), 'strategic-merge', patch, { signal });
       this.#ownPods.changed(readJobPod(left));
     } catch (error) {
       if (!isGone(error)) throw error;
@@ -233,6 +247,7 @@ export class SimulatedJobs {
   async #look(key: string, signal: AbortSignal): Promise<void> {
     this.#looking++;
     this.#waiting.delete(key);
+    this.#room.forget(key);
     try {
       await this.#process(key, signal);
     } catch (error) {
@@ -241,6 +256,8 @@ export class SimulatedJobs {
       throw error;
     } finally {
       this.#looking--;
+      // Whoever was woken for the room may not want it any more.
+      this.#room.look();
     }
   }
 
@@ -255,15 +272,19 @@ export class SimulatedJobs {
       return;
     }
     const { clock } = this.#options;
-    const pass = new JobPass(job, this.#podsOf(job), this.#streaks.get(job.uid) ?? noFailures, {
+    const pods = await this.#claim(job, signal);
+    const pass = new JobPass(job, pods, this.#streaks.get(job.uid) ?? noFailures, {
       client: this.#client,
       signal,
       nowMs: clock.now(),
       ownJobs: this.#ownJobs,
       ownPods: this.#ownPods,
-      room: this.#mostPods - this.#pods.store.size - [...this.#ownPods.unseen()].length,
+      room: this.#room,
       onEvent: (about, type, reason, note) => this.#tell(about, type, reason, note),
-      onStreak: (streak) => this.#streaks.set(job.uid, streak),
+      onStreak: (streak) => {
+        // It may be gone by the time the answer comes.
+        if (this.#jobs.store.get(key)?.uid === job.uid) this.#streaks.set(job.uid, streak);
+      },
     });
     const { againMs, refusedPods } = await pass.run();
     if (againMs !== undefined) {
@@ -273,16 +294,32 @@ export class SimulatedJobs {
     if (refusedPods > 0) this.#tellFull(job);
   }
 
+  #podsNaming({ namespace, uid }: Job): Iterable<JobPod> {
+    return this.#pods.store.byIndex('job', `${namespace}/${uid}`);
+  }
+
   #podsOf(job: Job): JobPod[] {
-    const pods = [...this.#pods.store.byIndex('job', job.uid)].flatMap((pod) => this.#ownPods.newest(pod) ?? []);
+    const pods = [...this.#podsNaming(job)].flatMap((pod) => this.#ownPods.newest(pod) ?? []);
     for (const pod of this.#ownPods.unseen()) if (pod.owner?.uid === job.uid) pods.push(pod);
-    return pods;
+    // The newest may be one that names it no longer.
+    return pods.filter(({ owner }) => owner?.uid === job.uid);
+  }
+
+  /** The pods that are its own; those that name it and that it does not select are let go, unless they go with it. */
+  async #claim(job: Job, signal: AbortSignal): Promise<JobPod[]> {
+    const selects = compileLabelSelector(job.spec.selector);
+    const own: JobPod[] = [];
+    for (const pod of this.#podsOf(job)) {
+      if (selects(pod.labels)) own.push(pod);
+      else if (!job.isDeleting) await this.#patchPod(pod, disownPatch(pod, job), signal);
+    }
+    return own;
   }
 
   #tellFull(job: Job): void {
-    const note = `Error creating: there are ${this.#mostPods} pods, and the simulation makes no more; what has ended counts until it is deleted: delete Jobs that are done, or give them ttlSecondsAfterFinished`;
+    const note = `Error creating: there are ${this.#room.most} pods, and the simulation makes no more; what has ended counts until it is deleted: delete Jobs that are done, or give them ttlSecondsAfterFinished`;
     this.#tell(job, 'Warning', 'FailedCreate', note);
-    this.#queue.add(job.key, fullAgainMs);
+    this.#room.wait(job.key);
   }
 
   #tell({ namespace, name, uid }: Job, type: 'Normal' | 'Warning', reason: string, note: string): void {

@@ -17,15 +17,21 @@ export interface SeenJobPod {
   readonly status: { readonly phase: string };
 }
 
+/** A call that changes something. */
+export interface WriteCall {
+  readonly method: string;
+  readonly path: string;
+}
+
 /** A plane with a node, and what acts on Jobs there, on one virtual clock. */
 export class JobsPlane extends SimulatedPlane {
   readonly jobProblems: SimulationProblem[] = [];
   controller: SimulatedJobs;
   readonly #options: Partial<SimulatedJobsOptions>;
   /** Told of each call of the controller that changes something, before it is carried out; throws to break it off. */
-  onCall: (request: { readonly method: string; readonly path: string }) => void = () => undefined;
+  onCall: (request: WriteCall) => void = () => undefined;
   /** Told of each that has been carried out; throws to lose the answer. */
-  onAnswer: () => void = () => undefined;
+  onAnswer: (request: WriteCall) => void = () => undefined;
 
   constructor(options: Partial<SimulatedJobsOptions> = {}) {
     super([{ ...small, allocatable: { cpu: '1000', memory: '1000Gi', pods: '20000' } }]);
@@ -44,7 +50,7 @@ export class JobsPlane extends SimulatedPlane {
           const isWrite = request.method !== 'GET' && !isEvent;
           if (isWrite) this.onCall({ method: request.method, path: request.path });
           const response = await transport.send(request, signal);
-          if (isWrite) this.onAnswer();
+          if (isWrite) this.onAnswer({ method: request.method, path: request.path });
           return response;
         },
       },
@@ -83,6 +89,10 @@ export class JobsPlane extends SimulatedPlane {
 
   patchJob(name: string, spec: object): Promise<unknown> {
     return this.client.patch(`/apis/batch/v1/namespaces/default/jobs/${name}`, 'merge', { spec });
+  }
+
+  deleteJob(name: string, propagationPolicy = 'Background'): Promise<unknown> {
+    return this.client.delete(`/apis/batch/v1/namespaces/default/jobs/${name}`, { propagationPolicy });
   }
 
   async status(name: string): Promise<JobStatus> {
