@@ -77,6 +77,9 @@ export interface CandidateChange {
   readonly asksElse?: boolean;
 }
 
+/** What has become of an entity so far. */
+type Past = Pick<QueuedEntity, 'attempts' | 'refusals' | 'errors' | 'readySince'>;
+
 /**
  * Entities that wait to be scheduled, in kube-scheduler's three stores plus the gated ones.
  *
@@ -400,15 +403,12 @@ export class SchedulingQueue {
 
   /**
    * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had, after a
-   * back-off. The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes its
+   * back-off; `own` is that of whom it was planned with. The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes its
    * room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
    */
-  comeBack(
-    candidate: Candidate,
-    past: Pick<QueuedEntity, 'attempts' | 'refusals' | 'errors' | 'readySince'>,
-    failure: Failure,
-  ): void {
+  comeBack(candidate: Candidate, own: Past, failure: Failure): void {
     const key = entityKeyOf(candidate);
+    const past = this.#longestPast(candidate, own);
     const known = this.#entities.get(key);
     if (known !== undefined) {
       if (known.state.kind !== 'active' || !known.sortKey.incomplete || isOnNodesInPart(candidate)) return;
@@ -442,6 +442,17 @@ export class SchedulingQueue {
       return;
     }
     this.failed(entity, { ...failure, error: true });
+  }
+
+  /** A group that is queued as one again has failed as often as the member that has most often. */
+  #longestPast(candidate: Candidate, own: Past): Past {
+    if (candidate.kind === 'pod') return own;
+    let longest = own;
+    for (const pod of candidate.gang.pending.values()) {
+      const past = this.#entities.get(entityKeyOf({ kind: 'pod', pod }));
+      if (past !== undefined && past.errors > longest.errors) longest = past;
+    }
+    return longest;
   }
 
   /** The cluster changed: whatever the event may help becomes active, or backs off first. */

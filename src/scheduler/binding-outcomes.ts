@@ -130,7 +130,7 @@ export class BindingOutcomes {
       this.#keepRoom(plan.gang, failures);
       this.#options.partial.repairBegins(plan.gang.key);
     }
-    this.#comeBack(plan, status);
+    this.#comeBack(plan, failures);
     for (const { placement } of failures) {
       const { pod, nodeName } = placement;
       // As it is now: its label may name another group than when it was planned, which has one member more to place.
@@ -172,16 +172,23 @@ export class BindingOutcomes {
     }
   }
 
-  /** Queues again what the plan did not bind. */
-  #comeBack({ entity, gang, placements }: BindingPlan, status: Status): void {
+  /**
+   * Queues again what the plan did not bind, with its history, as what it is queued now: others of its group may have made the quorum meanwhile,
+   * or lost it.
+   */
+  #comeBack({ entity, profile, placements: [first] }: BindingPlan, failures: readonly BindingFailure[]): void {
     const { cluster, queue } = this.#options;
-    const failure = { refusedBy: new Set([status.plugin]), refusedPods: [], error: true };
-    if (gang !== undefined) {
-      if (gang.missing > 0 && gang.pending.size > 0) queue.comeBack({ kind: 'gang', gang }, entity, failure);
+    const failure = { refusedBy: new Set([failures[0]!.status.plugin]), refusedPods: [], error: true };
+    const { podGroupKey } = first!.pod;
+    const gang = podGroupKey === undefined || profile.gangPolicy === undefined ? undefined : cluster.gang(podGroupKey);
+    if (gang?.spec !== undefined && gang.missing > 0) {
+      if (gang.pending.size > 0) queue.comeBack({ kind: 'gang', gang }, entity, failure);
       return;
     }
-    const pod = cluster.openPod(placements[0]!.pod.uid);
-    if (pod !== undefined) queue.comeBack({ kind: 'pod', pod }, entity, failure);
+    for (const { placement } of failures) {
+      const pod = cluster.openPod(placement.pod.uid);
+      if (pod?.podGroupKey === podGroupKey && pod !== undefined) queue.comeBack({ kind: 'pod', pod }, entity, failure);
+    }
   }
 
   /** All members of a group that wait hear of it: those that are not needed for the quorum wait for it too. */

@@ -131,3 +131,29 @@ it('an elastic gang of which members cannot be bound backs off between attempts'
   }
   expect(calls).toBeLessThan(30);
 });
+
+it('a group that has started backs off between attempts too, though its members make the quorum in turns', async () => {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 32 });
+  core.group({ name: 'red', minMember: 1 });
+  core.pod({ name: 'red-0', group: 'red', cpu: 1 });
+  await core.attempt();
+  await core.accept('red-0');
+  core.change('red-0', { nodeName: 'a' });
+  core.removePod('red-0');
+  core.pod({ name: 'red-1', group: 'red', cpu: 1 });
+  core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+  let calls = 0;
+  for (let tenth = 0; tenth < 100; tenth++) {
+    for (let i = 0; i < 100 && (await core.attempt()) !== undefined; i++);
+    // One of them is under way whenever the other is refused.
+    const [binding] = core.binds;
+    if (binding !== undefined) {
+      calls++;
+      await core.refuse(binding.binding.name, 'quota');
+    }
+    core.picture.clock.advance(100);
+  }
+  expect(calls).toBeGreaterThan(3);
+  expect(calls).toBeLessThan(10);
+});

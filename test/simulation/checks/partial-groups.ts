@@ -1,9 +1,9 @@
 import type { Call } from '../world/call.ts';
-import type { SimulatedProcess } from '../world/process.ts';
 import type { Committed } from '../world/record.ts';
+import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainRoom } from './plain-fit.ts';
-import { groupNamed, groupsIn, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
+import { groupNamed, groupsIn, podsIn, saysWhetherStarted, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { plainPod } from './plain-objects.ts';
 
@@ -22,17 +22,16 @@ export class PartialGroupChecker implements Checker {
   readonly #forbiddenNode: string | undefined;
   /** uid of a group -> since when it has been on nodes in part */
   readonly #since = new Map<string, number>();
-  /** The scheduler that wrote last, and when it began to. */
-  #writer: { readonly process: SimulatedProcess; readonly since: number } | undefined;
+  readonly #writer: CurrentWriter;
 
   constructor(evidence: Evidence, forbiddenNode: string | undefined) {
     this.#evidence = evidence;
     this.#forbiddenNode = forbiddenNode;
+    this.#writer = new CurrentWriter(evidence.now);
   }
 
-  sent({ process, of, request }: Call): void {
-    if (process.role !== 'scheduler' || of === 'lease' || request.method === 'GET') return;
-    if (this.#writer?.process !== process) this.#writer = { process, since: this.#evidence.now() };
+  sent(call: Call): void {
+    this.#writer.sent(call);
   }
 
   committed({ resource, object, previous }: Committed): void {
@@ -93,11 +92,10 @@ export class PartialGroupChecker implements Checker {
   #whyItStays(group: PlainGroup, bound: readonly PlainPod[]): string | undefined {
     if (!group.releases) return 'its policy is to keep trying';
     if (!bound.some(({ isControlled }) => isControlled)) return 'nobody would make its members again';
-    const isInherited = this.#writer !== undefined && this.#writer.since > this.#since.get(group.uid)!;
+    const isInherited = (this.#writer.since ?? -Infinity) > this.#since.get(group.uid)!;
     if (!isInherited) return undefined;
     const { record } = this.#evidence;
-    const conditions = (group.status.conditions ?? []) as unknown as readonly { readonly type: string }[];
-    if (!conditions.some(({ type }) => type === 'Started')) return 'a new leader is not told whether it has started';
+    if (!saysWhetherStarted(group)) return 'a new leader is not told whether it has started';
     const onNodes = podsIn(record).filter((pod) => {
       return pod.group === group.name && pod.node !== '' && (pod.boundFor === undefined || pod.boundFor === group.uid);
     });

@@ -33,6 +33,12 @@ export function groupNamed(record: StoreRecord, name: string, view: View = lates
   return object && plainGroup(object);
 }
 
+/** The controller has noted whether the group has started. */
+export function saysWhetherStarted({ status }: PlainGroup): boolean {
+  const conditions = (status.conditions ?? []) as unknown as readonly { readonly type: string }[];
+  return conditions.some(({ type }) => type === 'Started');
+}
+
 /** The members of one group object, by what they are good for. */
 export interface Tally {
   /** On nodes for this very group object. */

@@ -1,10 +1,12 @@
+import type { Call } from '../world/call.ts';
+import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
 import { PlainRoom, formOf } from './plain-fit.ts';
 import { barredNodes, keptRooms } from './plain-losses.ts';
 import type { KeptRoom } from './plain-losses.ts';
 import { isOpen } from './plain-objects.ts';
-import type { PlainPod } from './plain-objects.ts';
-import { groupNamed, podsIn, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
+import type { PlainGroup, PlainPod } from './plain-objects.ts';
+import { groupNamed, podsIn, saysWhetherStarted, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
 
 /** From when room is free again until all who wait have been tried. */
 const restMs = 15_000;
@@ -18,6 +20,7 @@ export class WaitingChecker implements Checker {
   readonly #schedulerName: string;
   readonly #forbiddenNode: string | undefined;
   readonly #forbiddenPods: readonly string[];
+  readonly #writer: CurrentWriter;
 
   constructor(
     evidence: Evidence,
@@ -35,6 +38,11 @@ export class WaitingChecker implements Checker {
     this.#schedulerName = schedulerName;
     this.#forbiddenNode = forbiddenNode;
     this.#forbiddenPods = forbiddenPods;
+    this.#writer = new CurrentWriter(evidence.now);
+  }
+
+  sent(call: Call): void {
+    this.#writer.sent(call);
   }
 
   settled(): number | undefined {
@@ -82,6 +90,10 @@ export class WaitingChecker implements Checker {
       if (missing > members.length) continue;
       if (missing > 0) {
         if (!room(members).takesTogether(members, missing)) continue;
+        if (tally!.succeeded > 0 && this.#isTakenForNew(group!)) {
+          this.#evidence.excused('waits: a new leader is not told that it has started');
+          continue;
+        }
         if (!room(members).takesAnyhow(members, missing)) {
           // Members of different kinds are placed by a heuristic, which may miss the one way that there is.
           this.#evidence.excused('waits: its members are of different kinds, and fit in some ways only');
@@ -100,6 +112,15 @@ export class WaitingChecker implements Checker {
       }
     }
     return again;
+  }
+
+  /** Neither the condition nor who was there when it began told the scheduler that the group had its quorum once. */
+  #isTakenForNew(group: PlainGroup): boolean {
+    const { record } = this.#evidence;
+    const { since } = this.#writer;
+    if (since === undefined || saysWhetherStarted(group)) return false;
+    const version = record.changes.findLast(({ at }) => at <= since)?.version ?? 0;
+    return !tallyOf(group, podsIn(record, { pods: version, nodes: version, podgroups: version })).isWhole;
   }
 
   /** Wherever on its own node or another that room is. */
