@@ -225,10 +225,18 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
   function firstCannotBeBound(_dice, at) {
     return { node: node(1_000), steps: [waiter(at, 'failing'), waiter(at)], faults: [], forbiddenPods: ['failing'] };
   },
-  /** A member comes while the others, who make the quorum without it, are before PreBind. */
-  function memberComesLate(dice, at) {
-    const late = group('late', 3, [small, small, small, small], { spacingMs: dice.int(50, 500) });
-    return { node: node(2_000), steps: [{ at, kind: 'create-group', group: late }], faults: [], needsPreBind: true };
+  /** A member is replaced while its group is before PreBind, and could be bound before the others. */
+  function memberIsReplacedBeforePreBind(dice, at) {
+    const name = 'replacing';
+    return {
+      node: node(2_000),
+      steps: [
+        { at, kind: 'create-group', group: group(name, 3, [small, small, small], { recreation: 'same-name' }) },
+        { at: at + dice.int(50, 400), kind: 'delete-member', group: name, member: 0 },
+      ],
+      faults: [],
+      needsPreBind: true,
+    };
   },
 ];
 

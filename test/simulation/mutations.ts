@@ -17,8 +17,8 @@ export const mutations: readonly Mutation[] = [
     name: 'no-look-after-permit',
     why: 'After a wait on Permit nobody asks again whether the members still fit.',
     file: 'scheduler/binding-cycle.ts',
-    find: 'refused ?? this.#lookAgain(plan, hasWaited)',
-    replace: 'refused',
+    find: 'else this.#lookAtAll(plan, sending, hasWaited);',
+    replace: '',
     within: 8_000,
   },
   {
@@ -43,7 +43,7 @@ export const mutations: readonly Mutation[] = [
     file: 'scheduler/scheduler-core.ts',
     find: 'isHeld(key) || this.binding.isStarting(key);',
     replace: 'isHeld(key);',
-    within: 3_000,
+    within: 8_000,
   },
   {
     name: 'bind-before-quorum',
@@ -179,7 +179,7 @@ export const mutations: readonly Mutation[] = [
     name: 'failed-plan-is-forgotten',
     why: 'A group of which a member could not be bound is not queued again.',
     file: 'scheduler/binding-outcomes.ts',
-    find: 'this.#comeBack(plan, status);',
+    find: 'this.#comeBack(plan, failures);',
     replace: '',
     within: 1_000,
   },

@@ -1,7 +1,9 @@
+import type { JsonObject } from '../../../src/embedded/json.ts';
 import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { hasEnded, isOnNode, plainGroup, plainPod } from './plain-objects.ts';
+import { hasEnded, isOnNode, plainGroup, plainNode, plainPod } from './plain-objects.ts';
+import type { PlainPod } from './plain-objects.ts';
 import { groupNamed, podsIn, tallyOf } from './plain-group.ts';
 
 interface Plan {
@@ -134,8 +136,16 @@ export class QuorumChecker implements Checker {
     // Whoever is gone, or was not there for a while, could not go on.
     if (!process.isAlive || process.wasPaused)
       return this.#evidence.excused('a plan is not whole: its process was stopped');
+    const uids = new Set(calls.map(({ request }) => JSON.parse(String(request.body)).metadata.uid));
+    // A plan counts on nothing that was over before the last of its members came.
+    const complete = record.changes.findLast(({ type, uid }) => type === 'ADDED' && uids.has(uid));
+    const from = Math.max(complete?.at ?? 0, begunAt - togetherMs);
     const isMoved = record.changes.some(
-      (change) => change.by !== process.name && Math.abs(change.at - begunAt) <= togetherMs && mayUpset(change, group),
+      (change) =>
+        change.by !== process.name &&
+        change.at > from &&
+        change.at <= begunAt + togetherMs &&
+        mayUpset(change, group, (node) => isOpenTo(plainPod(complete!.object), record.get('nodes', `/${node}`))),
     );
     if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
     this.#evidence.violated(
@@ -145,24 +155,46 @@ export class QuorumChecker implements Checker {
   }
 }
 
-/** Whether a plan for a group may come to nothing by it. That a member comes, or that something is said of one, is no reason. */
-function mayUpset({ resource, type, object, previous }: Committed, group: string): boolean {
-  if (resource === 'nodes') return true;
-  if (resource.startsWith('podgroups')) {
-    return (
-      previous === undefined || type === 'DELETED' || plainGroup(object).minMember !== plainGroup(previous).minMember
-    );
+/**
+ * Whether a plan for a group may come to nothing by it. That somebody comes, or that something is said of one, is no reason. `matters`: of a
+ * node, whether members may be on it.
+ */
+function mayUpset(
+  { resource, type, object, previous }: Committed,
+  group: string,
+  matters: (node: string) => boolean,
+): boolean {
+  if (resource === 'pods') {
+    const pod = plainPod(object);
+    const before = previous && plainPod(previous);
+    const isMember = pod.group === group || before?.group === group;
+    return isMember ? hasLeft(pod, before, type) : pod.node !== '' && matters(pod.node) && takesMore(pod, before);
   }
-  if (resource !== 'pods') return false;
-  const pod = plainPod(object);
-  const before = previous && plainPod(previous);
-  const isMember = [pod, before].some((each) => each?.group === group);
-  if (type === 'DELETED') return isMember;
-  if (before === undefined) return isOnNode(pod);
-  return (
-    (isOnNode(pod) && !isOnNode(before)) ||
-    pod.milliCpu !== before.milliCpu ||
-    pod.mebibytes !== before.mebibytes ||
-    (isMember && (pod.group !== before.group || pod.isLeaving !== before.isLeaving || hasEnded(pod)))
-  );
+  if (resource.startsWith('podgroups')) {
+    return type === 'DELETED' || (previous && plainGroup(previous).minMember) !== plainGroup(object).minMember;
+  }
+  return resource === 'nodes' && matters(plainNode(object).name) && (type === 'DELETED' || hasLess(object, previous));
+}
+
+function hasLeft(pod: PlainPod, before: PlainPod | undefined, type: Committed['type']): boolean {
+  if (before === undefined) return false;
+  const isOther = pod.group !== before.group || pod.isLeaving !== before.isLeaving;
+  return type === 'DELETED' || hasEnded(pod) || isOther || takesMore(pod, before);
+}
+
+function takesMore(pod: PlainPod, before: PlainPod | undefined): boolean {
+  if (before === undefined || !isOnNode(before)) return isOnNode(pod);
+  return pod.milliCpu > before.milliCpu || pod.mebibytes > before.mebibytes;
+}
+
+function hasLess(object: JsonObject, previous: JsonObject | undefined): boolean {
+  if (previous === undefined) return false;
+  const [now, before] = [plainNode(object), plainNode(previous)];
+  if (now.isClosed && !before.isClosed) return true;
+  return now.milliCpu < before.milliCpu || now.mebibytes < before.mebibytes || now.pods < before.pods;
+}
+
+/** By its zone. One that is gone may have been. */
+function isOpenTo({ zone }: PlainPod, node: JsonObject | undefined): boolean {
+  return zone === undefined || node === undefined || plainNode(node).zone === zone;
 }
