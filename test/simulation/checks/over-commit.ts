@@ -68,13 +68,14 @@ export class OverCommitChecker implements Checker {
   #unknownTo(call: Call, pod: PlainPod): string | undefined {
     const { record } = this.#evidence;
     const binding = this.#bindings.get(pod.uid);
-    if (binding !== undefined && binding.doneAt! >= call.sentAt && this.#isOutOfReach(binding)) {
-      return 'over-committed by a Binding that was carried out after it was given up';
-    }
     const object = record.get('pods', pod.key, call.views.at(-1)!.pods);
     const known = object && plainPod(object);
+    const isTold = known?.uid === pod.uid && known.node === pod.node;
+    if (binding !== undefined && this.#isOutOfReach(binding) && (binding.doneAt! >= call.sentAt || !isTold)) {
+      return 'over-committed by a Binding that was carried out after it was given up';
+    }
     // What it has bound itself it need not be told of.
-    const isKnownThere = known?.uid === pod.uid && (known.node === pod.node || binding?.process === call.process);
+    const isKnownThere = isTold || (known?.uid === pod.uid && binding?.process === call.process);
     if (isKnownThere) {
       const isGrown = pod.milliCpu > known.milliCpu || pod.mebibytes > known.mebibytes;
       return isGrown ? 'over-committed: a pod had been resized, unknown to the sender' : undefined;
