@@ -132,6 +132,15 @@ describe('a group on nodes in part that cannot be completed', () => {
     expect(core.picture.released).toEqual(['red-0', 'red-1']);
   });
 
+  it('waits for a member that somebody has nominated, though not for ever', async () => {
+    const core = torn();
+    core.change('red-2', { nominatedNodeName: 'a' });
+    await pass(core, 115 * second);
+    expect(core.picture.released).toEqual([]);
+    await pass(core, 15 * second);
+    expect(core.picture.released).toEqual(['red-0', 'red-1']);
+  });
+
   it('does not wait for pods on a node that does not answer', async () => {
     const core = new Scheduling({ plugins: defaultPlugins }, 'listing');
     core.node({ name: 'b', cpu: 1, taints: ['node.kubernetes.io/unreachable:NoSchedule'] });

@@ -290,7 +290,9 @@ export class Releases {
   /** Could it be completed `now`, or `soon`, when those are gone that are on their way out? A plugin that fails says nothing of the group. */
   #prospect(gang: Gang, since: number): 'now' | 'soon' | 'none' | 'unknown' {
     const { cluster, trials, profiles, refusals, clock, logger } = this.#options;
-    for (const uid of gang.pending.keys()) if (cluster.claimOf(uid)?.kind === 'nomination') return 'soon';
+    // Nobody is waited for without end, whoever has nominated a node: somebody outside need never take that back.
+    const isOver = clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs);
+    if (!isOver) for (const uid of gang.pending.keys()) if (cluster.claimOf(uid)?.kind === 'nomination') return 'soon';
     const candidate = { kind: 'gang', gang } as const;
     const profile = profiles.of(candidate);
     const avoided = new Set([...gang.pending.values()].flatMap((pod) => refusals.avoidedBy(pod)));
@@ -303,7 +305,7 @@ export class Releases {
       const trial = trials.run(profile, candidate, options);
       if (trial.fits) return 'now';
       if (trial.blocked !== undefined && failureIn(trial.blocked) !== undefined) return 'unknown';
-      if (clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs)) return 'none';
+      if (isOver) return 'none';
       const going = [...cluster.pods()].filter((pod) => this.#isGoing(pod));
       return going.length > 0 && trials.run(profile, candidate, { ...options, without: going }).fits ? 'soon' : 'none';
     } catch (error) {
