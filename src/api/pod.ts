@@ -270,8 +270,9 @@ function sinceOf(condition: { readonly status: string; readonly lastTransitionTi
 
 const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 const nothing: readonly never[] = Object.freeze([]);
-/** Pods of so many kinds in turn are recognised by what their specs say. */
+/** Pods of so many kinds in turn are recognised by what their specs say, where that is no longer than so many characters. */
 const recentTexts = 256;
+const longestText = 8_192;
 const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
 /** Makes pod projections; one per process, because the projections it makes share templates and resource ids. */
@@ -354,6 +355,7 @@ export class PodProjector {
     const known = this.#recent.get(text)?.deref();
     if (known !== undefined) return known;
     const template = this.#interned(podRequests(spec), rest);
+    if (text.length > longestText) return template;
     if (this.#recent.size >= recentTexts) this.#recent.clear();
     this.#recent.set(text, new WeakRef(template));
     return template;

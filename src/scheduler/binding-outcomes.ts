@@ -195,7 +195,8 @@ export class BindingOutcomes {
   #tell({ gang }: BindingPlan, failures: readonly BindingFailure[], status: Status): void {
     const failed = failures.flatMap(({ placement }) => this.#options.cluster.openPod(placement.pod.uid) ?? []);
     const pods = failed.length > 0 && gang !== undefined && gang.missing > 0 ? [...gang.pending.values()] : failed;
-    const subject = gang === undefined ? '' : `PodGroup ${gang.key}: `;
+    const isNamed = gang === undefined || status.message.startsWith(`PodGroup ${gang.key} `);
+    const subject = isNamed ? '' : `PodGroup ${gang.key}: `;
     const isError = status.code === 'Error';
     this.#options.verdicts.report(
       pods,

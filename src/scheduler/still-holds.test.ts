@@ -52,6 +52,15 @@ describe('a Binding that is about to be sent', () => {
     expect(withheld(core)['red-0']).toContain(reason);
   });
 
+  it('is not when too few are left, and the verdict names the group once', async () => {
+    const core = await planned();
+    core.removePod('red-1');
+    withheld(core);
+    expect(core.picture.written.at(-1)?.verdict.message).toBe(
+      'PodGroup default/red has only 1 of the 2 members it needs bound or planned.',
+    );
+  });
+
   describe.each([
     { which: 'its', of: 0 },
     { which: "another's", of: 1 },
