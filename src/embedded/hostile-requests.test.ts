@@ -4,7 +4,14 @@ import { cpuMsOf } from '../../test/expect/cpu-ms.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { ApiClient } from './testing/api-client.ts';
 import type { Answer } from './testing/api-client.ts';
-import { configMapManifest, configMapsPath, definitionsPath, podManifest, podsPath } from './testing/manifests.ts';
+import {
+  configMapManifest,
+  configMapsPath,
+  definitionsPath,
+  podManifest,
+  podsPath,
+  thingDefinition,
+} from './testing/manifests.ts';
 
 /** What one request may cost, cold and on a slow machine; before its bounds each of these took tens of seconds, or all memory. */
 const mostMs = 2_000;
@@ -12,27 +19,6 @@ const mostMs = 2_000;
 const mostAnswerBytes = 256 * 1024;
 
 const thingsPath = '/apis/example.test/v1/namespaces/default/things';
-
-function thingDefinition(spec: JsonObject): JsonObject {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'things.example.test' },
-    spec: {
-      group: 'example.test',
-      scope: 'Namespaced',
-      names: { plural: 'things', kind: 'Thing' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
-        },
-      ],
-    },
-  };
-}
 
 function thing(spec: JsonValue, metadata: JsonObject = {}): JsonObject {
   return { apiVersion: 'example.test/v1', kind: 'Thing', metadata: { name: 'a', ...metadata }, spec };
@@ -42,7 +28,7 @@ const anything: JsonObject = { type: 'object', 'x-kubernetes-preserve-unknown-fi
 
 async function withThings(spec: JsonObject = anything): Promise<ApiClient> {
   const client = new ApiClient();
-  await client.mustCreate(definitionsPath, thingDefinition(spec));
+  await client.mustCreate(definitionsPath, thingDefinition({ spec }));
   return client;
 }
 
@@ -206,7 +192,7 @@ describe('a regular expression', () => {
     ['a'.repeat(10_001), 'longer than 10000 characters'],
   ])('that Kubernetes does not take is refused: %s', async (pattern, why) => {
     const schema = { type: 'object', properties: { text: { type: 'string', pattern } } };
-    const refused = await soon(() => new ApiClient().create(definitionsPath, thingDefinition(schema)));
+    const refused = await soon(() => new ApiClient().create(definitionsPath, thingDefinition({ spec: schema })));
     expect(refused.status).toBe(422);
     expect(refused.body.message).toContain(why);
   });
@@ -256,7 +242,7 @@ describe('a regular expression', () => {
   });
 
   it('of a column path is linear', async () => {
-    const definition = thingDefinition(anything) as any;
+    const definition = thingDefinition({ spec: anything }) as any;
     for (const jsonPath of [
       `.a[?(@${' '.repeat(500_000)}`,
       `.a[?(@.${'b '.repeat(200_000)}==1`,

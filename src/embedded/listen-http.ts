@@ -142,7 +142,7 @@ async function respond(
   }
   const problem = webPageProblem(headers);
   // Who may not be here does not get to fill the memory.
-  const isKept = problem === undefined && server.knows(headers);
+  const isKept = problem === undefined && hasBody(headers) && server.knows(headers);
   const body = await readBody(incoming, isKept ? bodyLimitBytes : 0);
   if (problem !== undefined) return refusal(problem);
   if (body === undefined && isKept) {
@@ -157,6 +157,11 @@ async function respond(
 
 function refusal(error: ApiError): TransportResponse {
   return jsonResponse(error.toStatus(), { status: error.code });
+}
+
+/** As most requests have not; whose they are is then asked once, when they are carried out. */
+function hasBody(headers: TransportRequest['headers']): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
 /** Undefined: it is larger than so many bytes; the rest is read and dropped. */

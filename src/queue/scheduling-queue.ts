@@ -402,18 +402,18 @@ export class SchedulingQueue {
   }
 
   /**
-   * A candidate whose assumption was given up after its attempt had ended: it comes back with the history it had, after a
-   * back-off; `own` is that of whom it was planned with. The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes its
-   * room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
+   * A candidate whose assumption was given up after its attempt had ended: it comes back after a back-off, with the history that it had as
+   * what it was planned as (`own`). The rest of a group that is partly on nodes gets its first chance at once, before somebody else takes
+   * its room; not when meanwhile none of it is any more. Does nothing when it is queued otherwise.
    */
   comeBack(candidate: Candidate, own: Past, failure: Failure): void {
     const key = entityKeyOf(candidate);
-    const past = this.#longestPast(candidate, own);
     const known = this.#entities.get(key);
     if (known !== undefined) {
       if (known.state.kind !== 'active' || !known.sortKey.incomplete || isOnNodesInPart(candidate)) return;
       this.remove(key);
     }
+    const past = this.#longestPast(candidate, own);
     const readySince = past.readySince ?? this.#clock.now();
     const entity: QueuedEntity = {
       key,

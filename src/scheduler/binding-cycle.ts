@@ -51,9 +51,9 @@ interface Sending {
 
 /**
  * Binds plans, with a barrier: nobody is bound before every member of the plan is allowed by Permit, has run PreBind and
- * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent, and before the first one that a
- * group is to start with all the others are. When the scheduler stops
- * a plan is finished if a Binding of it has been sent, unless it is cut, and given up otherwise. Never throws; everything is reported.
+ * still fits. Then all are bound in parallel; each Binding is looked at once more when it is about to be sent, and before the first one with
+ * which a group starts all the others are. When the scheduler stops a plan is finished if a Binding of it has been sent, unless it is cut, and
+ * given up otherwise. Never throws; everything is reported.
  */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;

@@ -187,7 +187,7 @@ export class BindingOutcomes {
     }
     for (const { placement } of failures) {
       const pod = cluster.openPod(placement.pod.uid);
-      if (pod?.podGroupKey === podGroupKey && pod !== undefined) queue.comeBack({ kind: 'pod', pod }, entity, failure);
+      if (pod !== undefined && pod.podGroupKey === podGroupKey) queue.comeBack({ kind: 'pod', pod }, entity, failure);
     }
   }
 

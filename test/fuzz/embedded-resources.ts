@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue as Json } from '../../src/embedded/json.ts';
+import { thingDefinition } from '../../src/embedded/testing/manifests.ts';
 
 /** A resource of the embedded plane, and an object of it that it takes. */
 export interface FuzzResource {
@@ -292,7 +293,7 @@ export const fuzzResources: readonly FuzzResource[] = [
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    make: () => thingDefinition(),
+    make: () => fuzzDefinition(),
   },
 ];
 
@@ -319,7 +320,7 @@ export const fuzzReviews: readonly (readonly [path: string, apiVersion: string, 
 ];
 
 /** A definition that has something of everything. */
-export function thingDefinition(): JsonObject {
+export function fuzzDefinition(): JsonObject {
   const spec: JsonObject = {
     type: 'object',
     properties: {
@@ -331,30 +332,12 @@ export function thingDefinition(): JsonObject {
       quantity: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
     },
   };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'things.example.test' },
-    spec: {
-      group: 'example.test',
-      scope: 'Namespaced',
-      names: { plural: 'things', kind: 'Thing' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: [{ name: 'Text', type: 'string', jsonPath: '.spec.text' }],
-          selectableFields: [{ jsonPath: '.spec.text' }],
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-            },
-          },
-        },
-      ],
+  return thingDefinition(
+    { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    {
+      subresources: { status: {} },
+      additionalPrinterColumns: [{ name: 'Text', type: 'string', jsonPath: '.spec.text' }],
+      selectableFields: [{ jsonPath: '.spec.text' }],
     },
-  };
+  );
 }

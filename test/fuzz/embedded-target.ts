@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { podGroupDefinition } from '../../src/api/pod-group-schema.ts';
 import { embeddedRequest } from './embedded-requests.ts';
 import type { FuzzRequest, RawBytes, WellFormed } from './embedded-requests.ts';
-import { fuzzResources, thingDefinition } from './embedded-resources.ts';
+import { fuzzResources, fuzzDefinition } from './embedded-resources.ts';
 import type { ServerMeasures } from './embedded-server.ts';
 import type { FuzzOptions, FuzzReport, FuzzTarget } from './fuzz-target.ts';
 
@@ -28,7 +28,7 @@ const mostGrowthBytes = 64 * 1024 * 1024;
 const restoredEvery = 250;
 const foundations: readonly (readonly [path: string, object: object])[] = [
   ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', podGroupDefinition],
-  ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', thingDefinition()],
+  ['/apis/apiextensions.k8s.io/v1/customresourcedefinitions', fuzzDefinition()],
   ['/api/v1/namespaces', { metadata: { name: 'team' } }],
   ['/api/v1/nodes', { metadata: { name: 'n1' } }],
 ];

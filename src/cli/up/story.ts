@@ -203,12 +203,16 @@ export class Story {
   #groupGone(atMs: number, key: string): StoryEvent[] {
     if (!this.#groups.delete(key)) return [];
     this.history.groupGone(atMs, key);
-    this.#forgetVerdict(`group ${key}`);
-    this.#partialTold.delete(key);
+    this.#forgetGroup(key);
     return [{ atMs, kind: 'group-deleted', group: key }];
   }
 
   /** It may be told again of another of that name. */
+  #forgetGroup(key: string): void {
+    this.#forgetVerdict(`group ${key}`);
+    this.#partialTold.delete(key);
+  }
+
   #forgetVerdict(subject: string): void {
     this.#verdicts.delete(subject);
     this.#told.delete(subject);
@@ -232,8 +236,7 @@ export class Story {
     if (group === undefined) return [];
     if (after === undefined) {
       // Nothing of it is left, whether or not there ever was a PodGroup.
-      this.#forgetVerdict(`group ${group}`);
-      this.#partialTold.delete(group);
+      this.#forgetGroup(group);
       return [];
     }
     const events: StoryEvent[] = [];

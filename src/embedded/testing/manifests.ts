@@ -31,6 +31,29 @@ export function bindingManifest(podName: string, nodeName: string, metadata: Jso
   };
 }
 
+/** A definition of things, whose objects have these properties; `version`: what its one version has beside them. */
+export function thingDefinition(properties: JsonObject, version: JsonObject = {}): JsonObject {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.example.test' },
+    spec: {
+      group: 'example.test',
+      scope: 'Namespaced',
+      names: { plural: 'things', kind: 'Thing' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          ...version,
+          schema: { openAPIV3Schema: { type: 'object', properties } },
+        },
+      ],
+    },
+  };
+}
+
 /** A definition with a status subresource, defaults, bounds and printer columns. */
 export function podGroupDefinition(): JsonObject {
   return {
