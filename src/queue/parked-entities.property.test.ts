@@ -7,6 +7,7 @@ import { defaultPlugins } from '../plugins/registry.ts';
 import { Picture } from '../testkit/picture.ts';
 import type { Line } from './line.ts';
 import { ParkedEntities } from './parked-entities.ts';
+import { newEntity } from './queued-entity.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 
 const actions = ['Add', 'Update'] as const;
@@ -121,26 +122,9 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
             schedulerName: pick(['default-scheduler', 'second']),
           });
           picture.cluster.setPod(pod);
-          add({
-            key: pod.uid,
-            candidate: { kind: 'pod', pod },
-            state: { kind: 'inFlight' },
-            sortKey: { priority: 0, readySince: step, uid: pod.uid, incomplete: false },
-            readySince: step,
-            since: step,
-            groupUid: undefined,
-            attempts: 1,
-            refusals: 1,
-            errors: 0,
-            failedAt: 0,
-            refusedBy: new Set(),
-            pending: new Set(),
-            refusedPods: [pod],
-            triesAgain: false,
-            isActivated: false,
-            wish: undefined,
-            isFlushed: false,
-          });
+          const sortKey = { priority: 0, readySince: step, uid: pod.uid, incomplete: false };
+          const known = { readySince: step, attempts: 1, refusals: 1, refusedPods: [pod] };
+          add(newEntity({ kind: 'pod', pod }, sortKey, step, known));
           break;
         }
         case 2:

@@ -55,8 +55,10 @@ export interface QueuedEntity {
   attempts: number;
   /** Of these, those that ended in a refusal: what its back-off after one grows with. */
   refusals: number;
-  /** Failed attempts in a row that ended in an error rather than a refusal. */
+  /** Failed attempts that ended in an error, until it is refused long after the last of them: what its back-off after one grows with. */
   errors: number;
+  /** Monotonic time of the last error. */
+  erredAt: number;
   /** Monotonic time of the last failure. */
   failedAt: number;
   /** Names of the plugins that refused it last. */
@@ -73,4 +75,43 @@ export interface QueuedEntity {
   isActivated: boolean;
   /** No event, only time has brought it to its attempt. */
   isFlushed: boolean;
+}
+
+/** Who has refused what has not been tried. */
+export const nobody: ReadonlySet<string> = new Set();
+
+/** One that is in no store and has not been tried, or has the past that is `known`; `since` in milliseconds since the epoch. */
+export function newEntity(
+  candidate: Candidate,
+  sortKey: QueueKey,
+  since: number,
+  known: Partial<Omit<QueuedEntity, 'key' | 'candidate' | 'sortKey' | 'since'>> = {},
+): QueuedEntity {
+  return {
+    key: entityKeyOf(candidate),
+    candidate,
+    state: { kind: 'inFlight' },
+    sortKey,
+    readySince: undefined,
+    since,
+    groupUid: groupUidOf(candidate),
+    attempts: 0,
+    refusals: 0,
+    errors: 0,
+    erredAt: 0,
+    failedAt: 0,
+    refusedBy: nobody,
+    pending: nobody,
+    refusedPods: [],
+    wish: undefined,
+    triesAgain: false,
+    isActivated: false,
+    isFlushed: false,
+    ...known,
+  };
+}
+
+/** The uid of the group object, once there is one; undefined for a pod. */
+export function groupUidOf(candidate: Candidate): string | undefined {
+  return candidate.kind === 'gang' ? candidate.gang.spec?.uid : undefined;
 }

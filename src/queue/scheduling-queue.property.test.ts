@@ -58,6 +58,7 @@ interface ModelEntity {
   since: number;
   refusals: number;
   errors: number;
+  erredAt: number;
   failedAt: number;
   refusedBy: readonly string[];
   pending: readonly string[];
@@ -86,6 +87,7 @@ class Model {
         since: 0,
         refusals: 0,
         errors: 0,
+        erredAt: 0,
         failedAt: 0,
         refusedBy: [],
         pending: [],
@@ -130,8 +132,13 @@ class Model {
     const { error, refusedBy, pending, isActivated } = how;
     const entity = this.entities.get(name)!;
     Object.assign(entity, { failedAt: this.now, refusedBy, pending, isFlushed: false });
-    entity.errors = error ? entity.errors + 1 : 0;
-    if (!error) entity.refusals++;
+    if (error) {
+      entity.errors++;
+      entity.erredAt = this.now;
+    } else {
+      entity.refusals++;
+      if (this.now - entity.erredAt >= 20_000) entity.errors = 0;
+    }
     if (this.shut.has(name)) {
       this.#gate(name, entity);
       return;

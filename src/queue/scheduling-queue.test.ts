@@ -123,7 +123,35 @@ describe('back-off', () => {
     expect(fixture.pop()).toBe('low');
   });
 
-  it('after errors counts the errors in a row, not the attempts', () => {
+  it('after errors goes on growing when a refusal comes between two of them', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    for (const wait of [1000, 2000, 4000, 8000, 10_000, 10_000]) {
+      fixture.failWithError('a');
+      fixture.clock.advance(wait - 1);
+      expect(fixture.stateOf('a')).toBe('backoff');
+      fixture.clock.advance(1);
+      fixture.fail('a', 'NodeLover');
+      fixture.queue.moveOnEvent(fixture.nodeAdded());
+    }
+  });
+
+  it('after errors begins anew when it was refused long after the last of them', () => {
+    const fixture = new QueueFixture();
+    fixture.add('a');
+    for (let attempt = 0; attempt < 4; attempt++) {
+      fixture.failWithError('a');
+      fixture.clock.advance(10_000);
+    }
+    fixture.clock.advance(10_000);
+    fixture.fail('a', 'NodeLover');
+    fixture.queue.moveOnEvent(fixture.nodeAdded());
+    fixture.failWithError('a');
+    fixture.clock.advance(1000);
+    expect(fixture.stateOf('a')).toBe('active');
+  });
+
+  it('after errors counts the errors, not the attempts', () => {
     const fixture = new QueueFixture();
     fixture.add('a');
     for (let attempt = 0; attempt < 3; attempt++) {

@@ -3,37 +3,19 @@ import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import { Heap } from '../base/heap.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
-import type { EventHints, Retry } from '../framework/event-hints.ts';
-import type { Candidate, QueueKey } from '../framework/candidate.ts';
+import type { Retry } from '../framework/event-hints.ts';
+import type { Candidate } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
-import type { Wish } from '../framework/wish.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { BackoffStore } from './backoff-store.ts';
 import { CalledLines } from './called-lines.ts';
 import { GatedEntities } from './gated-entities.ts';
 import type { Line } from './line.ts';
 import { ParkedEntities } from './parked-entities.ts';
-import { entityKeyOf } from './queued-entity.ts';
+import type { Failure } from './failure.ts';
+import type { QueueObserver, QueuePolicy } from './queue-policy.ts';
+import { entityKeyOf, groupUidOf, newEntity, nobody } from './queued-entity.ts';
 import type { EntityKey, QueuedEntity } from './queued-entity.ts';
-
-/** How the queue talks to the plugins of the entity's profile, and to the scheduler. */
-export interface QueuePolicy {
-  compare(a: QueueKey, b: QueueKey): number;
-  preEnqueue(candidate: Candidate): Status | undefined;
-  hints(candidate: Candidate): EventHints;
-  /** Nobody registered such events. */
-  ignores(event: ClusterEvent): boolean;
-  sortKey(candidate: Candidate, readySince: number): QueueKey;
-}
-
-export interface QueueObserver {
-  /** Something can be popped. */
-  ready(): void;
-  /** The entity was refused by PreEnqueue; again at each change of it. */
-  gated(entity: QueuedEntity, status: Status): void;
-  /** An entity entered a store because of an event. */
-  moved(to: 'active' | 'backoff' | 'unschedulable' | 'gated', event: string): void;
-}
 
 export interface SchedulingQueueOptions {
   readonly clock: Clock;
@@ -51,23 +33,6 @@ const flushEvent = 'UnschedulableTimeout';
 const outdatedMs = 60_000;
 const retoldAtOnce = 100;
 const activateEvent = 'ForceActivate';
-const nobody: ReadonlySet<string> = new Set();
-
-/** Why an attempt failed. */
-export interface Failure {
-  readonly refusedBy: ReadonlySet<string>;
-  /** Of these, those that answered Pending. Absent: none. */
-  readonly pending?: ReadonlySet<string> | undefined;
-  readonly refusedPods: readonly Pod[];
-  /** An error rather than a refusal: retried after the back-off without waiting for an event. */
-  readonly error: boolean;
-  /** What has to be placed; absent: not known. */
-  readonly wish?: Wish | undefined;
-  /** It was certain that it would be refused again, and nothing else was found out: what it was told may be out of date. */
-  readonly isOutdated?: boolean;
-  /** Equal texts: asked for the same on the same picture, and refused for the same. Absent: there is nobody like it. */
-  readonly question?: string | undefined;
-}
 
 /** What is known of a change of a candidate. */
 export interface CandidateChange {
@@ -78,7 +43,7 @@ export interface CandidateChange {
 }
 
 /** What has become of an entity so far. */
-type Past = Pick<QueuedEntity, 'attempts' | 'refusals' | 'errors' | 'readySince'>;
+type Past = Pick<QueuedEntity, 'attempts' | 'refusals' | 'errors' | 'erredAt' | 'readySince'>;
 
 /**
  * Entities that wait to be scheduled, in kube-scheduler's three stores plus the gated ones.
@@ -91,6 +56,8 @@ export class SchedulingQueue {
   readonly #policy: QueuePolicy;
   readonly #observer: QueueObserver;
   readonly #maxUnschedulableMs: number;
+  /** A refusal so long after the last error ends its row. */
+  readonly #errorsHoldMs: number;
   /** key -> entity, wherever it is */
   readonly #entities = new Map<EntityKey, QueuedEntity>();
   readonly #active: Heap<QueuedEntity>;
@@ -111,12 +78,14 @@ export class SchedulingQueue {
     this.#policy = options.policy;
     this.#observer = options.observer;
     this.#maxUnschedulableMs = options.maxUnschedulableMs ?? 5 * 60_000;
+    const backoff = options.backoff ?? { initialMs: 1000, maxMs: 10_000 };
+    this.#errorsHoldMs = 2 * backoff.maxMs;
     this.#active = new Heap((a, b) => this.#policy.compare(a.sortKey, b.sortKey));
     this.#called = new CalledLines((a, b) => this.#policy.compare(a, b));
     this.#parked = new ParkedEntities({ clock: options.clock, compare: (a, b) => this.#policy.compare(a, b) });
     this.#backingOff = new BackoffStore({
       clock: options.clock,
-      policy: options.backoff ?? { initialMs: 1000, maxMs: 10_000 },
+      policy: backoff,
       compare: (a, b) => this.#policy.compare(a, b),
       ended: (entity) => this.#activate(entity, 'BackoffComplete'),
     });
@@ -159,26 +128,7 @@ export class SchedulingQueue {
     const key = entityKeyOf(candidate);
     let entity = this.#entities.get(key);
     if (entity === undefined) {
-      entity = {
-        key,
-        candidate,
-        state: { kind: 'inFlight' },
-        sortKey: this.#policy.sortKey(candidate, now),
-        readySince: undefined,
-        since: now,
-        groupUid: groupUidOf(candidate),
-        attempts: 0,
-        refusals: 0,
-        errors: 0,
-        failedAt: 0,
-        refusedBy: nobody,
-        pending: nobody,
-        refusedPods: [],
-        wish: undefined,
-        triesAgain: false,
-        isActivated: false,
-        isFlushed: false,
-      };
+      entity = newEntity(candidate, this.#policy.sortKey(candidate, now), now);
       this.#entities.set(key, entity);
       this.#admit(entity, event, now);
       return;
@@ -334,8 +284,7 @@ export class SchedulingQueue {
     const events = this.#underWay.end(entity);
     if (this.#entities.get(entity.key) !== entity) return;
     entity.failedAt = this.#clock.monotonic();
-    entity.errors = failure.error ? entity.errors + 1 : 0;
-    if (!failure.error) entity.refusals++;
+    this.#count(entity, failure.error);
     entity.refusedBy = failure.refusedBy;
     entity.pending = failure.pending ?? nobody;
     entity.refusedPods = failure.refusedPods;
@@ -415,33 +364,40 @@ export class SchedulingQueue {
     }
     const past = this.#longestPast(candidate, own);
     const readySince = past.readySince ?? this.#clock.now();
-    const entity: QueuedEntity = {
-      key,
-      candidate,
-      state: { kind: 'inFlight' },
-      sortKey: this.#policy.sortKey(candidate, readySince),
+    const { attempts, refusals, errors, erredAt } = past;
+    const entity = newEntity(candidate, this.#policy.sortKey(candidate, readySince), readySince, {
       readySince,
-      since: readySince,
-      groupUid: groupUidOf(candidate),
-      attempts: past.attempts,
-      refusals: past.refusals,
-      errors: past.errors,
+      attempts,
+      refusals,
+      errors,
+      erredAt,
       failedAt: this.#clock.monotonic(),
       refusedBy: failure.refusedBy,
-      pending: nobody,
       refusedPods: failure.refusedPods,
       wish: failure.wish,
-      triesAgain: false,
-      isActivated: false,
-      isFlushed: false,
-    };
+    });
     this.#entities.set(key, entity);
     if (entity.sortKey.incomplete && past.errors === 0) {
-      entity.errors = 1;
+      this.#count(entity, true);
       this.#admit(entity, 'BindingFailed', this.#clock.now());
       return;
     }
     this.failed(entity, { ...failure, error: true });
+  }
+
+  /**
+   * Errors go on counting when it is refused between two of them: of pods that take turns on a node that binds none, each is refused while
+   * another has the room, and would be tried at the shortest back-off for ever.
+   */
+  #count(entity: QueuedEntity, isError: boolean): void {
+    const now = this.#clock.monotonic();
+    if (isError) {
+      entity.errors++;
+      entity.erredAt = now;
+      return;
+    }
+    entity.refusals++;
+    if (now - entity.erredAt >= this.#errorsHoldMs) entity.errors = 0;
   }
 
   /** A group that is queued as one again has failed as often as the member that has most often. */
@@ -666,8 +622,4 @@ function forgetRefusal(entity: QueuedEntity): void {
 
 function isOnNodesInPart(candidate: Candidate): boolean {
   return candidate.kind === 'gang' && candidate.gang.incomplete;
-}
-
-function groupUidOf(candidate: Candidate): string | undefined {
-  return candidate.kind === 'gang' ? candidate.gang.spec?.uid : undefined;
 }

@@ -197,6 +197,18 @@ describe('a verdict', () => {
     expect(calls).toHaveLength(2);
   });
 
+  it('that lost a race is not written again when the pod was shown anew meanwhile, though not yet with the verdict', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('the object has been modified', details));
+    await settle();
+    shown(pod!);
+    calls[1]!.answer();
+    await settle();
+    clock.advance(60_000);
+    expect(calls).toHaveLength(2);
+  });
+
   it('may be held up by binds from when it was reported, also when it is repeated', async () => {
     const [pod] = openPods(1);
     clock.advance(1_000);

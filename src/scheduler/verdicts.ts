@@ -186,6 +186,7 @@ export class Verdicts {
       this.#unwritten.add(pod.uid);
       return false;
     }
+    this.#unwritten.delete(pod.uid);
     // The verdict may have changed, or the watch may have shown the pod, while it was being written.
     if (isShownAnew) void this.#write(now);
     return true;

@@ -1,4 +1,5 @@
 import type { Pod } from '../../api/pod.ts';
+import { newEntity } from '../queued-entity.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
 
 /** A lone pod, called by its name, of which an attempt has just failed. */
@@ -17,24 +18,10 @@ export function failedEntity(
     readonly errors?: number;
   },
 ): QueuedEntity {
+  const sortKey = { priority, readySince: 0, uid: pod.uid, incomplete: false };
   return {
+    ...newEntity({ kind: 'pod', pod }, sortKey, 0, { readySince: 0, refusals, errors, failedAt, refusedPods: [pod] }),
     key: pod.name,
-    candidate: { kind: 'pod', pod },
-    state: { kind: 'inFlight' },
-    sortKey: { priority, readySince: 0, uid: pod.uid, incomplete: false },
-    readySince: 0,
-    since: 0,
-    groupUid: undefined,
     attempts: refusals + errors,
-    refusals,
-    errors,
-    failedAt,
-    refusedBy: new Set(),
-    pending: new Set(),
-    refusedPods: [pod],
-    wish: undefined,
-    triesAgain: false,
-    isActivated: false,
-    isFlushed: false,
   };
 }

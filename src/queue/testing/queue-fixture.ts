@@ -9,7 +9,8 @@ import { Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
 import type { QueuedEntity } from '../queued-entity.ts';
 import { SchedulingQueue } from '../scheduling-queue.ts';
-import type { Failure, SchedulingQueueOptions } from '../scheduling-queue.ts';
+import type { Failure } from '../failure.ts';
+import type { SchedulingQueueOptions } from '../scheduling-queue.ts';
 
 /** Wants to hear of every new node. */
 const nodeLover: Plugin = {
