@@ -7,6 +7,8 @@ export interface Topology {
   readonly domains: Int32Array;
   /** How many domains there are. */
   readonly size: number;
+  /** No node lacks the label. */
+  readonly isOnAll: boolean;
 }
 
 /** Topologies that are kept; beyond them all are made anew as they are asked for. Pods may name any label. */
@@ -48,5 +50,5 @@ function topologyOf(key: string, nodes: readonly NodeView[]): Topology {
     if (number === undefined) numbers.set(value, (number = numbers.size));
     domains[index] = number;
   }
-  return { key, domains, size: numbers.size };
+  return { key, domains, size: numbers.size, isOnAll: !domains.includes(-1) };
 }

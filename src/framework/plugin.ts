@@ -119,9 +119,9 @@ export interface Plugin {
   filter?(state: CycleState, pod: Pod, node: NodeView): Status | undefined;
 
   /**
-   * `filter` of many nodes at once, for a plugin that reads other nodes and is therefore asked about all of them after each placement:
-   * of the first `size` nodes of `indexes` (`NodeView.index`) keeps those that it would let the pod go to, in their order, at the
-   * beginning. Answers how many. Must let go exactly where `filter` does.
+   * `filter` of many nodes at once, for a plugin that reads other nodes and is therefore asked about all of them after each placement, or
+   * that is quicker so than node by node: of the first `size` nodes of `indexes` (`NodeView.index`) keeps those that it would let the pod
+   * go to, in their order, at the beginning. Answers how many. Must let go exactly where `filter` does, which is asked for the reasons.
    */
   filterAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number): number;
 
@@ -146,7 +146,8 @@ export interface Plugin {
 
   /**
    * `score` of many nodes at once: of the first `size` nodes of `indexes` (`NodeView.index`), into `scores` by that index. For a plugin
-   * that is quicker so than node by node; `score` is asked about single ones all the same, and both must say the same.
+   * that is quicker so than node by node; `score` is asked about single ones all the same, and both must say the same. One that reads
+   * other nodes is asked about all that passed Filter, once after PreScore.
    */
   scoreAll?(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void;
 

@@ -12,7 +12,7 @@ import { ProfileError, ProfileProblems } from '../framework/profile-error.ts';
 import { Profile } from '../framework/profile.ts';
 import type { PluginRegistry } from '../framework/profile.ts';
 import type { Status } from '../framework/status.ts';
-import type { QueuePolicy } from '../queue/scheduling-queue.ts';
+import type { QueuePolicy } from '../queue/queue-policy.ts';
 import { sortKeyOf } from './sort-key.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { NodeNames, Plugin, PluginFactory } from '../../framework/plugin.ts';
@@ -12,6 +13,11 @@ const otherNode = new Status('UnschedulableAndUnresolvable', "node(s) didn't mat
 /** A pod that names its node goes nowhere else. Pods from the queue name none; what-if questions about bound pods do. */
 class NodeName implements Plugin {
   readonly name = name;
+  readonly #cluster: ClusterLister;
+
+  constructor(cluster: ClusterLister) {
+    this.#cluster = cluster;
+  }
 
   sign(pod: Pod): string {
     return pod.nodeName;
@@ -25,6 +31,14 @@ class NodeName implements Plugin {
     return pod.nodeName === '' || pod.nodeName === node.name ? undefined : otherNode;
   }
 
+  filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
+    if (pod.nodeName === '') return size;
+    const { nodes } = this.#cluster;
+    let left = 0;
+    for (let i = 0; i < size; i++) if (nodes[indexes[i]!]!.name === pod.nodeName) indexes[left++] = indexes[i]!;
+    return left;
+  }
+
   eventsToRegister(): readonly EventRegistration[] {
     return [{ resource: 'Node', actions: ['Add'], hint: isTheRequestedNode }];
   }
@@ -34,7 +48,7 @@ function isTheRequestedNode(pod: Pod, event: ClusterEvent): boolean {
   return event.resource === 'Node' && event.action === 'Add' && event.new.name === pod.nodeName;
 }
 
-export const createNodeName: PluginFactory = (args) => {
+export const createNodeName: PluginFactory = (args, { cluster }) => {
   noArguments(name).read(args);
-  return new NodeName();
+  return new NodeName(cluster);
 };

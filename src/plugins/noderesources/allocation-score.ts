@@ -4,6 +4,7 @@ import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import { valueAt } from '../utilization-shape.ts';
 import type { AllocationStrategy, ScoredResource } from './fit-arguments.ts';
 import { ScoredAmounts } from './scored-amounts.ts';
+import type { ScoredColumn } from './scored-amounts.ts';
 import { wholePercent } from '../whole-percent.ts';
 
 /** How good it is that so much of a resource is taken of what the node has: 0 to 100. */
@@ -19,6 +20,8 @@ export class AllocationScore {
   readonly #weights: readonly number[];
   readonly #rating: Rating;
   readonly #byRatio: boolean;
+  /** Working room: the weights of the resources that count on each node. */
+  #weighed = new Float64Array(0);
 
   constructor(strategy: AllocationStrategy, scored: readonly ScoredResource[], cluster: ClusterLister) {
     const resources = scored.map(({ name }) => name);
@@ -34,14 +37,41 @@ export class AllocationScore {
     return this.#rated();
   }
 
-  /** As `of`, of the first `size` nodes of `indexes`, into `scores`. */
+  /** As `of`, of the first `size` nodes of `indexes`, into `scores`: resource by resource. */
   ofAll(template: PodTemplate, indexes: Int32Array, size: number, scores: Float64Array): void {
-    const amounts = this.#amounts;
-    amounts.begin(template);
+    if (this.#weighed.length < size) this.#weighed = new Float64Array(size + (size >> 1));
+    const weighed = this.#weighed;
+    weighed.fill(0, 0, size);
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = 0;
+    for (const column of this.#amounts.columns(template)) {
+      this.#add(column, indexes, size, scores, weighed);
+    }
+    const byRatio = this.#byRatio;
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
-      amounts.readAt(index);
-      scores[index] = this.#rated();
+      const mean = weighed[i] === 0 ? 0 : scores[index]! / weighed[i]!;
+      scores[index] = byRatio ? Math.round(mean) : Math.floor(mean);
+    }
+  }
+
+  #add(
+    { position, capacity, taken, asked }: ScoredColumn,
+    indexes: Int32Array,
+    size: number,
+    sums: Float64Array,
+    weighed: Float64Array,
+  ): void {
+    const weight = this.#weights[position]!;
+    const rating = this.#rating;
+    const byRatio = this.#byRatio;
+    for (let i = 0; i < size; i++) {
+      const index = indexes[i]!;
+      const whole = capacity[index]!;
+      if (whole === 0) continue;
+      const rated = rating(taken[index]! + asked, whole);
+      if (byRatio && rated === 0) continue;
+      sums[index] = sums[index]! + weight * rated;
+      weighed[i] = weighed[i]! + weight;
     }
   }
 

@@ -8,8 +8,11 @@ import { latestTemplate } from '../latest-template.ts';
 import { maxNodeScore } from '../node-score.ts';
 import { readBalancedResources } from './balanced-arguments.ts';
 import { ScoredAmounts } from './scored-amounts.ts';
+import type { ScoredColumn } from './scored-amounts.ts';
 
 const name = 'NodeResourcesBalancedAllocation';
+/** The score where the pod changes nothing. */
+const unmoved = 75;
 
 /**
  * Prefers nodes on which the pod makes the resources more evenly used: kube-scheduler's formula, which compares the standard deviation
@@ -45,10 +48,15 @@ class BalancedAllocation implements Plugin {
 
   scoreAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     const amounts = this.#amounts;
-    amounts.begin(pod.template);
+    const columns = amounts.columns(pod.template);
+    const [first, second] = columns;
+    if (columns.length === 2) {
+      balanceOfTwo(first!, second!, indexes, size, scores);
+      return;
+    }
     for (let i = 0; i < size; i++) {
       const index = indexes[i]!;
-      amounts.readAt(index);
+      amounts.readAt(columns, index);
       scores[index] = this.#balance();
     }
   }
@@ -74,7 +82,7 @@ class BalancedAllocation implements Plugin {
       }
       count++;
     }
-    if (count < 2) return scoreOf(maxNodeScore, maxNodeScore);
+    if (count < 2) return unmoved;
     if (count > 2) return scoreOf(this.#evenness(count, true), this.#evenness(count, false));
     return scoreOf(
       evennessOf(Math.abs((firstWith - secondWith) / 2)),
@@ -90,6 +98,31 @@ class BalancedAllocation implements Plugin {
     );
     const mean = shares.reduce((sum, share) => sum + share, 0) / count;
     return evennessOf(Math.sqrt(shares.reduce((sum, share) => sum + (share - mean) * (share - mean), 0) / count));
+  }
+}
+
+/** As `#balance`, of each of these nodes, where two resources are looked at, as by default. */
+function balanceOfTwo(
+  { capacity: firstWhole, taken: firstTaken, asked: firstAsked }: ScoredColumn,
+  { capacity: secondWhole, taken: secondTaken, asked: secondAsked }: ScoredColumn,
+  indexes: Int32Array,
+  size: number,
+  scores: Float64Array,
+): void {
+  for (let i = 0; i < size; i++) {
+    const index = indexes[i]!;
+    const first = firstWhole[index]!;
+    const second = secondWhole[index]!;
+    if (first === 0 || second === 0) {
+      scores[index] = unmoved;
+      continue;
+    }
+    // As for one node the pod is added and taken off again: of great numbers that may differ from what was there.
+    const firstWith = firstTaken[index]! + firstAsked;
+    const secondWith = secondTaken[index]! + secondAsked;
+    const withPod = shareOf(firstWith, first) - shareOf(secondWith, second);
+    const without = shareOf(firstWith - firstAsked, first) - shareOf(secondWith - secondAsked, second);
+    scores[index] = scoreOf(evennessOf(Math.abs(withPod / 2)), evennessOf(Math.abs(without / 2)));
   }
 }
 

@@ -1,4 +1,4 @@
-import { podsId } from '../../api/resource-names.ts';
+import { commonResources, podsId } from '../../api/resource-names.ts';
 import type { Node } from '../../api/node.ts';
 import type { Pod, PodTemplate } from '../../api/pod.ts';
 import { amountOf } from '../../api/resource-list.ts';
@@ -58,6 +58,30 @@ class NodeResourcesFit implements Plugin {
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     return this.#shortOf(pod.template, node);
+  }
+
+  /** Those with room for each resource in turn. */
+  filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
+    const { ids, amounts } = this.#askedBy(pod.template);
+    const { nodes, amounts: columns } = this.#cluster;
+    let left = size;
+    for (let i = 0; i < ids.length; i++) {
+      const id = ids[i]!;
+      if (id < commonResources) {
+        const { allocatable, requested } = columns.of(id);
+        left = keepRoomy(indexes, left, allocatable, requested, amounts[i]!);
+        continue;
+      }
+      // Of rare ones, which anybody may name, no columns are kept.
+      let roomy = 0;
+      for (let j = 0; j < left; j++) {
+        const index = indexes[j]!;
+        const { allocatable, requested } = nodes[index]!;
+        if (amounts[i]! <= allocatable.of(id) - requested.of(id)) indexes[roomy++] = index;
+      }
+      left = roomy;
+    }
+    return left;
   }
 
   score(_state: CycleState, pod: Pod, node: NodeView): number {
@@ -129,6 +153,22 @@ class NodeResourcesFit implements Plugin {
     }
     return this.#checked!;
   }
+}
+
+/** Leaves the nodes that have that much free, in their order, at the beginning; answers how many. */
+function keepRoomy(
+  indexes: Int32Array,
+  size: number,
+  allocatable: Float64Array,
+  requested: Float64Array,
+  amount: number,
+): number {
+  let left = 0;
+  for (let i = 0; i < size; i++) {
+    const index = indexes[i]!;
+    if (amount <= allocatable[index]! - requested[index]!) indexes[left++] = index;
+  }
+  return left;
 }
 
 function signatureOf({ requests, nonZeroMilliCpu, nonZeroMemory }: PodTemplate): string {

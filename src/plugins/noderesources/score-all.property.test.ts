@@ -29,7 +29,7 @@ const change = fc.record({
   amounts,
 });
 
-it('scoring many nodes at once is scoring each, whatever has happened to them in between', () => {
+it('filtering and scoring many nodes at once is doing so with each, whatever has happened to them in between', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ changes: fc.array(change, { maxLength: 8 }), asking: amounts })), (rounds) => {
       const build = new Builders();
@@ -82,6 +82,13 @@ it('scoring many nodes at once is scoring each, whatever has happened to them in
             indexes.includes(index) ? plugin.score!(new CycleState(), pod, node) : -1,
           );
           expect([...scores]).toEqual(each);
+          if (plugin.filterAll === undefined) continue;
+          const left = indexes.slice();
+          const count = plugin.filterAll(new CycleState(), pod, left, left.length);
+          const fitting = [...indexes].filter(
+            (index) => plugin.filter!(new CycleState(), pod, cluster.nodes[index]!) === undefined,
+          );
+          expect([...left.subarray(0, count)]).toEqual(fitting);
         }
       }
     }),

@@ -4,11 +4,15 @@ import type { ResourceId } from '../../api/resource-names.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 
-/** Of one resource, by `NodeView.index`. */
-interface Columns {
+/** One of the resources, on all nodes by `NodeView.index`. */
+export interface ScoredColumn {
+  /** Its place among the resources. */
+  readonly position: number;
   readonly capacity: Float64Array;
   /** Without the pod. */
   readonly taken: Float64Array;
+  /** By the pod. */
+  readonly asked: number;
 }
 
 /**
@@ -28,8 +32,6 @@ export class ScoredAmounts {
   /** What is taken of each with the pod on the node, unless the capacity is 0; may be more than that. */
   readonly taken: number[];
   #template: PodTemplate | undefined;
-  /** Of the resources, in order; undefined: left out. */
-  #columns: readonly (Columns | undefined)[] = [];
 
   constructor(resources: readonly string[], cluster: ClusterLister, options: { readonly withDefaults: boolean }) {
     this.#cluster = cluster;
@@ -53,31 +55,27 @@ export class ScoredAmounts {
     }
   }
 
-  /** Begins to go through nodes of which `readAt` is asked; nothing may be placed meanwhile. */
-  begin(template: PodTemplate): void {
+  /** What `read` would find on each node, but for resources that are left out on all; good until anything about any node changes. */
+  columns(template: PodTemplate): readonly ScoredColumn[] {
     this.readPod(template);
     const { amounts } = this.#cluster;
-    this.#columns = this.#ids.map((id, i) => {
-      if (this.#isLeftOut(id, i)) return undefined;
+    return this.#ids.flatMap((id, position) => {
+      if (this.#isLeftOut(id, position)) return [];
+      const asked = this.asked[position]!;
       const { allocatable: capacity, requested } = amounts.of(id);
-      if (!this.#withDefaults || id > memoryId) return { capacity, taken: requested };
+      if (!this.#withDefaults || id > memoryId) return [{ position, capacity, taken: requested, asked }];
       const { milliCpu, memory } = amounts.nonZero;
-      return { capacity, taken: id === cpuId ? milliCpu : memory };
+      return [{ position, capacity, taken: id === cpuId ? milliCpu : memory, asked }];
     });
   }
 
-  /** As `read`, of the node with this index. */
-  readAt(index: number): void {
-    const { asked, capacity, taken } = this;
-    const columns = this.#columns;
+  /** As `read`, of the node with this index, from the columns that were made last. */
+  readAt(columns: readonly ScoredColumn[], index: number): void {
+    this.capacity.fill(0);
     for (let i = 0; i < columns.length; i++) {
-      const column = columns[i];
-      if (column === undefined) {
-        capacity[i] = 0;
-        continue;
-      }
-      capacity[i] = column.capacity[index]!;
-      taken[i] = column.taken[index]! + asked[i]!;
+      const { position, capacity, taken, asked } = columns[i]!;
+      this.capacity[position] = capacity[index]!;
+      this.taken[position] = taken[index]! + asked;
     }
   }
 

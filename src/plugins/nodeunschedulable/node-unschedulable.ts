@@ -2,19 +2,27 @@ import type { Pod } from '../../api/pod.ts';
 import type { NodeView } from '../../cluster/node-info.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
+import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
+import { NodeKinds } from '../node-kinds.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 
 const name = 'NodeUnschedulable';
-const unschedulable = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
+const refusal = new Status('UnschedulableAndUnresolvable', 'node(s) were unschedulable', name);
 /** What the node controller puts on a cordoned node; tolerating it means accepting `spec.unschedulable`. */
 const cordonTaint = { key: 'node.kubernetes.io/unschedulable', value: '', effect: 'NoSchedule' } as const;
 
 /** Refuses cordoned nodes, unless the pod tolerates the taint that stands for it. */
 class NodeUnschedulable implements Plugin {
   readonly name = name;
+  /** In service, and cordoned. */
+  readonly #kinds: NodeKinds;
+
+  constructor(cluster: ClusterLister) {
+    this.#kinds = new NodeKinds(cluster, ({ unschedulable }) => (unschedulable ? 'cordoned' : ''));
+  }
 
   sign(pod: Pod): string {
     return isTolerated(cordonTaint, pod.template.tolerations) ? 'tolerates' : '';
@@ -22,7 +30,12 @@ class NodeUnschedulable implements Plugin {
 
   filter(_state: CycleState, pod: Pod, node: NodeView): Status | undefined {
     if (!node.node.unschedulable || isTolerated(cordonTaint, pod.template.tolerations)) return undefined;
-    return unschedulable;
+    return refusal;
+  }
+
+  filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
+    const isTolerant = isTolerated(cordonTaint, pod.template.tolerations);
+    return this.#kinds.keep(indexes, size, ({ unschedulable }) => !unschedulable || isTolerant);
   }
 
   eventsToRegister(): readonly EventRegistration[] {
@@ -35,7 +48,7 @@ function becameSchedulable(_pod: Pod, event: ClusterEvent): boolean {
   return !event.new.unschedulable && (event.old === undefined || event.old.unschedulable);
 }
 
-export const createNodeUnschedulable: PluginFactory = (args) => {
+export const createNodeUnschedulable: PluginFactory = (args, { cluster }) => {
   noArguments(name).read(args);
-  return new NodeUnschedulable();
+  return new NodeUnschedulable(cluster);
 };

@@ -55,8 +55,16 @@ class Reference {
       ({ selector }) => selector !== undefined && compileLabelSelector(selector)(labels),
     );
     const own = controller && listed.get(controller.kind, namespace, controller.name)?.selector;
-    const matchLabels = Object.assign({}, ...services.map(({ selector }) => selector!.matchLabels), own?.matchLabels);
-    const matchExpressions = own?.matchExpressions ?? [];
+    // What the Services and a ReplicationController select by is one set of labels, in which the latter's stand; a ReplicaSet or
+    // StatefulSet selects by what it has besides, and selects no pod at all where the two contradict.
+    const isSet = controller?.kind === 'ReplicationController';
+    const labelSets = [...services.map(({ selector }) => selector!.matchLabels), ...(isSet ? [own?.matchLabels] : [])];
+    const matchLabels = Object.assign({}, ...labelSets);
+    const besides = isSet ? [] : Object.entries(own?.matchLabels ?? {});
+    const matchExpressions = [
+      ...besides.map(([key, value]) => ({ key, operator: 'In' as const, values: [value] })),
+      ...(own?.matchExpressions ?? []),
+    ];
     if (Object.keys(matchLabels as Labels).length + matchExpressions.length === 0) return undefined;
     return { matchLabels: matchLabels as Labels, matchExpressions };
   }

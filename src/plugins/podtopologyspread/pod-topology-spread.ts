@@ -39,7 +39,9 @@ const scoringKey = `${name}/scoring`;
 
 interface Scoring {
   readonly question: SpreadQuestion;
-  readonly weights: SpreadWeights;
+  readonly feasible: () => readonly NodeView[];
+  /** Known from the first node on that is scored: who scores all of them need not list them twice. */
+  weights: SpreadWeights | undefined;
 }
 
 /** What a pod asks for, with what tells it from others. */
@@ -110,20 +112,28 @@ class PodTopologySpread implements Plugin {
     const { spreading, text } = this.#ask(pod);
     if (spreading instanceof SelectorError || spreading.soft.length === 0) return skip;
     const question = this.#question(pod, spreading, text);
-    state.write(scoringKey, { question, weights: question.weights(feasible()) } satisfies Scoring);
+    state.write(scoringKey, { question, feasible, weights: undefined } satisfies Scoring);
     return undefined;
   }
 
   /** To a profile without its PreScore all nodes are alike. */
   score(state: CycleState, _pod: Pod, { index }: NodeView): number {
     const scoring = state.read<Scoring>(scoringKey);
-    return scoring === undefined ? 0 : scoring.question.score(index, scoring.weights);
+    if (scoring === undefined) return 0;
+    const { question, feasible } = scoring;
+    scoring.weights ??= question.weights(Int32Array.from(feasible(), (node) => node.index));
+    return question.score(index, scoring.weights);
   }
 
   scoreAll(state: CycleState, _pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     const scoring = state.read<Scoring>(scoringKey);
-    for (let i = 0; i < size; i++)
-      scores[indexes[i]!] = scoring === undefined ? 0 : scoring.question.score(indexes[i]!, scoring.weights);
+    if (scoring === undefined) {
+      for (let i = 0; i < size; i++) scores[indexes[i]!] = 0;
+      return;
+    }
+    const { question } = scoring;
+    scoring.weights ??= question.weights(indexes.subarray(0, size));
+    question.scoreAll(indexes, size, scoring.weights, scores);
   }
 
   /** kube-scheduler's: the less the better, in whole numbers; a node that is left aside gets 0. */

@@ -8,6 +8,7 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultNormalizeScore } from '../default-normalize-score.ts';
 import { latestTemplate } from '../latest-template.ts';
+import { NodeKinds } from '../node-kinds.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { isTolerated } from '../../api/tolerations.ts';
 
@@ -17,17 +18,16 @@ const untolerated = new Status('UnschedulableAndUnresolvable', 'node(s) had unto
 /** Refuses nodes with NoSchedule or NoExecute taints that the pod does not tolerate; avoids PreferNoSchedule ones. */
 class TaintToleration implements Plugin {
   readonly name = name;
-  readonly #cluster: ClusterLister;
-  /** Indexes of the nodes that have PreferNoSchedule taints: few or none in most clusters. */
-  readonly #avoided = new Set<number>();
-  /** Of the nodes that those are of. */
-  #nodesRevision = -1;
+  /** By their taints. */
+  readonly #kinds: NodeKinds;
   readonly #signature = latestTemplate(({ tolerations }) =>
     tolerations.length === 0 ? '' : JSON.stringify(tolerations),
   );
 
   constructor(cluster: ClusterLister) {
-    this.#cluster = cluster;
+    this.#kinds = new NodeKinds(cluster, ({ taints }) =>
+      taints.length === 0 ? '' : JSON.stringify(taints.map(({ key, value, effect }) => [key, value, effect])),
+    );
   }
 
   sign(pod: Pod): string {
@@ -39,36 +39,19 @@ class TaintToleration implements Plugin {
     return taints.length === 0 || toleratesAll(taints, pod.template.tolerations) ? undefined : untolerated;
   }
 
+  filterAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number): number {
+    const { tolerations } = pod.template;
+    return this.#kinds.keep(indexes, size, ({ taints }) => toleratesAll(taints, tolerations));
+  }
+
   /** The number of PreferNoSchedule taints that the pod does not tolerate. */
   score(_state: CycleState, pod: Pod, node: NodeView): number {
-    const { taints } = node.node;
-    let count = 0;
-    for (let i = 0; i < taints.length; i++) {
-      const taint = taints[i]!;
-      if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, pod.template.tolerations)) count++;
-    }
-    return count;
+    return avoidedAmong(node.node.taints, pod.template.tolerations);
   }
 
-  scoreAll(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
-    const avoided = this.#findAvoided();
-    const { nodes } = this.#cluster;
-    for (let i = 0; i < size; i++) {
-      const index = indexes[i]!;
-      scores[index] = avoided.size > 0 && avoided.has(index) ? this.score(state, pod, nodes[index]!) : 0;
-    }
-  }
-
-  #findAvoided(): ReadonlySet<number> {
-    const { nodes, nodesRevision } = this.#cluster;
-    if (this.#nodesRevision !== nodesRevision) {
-      this.#nodesRevision = nodesRevision;
-      this.#avoided.clear();
-      for (const { index, node } of nodes) {
-        if (node.taints.some(({ effect }) => effect === 'PreferNoSchedule')) this.#avoided.add(index);
-      }
-    }
-    return this.#avoided;
+  scoreAll(_state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    const { tolerations } = pod.template;
+    this.#kinds.score(indexes, size, scores, ({ taints }) => avoidedAmong(taints, tolerations));
   }
 
   normalizeScore(_state: CycleState, _pod: Pod, scores: Float64Array): void {
@@ -87,6 +70,15 @@ function toleratesAll(taints: readonly Taint[], tolerations: readonly Toleration
     if (forbids && !isTolerated(taint, tolerations)) return false;
   }
   return true;
+}
+
+function avoidedAmong(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
+  let count = 0;
+  for (let i = 0; i < taints.length; i++) {
+    const taint = taints[i]!;
+    if (taint.effect === 'PreferNoSchedule' && !isTolerated(taint, tolerations)) count++;
+  }
+  return count;
 }
 
 function nowTolerated(pod: Pod, event: ClusterEvent): boolean {

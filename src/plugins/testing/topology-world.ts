@@ -169,6 +169,7 @@ export function sayingsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: 
   const feasible = cluster.nodes.filter((_, i) => reasons[i] === undefined);
   const isScored = plugin.preScore!(state, pod, () => feasible)?.code !== 'Skip';
   const scores = Float64Array.from(feasible, (node) => (isScored ? plugin.score!(state, pod, node) : 0));
+  if (isScored) sameInBulk(plugin, state, pod, feasible, scores);
   if (isScored) plugin.normalizeScore!(state, pod, scores);
   return Object.fromEntries(
     cluster.nodes.map((node, i) => {
@@ -176,6 +177,24 @@ export function sayingsOf({ plugin, cluster }: TopologyWorld, pod: Pod, begun?: 
       return [node.name, [status && `${status.code}: ${status.message}`, scores[feasible.indexOf(node)]]];
     }),
   );
+}
+
+/** Throws unless the plugin says of all these nodes at once what it says of each. */
+function sameInBulk(
+  plugin: Plugin,
+  state: CycleState,
+  pod: Pod,
+  feasible: readonly NodeView[],
+  scores: Float64Array,
+): void {
+  plugin.preScore!(state, pod, () => feasible);
+  const indexes = Int32Array.from(feasible, ({ index }) => index);
+  const inBulk = new Float64Array(Math.max(0, ...indexes) + 1);
+  plugin.scoreAll!(state, pod, indexes, indexes.length, inBulk);
+  const differing = feasible.findIndex(({ index }, i) => inBulk[index] !== scores[i]);
+  if (differing < 0) return;
+  const { name, index } = feasible[differing]!;
+  throw new Error(`${plugin.name} scores ${name} ${scores[differing]} alone, and ${inBulk[index]} among all`);
 }
 
 /** Could the event help the pod, as far as the plugin's registrations say? */

@@ -6,13 +6,14 @@ export interface Extremes {
   greatestCount: number;
 }
 
-export function extremesOf(scores: Float64Array): Extremes {
+/** Of a column by node index, for the first `size` indexes of a list. */
+export function extremesAt(indexes: Int32Array, size: number, scores: Float64Array): Extremes {
   let least = Infinity;
   let leastCount = 0;
   let greatest = -Infinity;
   let greatestCount = 0;
-  for (let i = 0; i < scores.length; i++) {
-    const score = scores[i]!;
+  for (let i = 0; i < size; i++) {
+    const score = scores[indexes[i]!]!;
     if (score < least) {
       least = score;
       leastCount = 0;

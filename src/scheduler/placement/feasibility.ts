@@ -6,6 +6,7 @@ import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { filtersFor, notPreselected } from '../../framework/profile.ts';
 import type { FilterPlugin, Profile } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
+import { copyAt, fillAt, keepFlagged, listFlagged, listOutdated, listOutdatedOfAll } from './columns.ts';
 import { filterBesideClaims } from './filter-beside-claims.ts';
 import type { Answering, KeptShare } from './kept-answers.ts';
 import type { KnownNodes } from './known-nodes.ts';
@@ -51,6 +52,9 @@ interface Working {
   /** Those that were not told to skip the pod. */
   readonly filters: readonly FilterPlugin[];
 }
+
+/** From so many nodes on they are asked about at once. */
+const manyNodes = 4;
 
 /** Which nodes a pod fits on, and why not on the others. Only nodes that changed since its like was asked about are looked at again. */
 export class Feasibility {
@@ -132,20 +136,18 @@ export class Feasibility {
 
   /** As `find`, through columns of numbers: several times as fast where most answers are known. */
   #findInColumns(indexes: Int32Array): number {
-    const { nodes, generations, profile } = this.#options;
+    const { nodes, generations, profile, room } = this.#options;
     const now = generations();
     let size = nodes.length;
-    for (let i = 0; i < size; i++) indexes[i] = i;
-    for (const working of this.#working) {
+    for (const [i, working] of this.#working.entries()) {
       const { filtered, fits } = working.table;
-      let left = 0;
-      for (let i = 0; i < size; i++) {
-        const index = indexes[i]!;
-        if (filtered[index] !== now[index]) this.#ask(working, nodes[index]!);
-        indexes[left] = index;
-        left += fits[index]!;
-      }
-      size = left;
+      const isFirst = i === 0;
+      const count = isFirst
+        ? listOutdatedOfAll(room.outdated, size, filtered, now)
+        : listOutdated(room.outdated, indexes, size, filtered, now);
+      if (count >= manyNodes) this.#askMany(working, room.outdated, count);
+      else for (let j = 0; j < count; j++) this.#ask(working, nodes[room.outdated[j]!]!);
+      size = isFirst ? listFlagged(indexes, size, fits) : keepFlagged(indexes, size, fits);
     }
     if (this.#others.length === 0 || this.#error !== undefined) return size;
     const { state, pod } = this.#asked;
@@ -203,8 +205,7 @@ export class Feasibility {
     for (let i = 0; i < working.length; i++) {
       const { table } = working[i]!;
       if (table.filtered[index] !== generation) this.#ask(working[i]!, node);
-      const status = table.statuses[index];
-      if (status !== undefined) return status;
+      if (table.fits[index] === 0) return table.statuses[index];
     }
     return this.#anew.length === 0 ? undefined : this.#failing(this.#filter(this.#anew, node));
   }
@@ -297,8 +298,64 @@ export class Feasibility {
     return this.#filter(filtersFor(this.#asked.state, earlier), node) ?? status;
   }
 
+  /**
+   * As `#ask` of each of these nodes, which nobody claims: of those that can be asked about all at once, each is asked once. In their
+   * order, about the nodes that those before let pass: what one cannot make sense of may be what another keeps from it.
+   */
+  #askMany(working: Working, indexes: Int32Array, count: number): void {
+    const { profile, nodes, generations, room } = this.#options;
+    const { state, pod } = this.#asked;
+    const { table, filters } = working;
+    const { passing, passed } = room;
+    table.forgetFiltered(indexes, count);
+    fillAt(table.fits, indexes, count, 0);
+    fillAt(passed, indexes, count, 0);
+    for (let i = 0; i < count; i++) passing[i] = indexes[i]!;
+    let left = count;
+    for (const [i, filter] of filters.entries()) {
+      const kept = isInBulk(filter)
+        ? profile.keepPassing([filter], state, pod, passing, left)
+        : this.#keepPassing(table, filter, left);
+      if (typeof kept !== 'number') {
+        this.#failing(kept);
+        return;
+      }
+      left = kept;
+      fillAt(passed, passing, left, i + 1);
+    }
+    const now = generations();
+    fillAt(table.fits, passing, left, 1);
+    copyAt(table.filtered, passing, left, now);
+    // Why it refuses is asked of the one that has dropped the node.
+    const onwards = filters.map((_, i) => filters.slice(i));
+    for (let i = 0; i < count; i++) {
+      const index = indexes[i]!;
+      if (table.filtered[index] === now[index]) continue;
+      this.#note(table, nodes[index]!, this.#filter(onwards[passed[index]!]!, nodes[index]!));
+    }
+  }
+
+  /** Of the first of `passing`, one after the other. Notes who is refused; answers how many are left, or the failure. */
+  #keepPassing(table: NodeTable, filter: FilterPlugin, size: number): number | Status {
+    const { nodes, room } = this.#options;
+    const { passing } = room;
+    const filters = [filter];
+    let left = 0;
+    for (let i = 0; i < size; i++) {
+      const node = nodes[passing[i]!]!;
+      const status = this.#filter(filters, node);
+      if (status === undefined) passing[left++] = node.index;
+      else if (status.code === 'Error') return status;
+      else this.#note(table, node, status);
+    }
+    return left;
+  }
+
   #ask({ table, filters }: Working, node: NodeInfo): void {
-    const status = this.#filter(filters, node);
+    this.#note(table, node, this.#filter(filters, node));
+  }
+
+  #note(table: NodeTable, node: NodeInfo, status: Status | undefined): void {
     table.setStatus(node.index, status);
     if (this.#failing(status)?.code !== 'Error') table.markFiltered(node);
   }
@@ -309,4 +366,8 @@ export class Feasibility {
     if (node.claims.size === 0) return profile.filterAll(filters, state, pod, node);
     return filterBesideClaims(profile, filters, state, pod, node, hasNoClaim);
   }
+}
+
+function isInBulk({ plugin }: FilterPlugin): boolean {
+  return plugin.filterAll !== undefined;
 }

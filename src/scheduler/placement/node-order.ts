@@ -56,17 +56,15 @@ export class NodeOrder {
 
   #bringBestFirst(): void {
     const { indexes, size } = this;
-    let best = 0;
-    let bestTie = this.#tieOf(indexes[0]!);
-    let greatest = this.totals[indexes[0]!]!;
-    for (let i = 1; i < size; i++) {
-      const total = this.totals[indexes[i]!]!;
-      if (total < greatest) continue;
+    let best = placeOfGreatest(this.totals, indexes, size);
+    const greatest = this.totals[indexes[best]!]!;
+    let bestTie = this.#tieOf(indexes[best]!);
+    for (let i = best + 1; i < size; i++) {
+      if (this.totals[indexes[i]!] !== greatest) continue;
       const tie = this.#tieOf(indexes[i]!);
-      if (total === greatest && !this.#precedes(tie, indexes[i]!, bestTie, indexes[best]!)) continue;
+      if (!this.#precedes(tie, indexes[i]!, bestTie, indexes[best]!)) continue;
       best = i;
       bestTie = tie;
-      greatest = total;
     }
     const first = indexes[0]!;
     indexes[0] = indexes[best]!;
@@ -96,8 +94,9 @@ export class NodeOrder {
   }
 
   #isBetter(a: number, b: number): boolean {
-    const difference = this.totals[a]! - this.totals[b]!;
-    return difference === 0 ? this.#precedes(this.#ties[a]!, a, this.#ties[b]!, b) : difference > 0;
+    const total = this.totals[a]!;
+    const other = this.totals[b]!;
+    return total === other ? this.#precedes(this.#ties[a]!, a, this.#ties[b]!, b) : total > other;
   }
 
   #tieOf(index: number): number {
@@ -107,6 +106,19 @@ export class NodeOrder {
   #precedes(tie: number, index: number, otherTie: number, other: number): boolean {
     return tie === otherTie ? this.#nodes[index]!.name < this.#nodes[other]!.name : tie < otherTie;
   }
+}
+
+/** The first place in the list of a node with the greatest total. */
+function placeOfGreatest(totals: Float64Array, indexes: Int32Array, size: number): number {
+  let best = 0;
+  let greatest = totals[indexes[0]!]!;
+  for (let i = 1; i < size; i++) {
+    const total = totals[indexes[i]!]!;
+    if (total <= greatest) continue;
+    best = i;
+    greatest = total;
+  }
+  return best;
 }
 
 /** Spreads neighbours over all 32 bits; different numbers stay different (the finish of MurmurHash3). */

@@ -1,17 +1,18 @@
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { Status } from '../../framework/status.ts';
+import { KeptTotals } from './kept-totals.ts';
 
 const never = -1;
 const noScores = new Float64Array(0);
 
 /**
  * What some plugins that read one node at a time answered about each node (by `NodeInfo.index`) for pods that they sign alike: the
- * verdict, and raw scores, each good for as long as the node's generation stands.
+ * verdict, raw scores, and what those come to; each good for as long as the node's generation stands.
  */
 export class NodeTable {
   /** Generation that the verdict is of; -1: none. */
   filtered = new Float64Array(0);
-  /** First refusal; undefined: feasible. */
+  /** First refusal; of rows that fit it means nothing. */
   readonly statuses: (Status | undefined)[] = [];
   /** 1 where there is no refusal. */
   fits = new Uint8Array(0);
@@ -21,6 +22,8 @@ export class NodeTable {
   readonly scores: Float64Array[];
   /** By column: the rows that are scored have this score. */
   readonly isScored: boolean[];
+  /** What the scores come to; known only of rows that are scored. */
+  readonly totals = new KeptTotals();
 
   constructor(scorerCount: number) {
     this.scores = Array.from({ length: scorerCount }, () => noScores);
@@ -37,6 +40,7 @@ export class NodeTable {
     const fits = new Uint8Array(size);
     fits.set(this.fits);
     this.fits = fits;
+    this.totals.reserve(size);
     for (let column = 0; column < this.scores.length; column++) {
       if (this.scores[column]!.length > 0) this.scores[column] = grown(this.scores[column]!, size, 0);
     }
@@ -52,9 +56,24 @@ export class NodeTable {
     this.isScored[column] = isAsked;
   }
 
+  /** The rows are about to be answered anew: nothing stands of them should that fail, or the nodes be as they were before. */
+  forgetFiltered(indexes: Int32Array, count: number): void {
+    for (let i = 0; i < count; i++) this.filtered[indexes[i]!] = never;
+  }
+
+  forgetScored(indexes: Int32Array, count: number): void {
+    for (let i = 0; i < count; i++) this.forgetScore(indexes[i]!);
+  }
+
+  forgetScore(index: number): void {
+    this.scored[index] = never;
+    this.totals.column[index] = NaN;
+  }
+
   setStatus(index: number, status: Status | undefined): void {
-    this.statuses[index] = status;
+    if (status !== undefined) this.statuses[index] = status;
     this.fits[index] = status === undefined ? 1 : 0;
+    this.filtered[index] = never;
   }
 
   /** The verdict on this node is good for as long as nothing changes there. What claims mean is not in a pod's signature. */
@@ -72,6 +91,7 @@ export class NodeTable {
     this.statuses.fill(undefined);
     this.filtered.fill(never);
     this.scored.fill(never);
+    this.totals.clear();
   }
 }
 

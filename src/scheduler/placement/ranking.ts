@@ -5,11 +5,24 @@ import { describe, dropPromise } from '../../framework/plugin-answers.ts';
 import { failureOf } from '../../framework/plugin-failure.ts';
 import type { ScorePlugin } from '../../framework/profile.ts';
 import type { Status } from '../../framework/status.ts';
-import { addWeighted, copyAt, fillAt, gather, listOutdated, scatter } from './columns.ts';
-import { extremesOf, replaceInExtremes } from './extremes.ts';
+import {
+  addWeighted,
+  addWeightedGathered,
+  areFiniteAt,
+  copyAt,
+  copyKnownAt,
+  fillAt,
+  gather,
+  listOutdated,
+  listUnknown,
+  scatter,
+  sumAt,
+} from './columns.ts';
+import { extremesAt, replaceInExtremes } from './extremes.ts';
 import type { Extremes } from './extremes.ts';
 import { Feasibility } from './feasibility.ts';
 import type { Asked, FeasibilityOptions } from './feasibility.ts';
+import type { NodeTable } from './node-table.ts';
 
 /** A scorer that was not told to skip the pod. */
 interface Scoring {
@@ -24,8 +37,19 @@ interface Scoring {
 interface Normal {
   /** Of the raw scores. */
   readonly extremes: Extremes;
-  /** Normalised scores by node index; undefined: all nodes have the same, which decides nothing and is left out of the totals. */
+  /** All nodes have the same, which decides nothing and is left out of the totals. */
+  readonly isLeftOut: boolean;
+  /** Normalised scores by node index, where they are at hand. */
   readonly scores: Float64Array | undefined;
+  /** Where they are not: what was normalised last for a single node, and what it came to. */
+  latestRaw: number;
+  latest: number;
+}
+
+/** Scorers whose answers are kept in one table, what they come to as well. */
+interface KeptScoring {
+  readonly table: NodeTable;
+  readonly scoring: readonly Scoring[];
 }
 
 /**
@@ -40,6 +64,10 @@ export class Ranking {
   #asked: Asked;
   #isBuilt = false;
   #readsOthers = true;
+  #kept: readonly KeptScoring[] = [];
+  /** Those whose answers are not kept. */
+  #others: readonly Scoring[] = [];
+  /** All of them, in that order. */
   #scoring: readonly Scoring[] = [];
   #error: Status | undefined;
   /** Working room: raw scores of one node, in the order of `#scoring`. */
@@ -138,27 +166,46 @@ export class Ranking {
     const { order } = this.#options.room;
     const index = order.best();
     const node = this.#options.nodes[index]!;
-    const scoring = this.#scoring;
+    const all = this.#scoring;
     const before = this.#before;
-    for (let i = 0; i < scoring.length; i++) before[i] = scoring[i]!.raw[index]!;
+    for (let i = 0; i < all.length; i++) before[i] = all[i]!.raw[index]!;
     const isFeasible = this.#feasibility.stillFits(node);
     if (isFeasible) this.#scoreNode(node);
-    let total = this.#extraOf(index);
-    for (let i = 0; i < scoring.length; i++) {
-      const { scorer, normal, raw } = scoring[i]!;
+    for (let i = 0; i < all.length; i++) {
+      const { normal, raw } = all[i]!;
       const now = isFeasible ? raw[index]! : undefined;
-      if (normal !== undefined) {
-        if (!replaceInExtremes(normal.extremes, before[i]!, now)) return this.build(this.#asked);
-        // Of scores that are all the same none changes without a new extreme.
-        if (normal.scores === undefined) continue;
-        if (now !== undefined && now !== before[i])
-          normal.scores[index] = this.#normalisedAlone(scorer, now, normal.extremes);
-      }
-      total += scorer.weight * (normal?.scores ?? raw)[index]!;
+      const stands = normal === undefined || replaceInExtremes(normal.extremes, before[i]!, now);
+      if (!stands) return this.build(this.#asked);
     }
     if (!isFeasible) return order.removeBest();
+    let total = this.#extraOf(index);
+    let count = 0;
+    for (const { table, scoring } of this.#kept) {
+      let sum = 0;
+      for (let i = 0; i < scoring.length; i++) sum += this.#weighted(scoring[i]!, index, before[count++]!);
+      table.totals.column[index] = sum;
+      total += sum;
+    }
+    for (const scoring of this.#others) total += this.#weighted(scoring, index, before[count++]!);
     order.totals[index] = total;
     order.bestChanged();
+  }
+
+  /** What the scorer adds to this node's total. `before`: its raw score when all were normalised. */
+  #weighted({ scorer, raw, normal }: Scoring, index: number, before: number): number {
+    const now = raw[index]!;
+    if (normal === undefined) return scorer.weight * now;
+    if (normal.isLeftOut) return 0;
+    const { scores, extremes } = normal;
+    if (scores === undefined) {
+      if (normal.latestRaw !== now) {
+        normal.latest = this.#normalisedAlone(scorer, now, extremes);
+        normal.latestRaw = now;
+      }
+      return scorer.weight * normal.latest;
+    }
+    if (now !== before) scores[index] = this.#normalisedAlone(scorer, now, extremes);
+    return scorer.weight * scores[index]!;
   }
 
   /** Looks at the nodes as they are, for this pod: the one that the ranking is for, or another that is alike to the node-local plugins. */
@@ -193,6 +240,8 @@ export class Ranking {
   #findFeasible(): number {
     const { profile, nodes, room } = this.#options;
     this.#error = undefined;
+    this.#kept = [];
+    this.#others = [];
     this.#scoring = [];
     room.order.begin(nodes, this.#salt);
     const begun = profile.begin();
@@ -210,36 +259,108 @@ export class Ranking {
   }
 
   #score(): void {
-    const { profile, nodes, room, narrowing, hasClaims } = this.#options;
-    const { state } = this.#asked;
+    const { profile, room, narrowing } = this.#options;
+    const { skippedScores } = this.#asked.state;
     const { indexes, totals, size } = room.order;
-    const generations = this.#options.generations();
-    const raws: (Float64Array | undefined)[] = profile.scorers.map(() => undefined);
+    const isAsked = (position: number): boolean => !skippedScores.has(profile.scorers[position]!.plugin.name);
+    /** Whether there is anything in the totals. */
+    let isBegun = narrowing !== undefined;
+    if (isBegun) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
+    const kept: KeptScoring[] = [];
     for (const { share, table } of this.#feasibility.kept) {
-      const asked = share.scorers.filter((scorer) => !state.skippedScores.has(profile.scorers[scorer]!.plugin.name));
-      for (const scorer of share.scorers) table.useScorer(scorer, asked.includes(scorer));
-      for (const scorer of asked) raws[scorer] = table.scores[scorer]!;
+      const asked = share.scorers.filter(isAsked);
+      for (const position of share.scorers) table.useScorer(position, asked.includes(position));
       if (asked.length === 0) continue;
-      const { outdated } = room;
-      const count = listOutdated(outdated, indexes, size, table.scored, generations);
-      if (count === 0) continue;
-      for (const scorer of asked) if (!this.#scoreInto(raws[scorer]!, scorer, outdated, count)) return;
-      if (hasClaims()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
-      else copyAt(table.scored, outdated, count, generations);
+      if (!this.#bringUpToDate(table, asked)) return;
+      const scoring = asked.map((position) => this.#keptScoring(table, position));
+      if (this.#error !== undefined || !this.#addKept(table, scoring, isBegun)) return;
+      isBegun = true;
+      kept.push({ table, scoring });
     }
-    fillAt(totals, indexes, size, 0);
-    if (narrowing !== undefined) for (let i = 0; i < size; i++) totals[indexes[i]!] = this.#extraOf(indexes[i]!);
-    const scoring: Scoring[] = [];
+    if (!isBegun) fillAt(totals, indexes, size, 0);
+    const others: Scoring[] = [];
     for (const [position, scorer] of profile.scorers.entries()) {
-      if (state.skippedScores.has(scorer.plugin.name)) continue;
-      const raw = raws[position] ?? room.raw(position);
-      if (raws[position] === undefined && !this.#scoreInto(raw, position, indexes, size)) return;
-      const normal = scorer.plugin.normalizeScore === undefined ? undefined : this.#normalise(scorer, position, raw);
-      const scores = normal === undefined ? raw : normal.scores;
-      if (scores !== undefined) addWeighted(totals, indexes, size, scores, scorer.weight);
-      scoring.push({ scorer, position, raw, normal });
+      if (!isAsked(position) || this.#feasibility.kept.some(({ share }) => share.scorers.includes(position))) continue;
+      const raw = room.raw(position);
+      if (!this.#scoreInto(raw, position, indexes, size)) return;
+      let normal: Normal | undefined;
+      if (scorer.plugin.normalizeScore !== undefined) normal = this.#normalise(scorer, position, raw);
+      else if (this.#areScores(sumAt(indexes, size, raw), indexes.subarray(0, size), raw, scorer))
+        addWeighted(totals, indexes, size, raw, scorer.weight);
+      if (this.#error !== undefined) return;
+      others.push({ scorer, position, raw, normal });
     }
-    this.#scoring = scoring;
+    this.#kept = kept;
+    this.#others = others;
+    this.#scoring = [...kept.flatMap(({ scoring }) => scoring), ...others];
+  }
+
+  /** Asks for the raw scores that are out of date. Answers whether all went well. */
+  #bringUpToDate(table: NodeTable, asked: readonly number[]): boolean {
+    const { nodes, room, hasClaims } = this.#options;
+    const { indexes, size } = room.order;
+    const { outdated } = room;
+    const generations = this.#options.generations();
+    const count = listOutdated(outdated, indexes, size, table.scored, generations);
+    if (count === 0) return true;
+    table.forgetScored(outdated, count);
+    for (const position of asked) {
+      const raw = table.scores[position]!;
+      if (!this.#scoreInto(raw, position, outdated, count)) return false;
+      const scorer = this.#options.profile.scorers[position]!;
+      if (!this.#areScores(sumAt(outdated, count, raw), outdated.subarray(0, count), raw, scorer)) return false;
+    }
+    if (hasClaims()) for (let i = 0; i < count; i++) table.markScored(nodes[outdated[i]!]!);
+    else copyAt(table.scored, outdated, count, generations);
+    return true;
+  }
+
+  #keptScoring(table: NodeTable, position: number): Scoring {
+    const scorer = this.#options.profile.scorers[position]!;
+    const raw = table.scores[position]!;
+    if (scorer.plugin.normalizeScore === undefined) return { scorer, position, raw, normal: undefined };
+    const { indexes, size } = this.#options.room.order;
+    const extremes = extremesAt(indexes, size, raw);
+    const isLeftOut = extremes.least === extremes.greatest;
+    if (isLeftOut) this.#normalisedAlone(scorer, extremes.least, extremes); // it may fail
+    return { scorer, position, raw, normal: normalOf(extremes, isLeftOut) };
+  }
+
+  /** Brings the table's totals up to date, and adds them to those that there are. Answers whether all went well. */
+  #addKept({ totals: kept }: NodeTable, scoring: readonly Scoring[], isBegun: boolean): boolean {
+    const { room } = this.#options;
+    const { indexes, totals, size } = room.order;
+    const unknown = room.outdated;
+    kept.measureBy(scoring.map(({ position, normal }) => ({ position, extremes: normal?.extremes })));
+    const count = isBegun
+      ? listUnknown(unknown, indexes, size, kept.column)
+      : copyKnownAt(totals, indexes, size, kept.column, unknown);
+    if (count > 0) this.#sumUp(kept.column, scoring, unknown, count);
+    if (this.#error !== undefined) {
+      kept.clear();
+      return false;
+    }
+    if (isBegun) addWeighted(totals, indexes, size, kept.column, 1);
+    else copyAt(totals, unknown, count, kept.column);
+    return true;
+  }
+
+  /** What these scorers come to on some of the nodes. */
+  #sumUp(sums: Float64Array, scoring: readonly Scoring[], indexes: Int32Array, count: number): void {
+    fillAt(sums, indexes, count, 0);
+    for (const { scorer, raw, normal } of scoring) {
+      if (normal === undefined) {
+        addWeighted(sums, indexes, count, raw, scorer.weight);
+      } else if (!normal.isLeftOut) {
+        // What stands for all others is normalised with them.
+        const column = this.#options.room.column.subarray(0, count + 2);
+        gather(column, indexes, count, raw);
+        column[count] = normal.extremes.least;
+        column[count + 1] = normal.extremes.greatest;
+        this.#askToNormalise(scorer, column);
+        this.#areNormalised(addWeightedGathered(sums, indexes, count, column, scorer.weight), column, scorer);
+      }
+    }
   }
 
   /** Scores of one scorer, of the first `size` nodes of `indexes`. Answers whether all went well. */
@@ -263,10 +384,6 @@ export class Ranking {
     const { state, pod } = this.#asked;
     try {
       profile.scoreAll(scorer, state, pod, indexes, size, raw);
-      let sum = 0;
-      for (let i = 0; i < size; i++) sum += raw[indexes[i]!]!;
-      // One that is no number leaves none.
-      if (!Number.isFinite(sum)) throw new RangeError('a score must be a finite number');
     } catch (error) {
       this.#error ??= failureOf(scorer.plugin, 'Score', error);
     }
@@ -274,8 +391,9 @@ export class Ranking {
 
   /** After a placement there. */
   #scoreNode(node: NodeInfo): void {
+    for (const { table } of this.#kept) table.forgetScore(node.index);
     for (const { position, raw } of this.#scoring) raw[node.index] = this.#scoreOf(position, node) ?? 0;
-    if (this.#error === undefined) for (const { table } of this.#feasibility.kept) table.markScored(node);
+    if (this.#error === undefined) for (const { table } of this.#kept) table.markScored(node);
   }
 
   #scoreOf(position: number, node: NodeInfo): number | undefined {
@@ -289,26 +407,32 @@ export class Ranking {
     }
   }
 
-  #normalise(scorer: ScorePlugin, position: number, raw: Float64Array): Normal {
+  /** Adds what the scorer makes of the raw scores of all nodes to the totals. Undefined: more is not asked for. */
+  #normalise(scorer: ScorePlugin, position: number, raw: Float64Array): Normal | undefined {
     const { room } = this.#options;
-    const { indexes, size } = room.order;
-    const column = room.column.subarray(0, size);
-    gather(column, indexes, size, raw);
-    const extremes = extremesOf(column);
-    if (extremes.least === extremes.greatest && scorer.plugin.readsOtherNodes !== true) {
+    const { indexes, totals, size } = room.order;
+    const readsOtherNodes = scorer.plugin.readsOtherNodes === true;
+    const isOnce = readsOtherNodes && this.#readsOthers;
+    const extremes = isOnce ? undefined : extremesAt(indexes, size, raw);
+    if (extremes !== undefined && extremes.least === extremes.greatest && !readsOtherNodes) {
       this.#normalisedAlone(scorer, extremes.least, extremes); // it may fail
-      return { extremes, scores: undefined };
+      return normalOf(extremes, true);
     }
+    const column = room.column.subarray(0, size);
+    if (!this.#areScores(gather(column, indexes, size, raw), indexes.subarray(0, size), raw, scorer)) return undefined;
     this.#askToNormalise(scorer, column);
+    this.#areNormalised(addWeightedGathered(totals, indexes, size, column, scorer.weight), column, scorer);
+    if (extremes === undefined) return undefined;
     const scores = room.normalised(position);
     scatter(scores, indexes, size, column);
-    return { extremes, scores };
+    return normalOf(extremes, false, scores);
   }
 
   /** One raw score, normalised together with the extremes that stand for all others. */
   #normalisedAlone(scorer: ScorePlugin, raw: number, { least, greatest }: Extremes): number {
     const sample = Float64Array.of(raw, least, greatest);
     this.#askToNormalise(scorer, sample);
+    this.#areNormalised(sample[0]! + sample[1]! + sample[2]!, sample, scorer);
     return sample[0]!;
   }
 
@@ -316,13 +440,22 @@ export class Ranking {
     try {
       const answer: unknown = plugin.normalizeScore!(this.#asked.state, this.#asked.pod, scores);
       if (answer instanceof Promise) throw notInTime(answer);
-      let sum = 0;
-      for (let i = 0; i < scores.length; i++) sum += scores[i]!;
-      // One that is no number leaves none.
-      if (!Number.isFinite(sum)) throw new RangeError('it must leave finite numbers');
     } catch (error) {
       this.#error ??= failureOf(plugin, 'NormalizeScore', error);
     }
+  }
+
+  /** Whether the scores are numbers, by their sum: one that is none leaves none, but nor do some that are beyond measure together. */
+  #areScores(sum: number, indexes: Int32Array, raw: Float64Array, { plugin }: ScorePlugin): boolean {
+    if (Number.isFinite(sum) || areFiniteAt(indexes, raw)) return true;
+    this.#error ??= failureOf(plugin, 'Score', new RangeError('a score must be a finite number'));
+    return false;
+  }
+
+  #areNormalised(sum: number, scores: Float64Array, { plugin }: ScorePlugin): boolean {
+    if (Number.isFinite(sum) || scores.every(Number.isFinite)) return true;
+    this.#error ??= failureOf(plugin, 'NormalizeScore', new RangeError('it must leave finite numbers'));
+    return false;
   }
 
   /** What the extenders' scores add. */
@@ -330,6 +463,10 @@ export class Ranking {
     const { narrowing, nodes } = this.#options;
     return narrowing?.allowed.get(nodes[index]!.name) ?? 0;
   }
+}
+
+function normalOf(extremes: Extremes, isLeftOut: boolean, scores?: Float64Array): Normal {
+  return { extremes, isLeftOut, scores, latestRaw: NaN, latest: NaN };
 }
 
 /** Whether two choices of nodes are the same; undefined: all. */
