@@ -375,7 +375,7 @@ describe('an attempt in steps', () => {
     expect(found.searched).toBeGreaterThan(10);
     expect(found.happened).toBeGreaterThan(200);
     expect([...found.ends]).toEqual(expect.arrayContaining(['planned', 'refused']));
-  }, 120_000);
+  });
 
   it('leaves nothing assumed or reserved when the scheduler stops at any pause', async () => {
     let stopped = 0;

@@ -119,7 +119,7 @@ describe('a binding cycle', () => {
         [planAnnotations.quorum]: '3',
       });
     }
-    expect(results.map(({ kind }) => kind)).toEqual(['bound', 'bound', 'bound', 'finished']);
+    expect(results.map(({ kind }) => kind)).toEqual(['begun', 'bound', 'bound', 'bound', 'finished']);
     expect(finished(results)).toEqual([]);
   });
 
@@ -320,7 +320,7 @@ describe('a Permit plugin that really waits', () => {
       for (const turn of turns) turn();
       await binding.idle();
       expect(sent).toEqual(['red-0', 'red-2']);
-      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'bound', 'bound', 'finished']);
+      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'begun', 'bound', 'bound', 'finished']);
       expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
     });
 

@@ -58,8 +58,8 @@ interface Sending {
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
-  /** Keys of groups that are to start with a plan that has not passed the barrier. */
-  readonly #starting = new Set<string>();
+  /** key of a group -> the plan with which it is to start, until its first Binding is looked at */
+  readonly #starting = new Map<string, BindingPlan>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
   /** Plans whose Bindings are under way. */
@@ -79,8 +79,8 @@ export class BindingCycle {
   }
 
   /**
-   * The group is to start with a plan that may still be given up. Nobody else of it is planned meanwhile: two plans that count on each other's
-   * members would have a barrier each.
+   * The group is to start with a plan that may still be given up, because no Binding of it has been looked at. Nobody else of it is planned
+   * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each.
    */
   isStarting(groupKey: string): boolean {
     return this.#starting.has(groupKey);
@@ -104,12 +104,10 @@ export class BindingCycle {
   async #run(plan: BindingPlan): Promise<void> {
     const early = plan.placements.filter(({ state, pod, nodeName }) => plan.profile.needsPreBind(state, pod, nodeName));
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
-    const starts = plan.startsGang && hasWaited ? plan.gang : undefined;
-    if (starts !== undefined) this.#starting.add(starts.key);
+    if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
     const sending: Sending = { hasBegun: false, failures: new Map(), revision: undefined };
     const decide = (): void => {
-      if (starts !== undefined) this.#starting.delete(starts.key);
       const refusal = refused ?? this.#stopped();
       if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
       else this.#lookAtAll(plan, sending, hasWaited);
@@ -176,6 +174,7 @@ export class BindingCycle {
   /** In the same call, so that nobody counts on them any more. */
   #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
     for (const failure of failures) sending.failures.set(failure.placement, failure);
+    if (sending.failures.size === plan.placements.length) this.#startsNoMore(plan);
     this.#options.report({ kind: 'failed', plan, failures });
   }
 
@@ -213,6 +212,19 @@ export class BindingCycle {
     return stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
   }
 
+  #begin(plan: BindingPlan, sending: Sending): void {
+    if (sending.hasBegun) return;
+    sending.hasBegun = true;
+    this.#startsNoMore(plan);
+    if (plan.startsGang) this.#options.report({ kind: 'begun', plan });
+  }
+
+  /** Before a failure is reported, so that those of the group are planned who have waited for this plan. */
+  #startsNoMore(plan: BindingPlan): void {
+    const key = plan.gang?.key;
+    if (key !== undefined && this.#starting.get(key) === plan) this.#starting.delete(key);
+  }
+
   #stopped(): Refusal | undefined {
     return this.#options.signal.aborted ? { status: new Status('Error', 'the scheduler is stopping') } : undefined;
   }
@@ -224,6 +236,7 @@ export class BindingCycle {
   #withdrawn(plan: BindingPlan, placement: Placement, sending: Sending): Status | undefined {
     const isMoved = this.#options.revision() !== sending.revision;
     if (!sending.hasBegun && !sending.failures.has(placement)) {
+      this.#startsNoMore(plan);
       const stopped = this.#stopped();
       if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
       else if (plan.startsGang && isMoved) this.#lookAtAll(plan, sending, isMoved);
@@ -250,8 +263,14 @@ export class BindingCycle {
     sending: Sending,
   ): Promise<void> {
     const status = await this.#send(plan, placement, annotations, sending);
-    if (status === undefined) this.#options.report({ kind: 'bound', plan, placement });
-    else if (!sending.failures.has(placement)) this.#fail(plan, sending, [{ placement, status }]);
+    // Plugins that bind by themselves do not say when they send.
+    if (status === undefined) {
+      this.#begin(plan, sending);
+      this.#options.report({ kind: 'bound', plan, placement });
+      return;
+    }
+    this.#startsNoMore(plan);
+    if (!sending.failures.has(placement)) this.#fail(plan, sending, [{ placement, status }]);
   }
 
   async #send(
@@ -266,7 +285,7 @@ export class BindingCycle {
     const mayBeSent = (): void => {
       const refused = this.#withdrawn(plan, placement, sending);
       if (refused !== undefined) throw new WithdrawnError(refused.message);
-      sending.hasBegun = true;
+      this.#begin(plan, sending);
     };
     const outside =
       (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;

@@ -50,6 +50,9 @@ export class BindingOutcomes {
 
   handle(result: BindingResult): void {
     switch (result.kind) {
+      case 'begun':
+        this.#routeGroup(result.plan);
+        return;
       case 'bound':
         this.#bound(result.plan, result.placement);
         return;
@@ -77,7 +80,14 @@ export class BindingOutcomes {
     logger.debug('bound', { entity: entity.key, pod: pod.key, node: nodeName });
   }
 
+  /** Members that came while the group was about to start with this plan have waited for it, also where those of the plan have left the group. */
+  #routeGroup({ gang }: BindingPlan): void {
+    const { router, clock, signal } = this.#options;
+    if (gang !== undefined && !signal.aborted) router.groupChanged(gang.key, 'PlanBegun', clock.now());
+  }
+
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
+    if (plan.startsGang) this.#routeGroup(plan);
     const { metrics, clock, logger } = this.#options;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;

@@ -23,6 +23,8 @@ export interface BindingPlan {
 
 /** What the binding cycle reports; it touches neither the picture nor the queue itself. */
 export type BindingResult =
+  /** A Binding of a plan with which its group starts is sent: others of the group may be planned. */
+  | { readonly kind: 'begun'; readonly plan: BindingPlan }
   | { readonly kind: 'bound'; readonly plan: BindingPlan; readonly placement: Placement }
   /** Members that are not bound, told as soon as that is known: all of them, or some while others still are being bound. */
   | { readonly kind: 'failed'; readonly plan: BindingPlan; readonly failures: readonly BindingFailure[] }

@@ -110,6 +110,38 @@ describe('a Binding that is about to be sent', () => {
   });
 });
 
+it('who comes while no Binding of its group has been looked at yet is not planned beside those that wait, but with them', async () => {
+  const core = await planned();
+  core.removePod('red-1');
+  core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+  expect(await core.attempt()).toBeUndefined();
+  expect(Object.keys(withheld(core))).toEqual(['red-0', 'red-1']);
+  for (const { binding } of [...core.binds]) await core.refuse(binding.name, 'withdrawn');
+  core.picture.clock.advance(10_000);
+  expect(await core.attempt()).toBe('planned');
+  expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-0', 'red-2']);
+  expect(withheld(core)).toEqual({});
+});
+
+it.each(['is bound', 'fails'])(
+  'who comes meanwhile is planned also when the one that was waited for has left the group, and %s',
+  async (outcome) => {
+    const core = new Scheduling({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', uid: 'first', minMember: 1 });
+    core.members(1, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    core.change('red-0', { podGroupKey: undefined });
+    core.pod({ name: 'red-1', group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBeUndefined();
+    if (outcome === 'fails') await core.refuse('red-0', 'the node said no');
+    else await core.accept('red-0');
+    core.picture.clock.advance(10_000);
+    while ((await core.attempt()) !== undefined);
+    expect(core.binds.some(({ binding }) => binding.name === 'red-1')).toBe(true);
+  },
+);
+
 it('a member that failed is planned again while its sibling is still being bound', async () => {
   const core = await planned();
   core.node({ name: 'c', cpu: 1 });

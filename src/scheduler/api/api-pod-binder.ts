@@ -3,12 +3,13 @@ import { jitteredBackoff } from '../../base/backoff.ts';
 import { AbortListeners } from '../../client/abort-listeners.ts';
 import { ApiError, NotLeadingError, SettledError, TimeoutError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
-import { wait } from '../../client/wait.ts';
+import { abortReason, wait } from '../../client/wait.ts';
 import type { PodBinder, PodBinding } from '../../framework/plugin-handle.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { bindFailureOf } from './bind-failure.ts';
 import { bindCallTimeoutMs, BoundElsewhereError, isBoundAsAsked, PodLeavingError } from './bind-read-back.ts';
 import type { ReadBackOptions } from './bind-read-back.ts';
+import { CallSlots } from './call-slots.ts';
 import { SlowCalls } from './slow-calls.ts';
 import type { CallUnderWay } from './slow-calls.ts';
 
@@ -26,6 +27,8 @@ interface Try {
   readonly isHedge: boolean;
   /** A Binding of this try has been under way for so long, and others like it took far less. */
   readonly onSlow: (ms: number) => boolean;
+  /** A Binding of this try has failed; whatever is done now, others need not wait for it. */
+  readonly onFailed: () => void;
 }
 
 type Look = () => Promise<boolean | undefined>;
@@ -38,6 +41,11 @@ const attemptsInDoubt = 10;
 const backoff = { initialMs: 100, maxMs: 10_000 };
 /** Tries of one pod at a time. */
 const mostTries = 3;
+/**
+ * Pods whose first Binding is under way at a time: twice as many as there are connections for calls. A Binding that waits for one is a
+ * dozen objects, a pod that waits here is three, and a backlog has thousands.
+ */
+const firstBindings = 64;
 /** Of all pods, hedges at a time: half as many as there are spare connections, and a quarter of what others have. */
 const mostHedges = 8;
 
@@ -58,6 +66,7 @@ export class ApiPodBinder implements PodBinder {
   /** Tries under way, of all pods, that were begun because another one hangs. */
   #hedges = 0;
   readonly #aborts = new AbortListeners();
+  readonly #slots = new CallSlots(firstBindings);
 
   constructor(options: ApiPodBinderOptions) {
     this.#options = options;
@@ -66,6 +75,31 @@ export class ApiPodBinder implements PodBinder {
 
   async bind(binding: PodBinding, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
+    const turn = this.#slots.enter();
+    if (turn !== undefined) {
+      // A plugin may bind under a signal of its own, which ends nothing that is under way.
+      const giveUp = (): void => this.#slots.giveUp(turn, abortReason(signal));
+      this.#aborts.add(signal, giveUp);
+      try {
+        await turn.promise;
+      } finally {
+        this.#aborts.delete(signal, giveUp);
+      }
+    }
+    let isOurs = true;
+    const leave = (): void => {
+      if (isOurs) this.#slots.leave();
+      isOurs = false;
+    };
+    try {
+      signal.throwIfAborted();
+      await this.#bind(binding, signal, leave);
+    } finally {
+      leave();
+    }
+  }
+
+  async #bind(binding: PodBinding, signal: AbortSignal, onFailed: () => void): Promise<void> {
     const tries = new AbortController();
     const onAbort = (): void => tries.abort(signal.reason);
     this.#aborts.add(signal, onAbort);
@@ -79,7 +113,7 @@ export class ApiPodBinder implements PodBinder {
             running--;
             if (isHedge) this.#hedges--;
           };
-          this.#try({ binding, signal: tries.signal, isHedge, onSlow }).then(
+          this.#try({ binding, signal: tries.signal, isHedge, onSlow, onFailed }).then(
             () => {
               end();
               resolve();
@@ -124,6 +158,7 @@ export class ApiPodBinder implements PodBinder {
         await this.#post(course, isHedge || attempt > 1, (at) => (sentAt = at));
         return;
       } catch (error) {
+        course.onFailed();
         if (signal.aborted || error instanceof NotLeadingError) throw error;
         const failure = bindFailureOf(error);
         if (failure === 'gone') throw error;

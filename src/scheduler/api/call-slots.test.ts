@@ -42,3 +42,36 @@ it.each([false, true])('loses no slot to one that gives up, in the moment of its
   await running;
   expect(await slots.run(() => Promise.resolve('ran'), signal)).toBe('ran');
 });
+
+it('lets a call that enters by itself go at once while there are slots, and in order after that', async () => {
+  const slots = new CallSlots(1);
+  expect(slots.enter()).toBeUndefined();
+  const begun: string[] = [];
+  const second = slots.enter()!.promise.then(() => begun.push('second'));
+  const third = slots.run(() => Promise.resolve(begun.push('third')), signal);
+  await settle();
+  expect(begun).toEqual([]);
+  slots.leave();
+  await second;
+  await settle();
+  expect(begun).toEqual(['second']);
+  slots.leave();
+  await third;
+  expect(slots.enter()).toBeUndefined();
+});
+
+it('gives the turn of one that has given up to the next, and none back that has come', async () => {
+  const slots = new CallSlots(1);
+  expect(slots.enter()).toBeUndefined();
+  const [given, second] = [slots.enter()!, slots.enter()!];
+  slots.giveUp(given, new Error('no longer'));
+  await expect(given.promise).rejects.toThrow('no longer');
+  slots.leave();
+  await second.promise;
+  slots.giveUp(second, new Error('too late'));
+  const third = slots.enter()!;
+  slots.leave();
+  await third.promise;
+  slots.leave();
+  expect(slots.enter()).toBeUndefined();
+});
