@@ -238,6 +238,24 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       needsPreBind: true,
     };
   },
+  /** A quorum is raised while the Bindings that make it are on their way, to more than there is room for. */
+  function quorumIsRaised(dice, at) {
+    const name = 'raised';
+    const late = at + 5_000;
+    const members = [small, small, small];
+    return {
+      node: node(1_000),
+      steps: [
+        {
+          at: late,
+          kind: 'create-group',
+          group: group(name, 2, members, { recreation: 'new-name', repairGraceSeconds: 15 }),
+        },
+        { at: late + dice.int(50, 800), kind: 'resize-group', group: name, minMember: 3 },
+      ],
+      faults: [0, 1].map((member) => onBinding(`${name}-${member}`, 'slow-request', 1_000)),
+    };
+  },
 ];
 
 /** Groups that are bound in part, and whose other room another scheduler takes. */

@@ -195,8 +195,8 @@ export const mutations: readonly Mutation[] = [
     name: 'bind-loop',
     why: 'What comes back after a failed Binding has no history, and does not back off.',
     file: 'queue/scheduling-queue.ts',
-    find: '      attempts: past.attempts,\n      refusals: past.refusals,\n      errors: past.errors,',
-    replace: '      attempts: 0,\n      refusals: 0,\n      errors: 0,',
+    find: 'const { attempts, refusals, errors, erredAt } = past;',
+    replace: 'const [attempts, refusals, errors, erredAt] = [0, 0, 0, 0];',
     and: [
       {
         file: 'queue/scheduling-queue.ts',

@@ -17,22 +17,28 @@ export class BoundedWorkChecker implements Checker {
   /** path of the Binding -> when it was sent, of late */
   readonly #bindings = new Map<string, number[]>();
   #isQuiet = false;
-  /** method and path of a write in a quiet time -> how often it was sent */
+  /** a write in a quiet time -> how often it was sent, since it last came too late */
   readonly #writes = new Map<string, number>();
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
   }
 
-  sent({ of, request, process }: Call): void {
+  sent(call: Call): void {
+    const { of, request } = call;
     if (of === 'bind') this.#bound(request.path);
     if (!this.#isQuiet || of === 'lease' || of === 'event' || request.method === 'GET') return;
-    const what = `${process.name} ${request.method} ${request.path}`;
+    const what = writeOf(call);
     const count = (this.#writes.get(what) ?? 0) + 1;
     this.#writes.set(what, count);
     if ((of === 'verdict' || of === 'status') && count === 1) return;
     // Whoever writes the status of groups notes which of their versions it has seen.
     this.#evidence.violated('I9', `${what}, although nothing has happened for long`);
+  }
+
+  /** Somebody wrote what scheduling does not read while the message was under way: it is sent again. */
+  done(call: Call): void {
+    if (call.status === 409) this.#writes.delete(writeOf(call));
   }
 
   quiet(): void {
@@ -63,4 +69,8 @@ export class BoundedWorkChecker implements Checker {
       this.#evidence.violated('I9', `${times.length} Bindings of one pod within ${windowMs / 1000} s: ${path}`);
     }
   }
+}
+
+function writeOf({ process, request }: Call): string {
+  return `${process.name} ${request.method} ${request.path}`;
 }

@@ -11,7 +11,7 @@ interface Plan {
   readonly group: string;
   readonly quorum: number;
   readonly begunAt: number;
-  /** Others of the group were on nodes when it began. */
+  /** Others of the group were on nodes when it began, or on their way with a plan that had begun. */
   readonly isRepair: boolean;
   /** uids of members for which a Binding was sent, or that were bound when it began. */
   readonly members: Set<string>;
@@ -119,12 +119,16 @@ export class QuorumChecker implements Checker {
       group,
       quorum,
       begunAt: sentAt,
-      isRepair: counted.some(({ uid }) => uid !== first),
+      isRepair: counted.some(({ uid }) => uid !== first) || this.#hasBegun(group, process),
       members: new Set(counted.map(({ uid }) => uid)),
       calls: [],
     };
     this.#plans.set(id, plan);
     return plan;
+  }
+
+  #hasBegun(group: string, process: Call['process']): boolean {
+    return [...this.#plans.values()].some((plan) => plan.group === group && plan.process === process);
   }
 
   #look(id: string, { process, group, quorum, begunAt, members, calls }: Plan): void {

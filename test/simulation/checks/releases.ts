@@ -6,6 +6,8 @@ import type { PlainGroup, PlainPod } from './plain-objects.ts';
 
 /** What the sender of an eviction cannot know yet: what was committed while the call was under way, or was told late. */
 const lateMs = 10_000;
+/** So long the controller needs at least to look at a group and to note that its quorum is on nodes. */
+const brieflyMs = 500;
 
 /**
  * I2 when a scheduler has a member evicted: its group never started and is on nodes in part since its grace at least, its policy allows it,
@@ -18,6 +20,10 @@ export class ReleaseChecker implements Checker {
   readonly #releasedAt = new Map<string, number>();
   /** uid of a group -> when it was first on nodes, since it was last on none */
   readonly #onNodesSince = new Map<string, number>();
+  /** uid of a group -> since when its quorum is on nodes */
+  readonly #wholeSince = new Map<string, number>();
+  /** uid of a group -> for how long its quorum was on nodes at the most */
+  readonly #wholeMs = new Map<string, number>();
 
   constructor(evidence: Evidence) {
     this.#evidence = evidence;
@@ -30,9 +36,12 @@ export class ReleaseChecker implements Checker {
     if (group === undefined) return;
     const isAsked = previous !== undefined && pod.isLeaving && !plainPod(previous).isLeaving;
     if (isAsked && by.startsWith('scheduler')) this.#evicted(pod, group, by);
-    const isOnNodes = tallyOf(group, podsIn(this.#evidence.record)).bound.length > 0;
-    if (!isOnNodes) this.#onNodesSince.delete(group.uid);
-    else if (!this.#onNodesSince.has(group.uid)) this.#onNodesSince.set(group.uid, this.#evidence.now());
+    const { bound, isWhole } = tallyOf(group, podsIn(this.#evidence.record));
+    const now = this.#evidence.now();
+    note(this.#onNodesSince, group.uid, bound.length > 0, now);
+    const wholeMs = now - (this.#wholeSince.get(group.uid) ?? now);
+    this.#wholeMs.set(group.uid, Math.max(this.#wholeMs.get(group.uid) ?? 0, wholeMs));
+    note(this.#wholeSince, group.uid, isWhole, now);
   }
 
   #evicted(pod: PlainPod, group: PlainGroup, by: string): void {
@@ -47,10 +56,9 @@ export class ReleaseChecker implements Checker {
     if (isRecent) return;
     if (!group.releases) return say('whose policy is to keep trying');
     if (started.has(group.uid)) {
-      if (!this.#isRelabelledUnnoted(group)) return say('which has started');
-      this.#evidence.excused(
-        'a group is released: a member lost its label before anybody had noted that the group started',
-      );
+      const excuse = this.#whyUnnoted(group);
+      if (excuse === undefined) say('which has started');
+      else this.#evidence.excused(`a group is released: ${excuse} before anybody had noted that the group started`);
       return;
     }
     const since = this.#onNodesSince.get(group.uid) ?? now();
@@ -64,15 +72,24 @@ export class ReleaseChecker implements Checker {
     this.#releasedAt.set(group.name, now());
   }
 
-  /** That it has started shows in no member of it and not in its status: one that was bound with the others names another group, or none. */
-  #isRelabelledUnnoted({ uid, name, status }: PlainGroup): boolean {
-    const conditions: any[] = (status as any)?.conditions ?? [];
-    if (conditions.some(({ type, status: is }) => type === 'Started' && is === 'True')) return false;
+  /** Why it does not show that it has started, if it shows neither in its status nor in its members as they are. */
+  #whyUnnoted(group: PlainGroup): string | undefined {
+    const conditions: any[] = (group.status as any)?.conditions ?? [];
+    if (conditions.some(({ type, status }) => type === 'Started' && status === 'True')) return undefined;
     const pods = podsIn(this.#evidence.record);
-    return pods.some((pod) => pod.boundFor === uid && pod.group !== name);
+    const isRelabelled = pods.some((pod) => pod.boundFor === group.uid && pod.group !== group.name);
+    if (isRelabelled) return 'a member lost its label';
+    const wasWholeBriefly = (this.#wholeMs.get(group.uid) ?? 0) < brieflyMs;
+    return wasWholeBriefly && !tallyOf(group, pods).isWhole ? 'a member had ended' : undefined;
   }
 
   #wasReleasedLately(name: string): boolean {
     return this.#evidence.now() - (this.#releasedAt.get(name) ?? -Infinity) < lateMs;
   }
+}
+
+/** Keeps since when it is so; forgets it when it is so no more. */
+function note(since: Map<string, number>, uid: string, isSo: boolean, now: number): void {
+  if (!isSo) since.delete(uid);
+  else if (!since.has(uid)) since.set(uid, now);
 }
