@@ -36,4 +36,24 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-return': 'off',
     },
   },
+  {
+    files: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          // it('…', () => {}, 60_000), it.each(…)('…', () => {}, 60_000)
+          'CallExpression[callee.name=/^(it|test|(before|after)(All|Each))$/] > Literal[raw=/^[0-9]/]',
+          'CallExpression[callee.callee.property.name=/^(each|skipIf)$/] > Literal[raw=/^[0-9]/]',
+          // it('…', { timeout: 60_000 }, () => {})
+          ':matches(CallExpression[callee.name=/^(it|test|describe)$/], CallExpression[callee.callee.property.name="each"]) > ObjectExpression > Property[key.name="timeout"] > Literal',
+          // expect.poll(() => {}, { timeout: 60_000 })
+          'CallExpression[callee.property.name=/^(poll|waitFor|waitUntil)$/] > ObjectExpression > Property[key.name="timeout"] > Literal',
+        ].map((selector) => ({
+          selector,
+          message: 'A busy machine reaches it: vitest.config.ts says when what hangs is ended, and waits use hangsMs.',
+        })),
+      ],
+    },
+  },
 );

@@ -89,7 +89,6 @@ const builtinsAreRequired: Plugin = {
 
 const common = {
   absWorkingDir: root,
-  outdir: 'dist',
   bundle: true,
   format: 'esm',
   platform: 'node',
@@ -111,20 +110,26 @@ const common = {
 } satisfies BuildOptions;
 
 /**
- * Bundles the entries with everything they import, into dist/ or, with `write` false, nowhere. Everything, so that the package
+ * Bundles the entries with everything they import, into that folder or, with `write` false, nowhere. Everything, so that the package
  * installs no others: loading @kubernetes/client-node file by file costs the scheduler some 50 MB of memory and a quarter of a
  * second (docs/decisions/0008-one-bundle-without-dependencies.md). Answers with the packages in it, by folder.
  */
-export async function bundle({ write }: { readonly write: boolean }): Promise<readonly BundledPackage[]> {
+export async function bundle({
+  write,
+  folder = 'dist',
+}: {
+  readonly write: boolean;
+  readonly folder?: string;
+}): Promise<readonly BundledPackage[]> {
+  const into = { ...common, outdir: folder, write };
   const { metafile } = await build({
-    ...common,
-    write,
+    ...into,
     entryPoints: entries,
     chunkNames: 'chunks/[name]-[hash]',
     splitting: true, // a command loads what it needs: the scheduler has no use for the embedded plane
     plugins: [twoClientNodes, undiciWhenAsked, builtinsAreRequired],
   });
-  const whole = await build({ ...common, write, entryPoints: { 'client-node': '@kubernetes/client-node' } });
+  const whole = await build({ ...into, entryPoints: { 'client-node': '@kubernetes/client-node' } });
   return packagesIn([metafile, whole.metafile]);
 }
 

@@ -208,14 +208,11 @@ describe('tutti scheduler --plugin', () => {
     await plane.client.create(path, { apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
     let fate: string | undefined;
     await expect
-      .poll(
-        async () => {
-          const pod = await plane.client.get<any>(`${path}/${name}`);
-          const verdict = pod.status?.conditions?.find(({ type }: any) => type === 'PodScheduled')?.message;
-          return (fate = pod.spec.nodeName ?? verdict);
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const pod = await plane.client.get<any>(`${path}/${name}`);
+        const verdict = pod.status?.conditions?.find(({ type }: any) => type === 'PodScheduled')?.message;
+        return (fate = pod.spec.nodeName ?? verdict);
+      })
       .toBeTruthy();
     return fate!;
   }

@@ -15,6 +15,7 @@ import { jsonResponse } from './http/response.ts';
 import { PortDeniedError, PortTakenError, listenHttp } from './listen-http.ts';
 import type { HttpListener } from './listen-http.ts';
 import { configMapManifest, configMapsPath } from './testing/manifests.ts';
+import { hangsMs } from '../../test/planes/patience.ts';
 
 describe('over HTTP', () => {
   let server: EmbeddedApiServer;
@@ -212,7 +213,7 @@ describe('clients that mean no good', () => {
     flood.on('error', () => undefined);
     // Nobody reads the answers: the server stops to read the requests before they are all there.
     flood.write(get.repeat(100_000));
-    await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: 20_000, interval: 10 });
+    await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: hangsMs, interval: 10 });
     flood.destroy();
   });
 
@@ -236,7 +237,7 @@ describe('clients that mean no good', () => {
       });
     // More than the system takes on the way.
     for (let number = 0; number < 30; number++) expect((await write(number)).status).toBe(201);
-    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: hangsMs });
     deaf.destroy();
     await strict.close();
     await drained;

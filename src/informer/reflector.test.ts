@@ -23,6 +23,7 @@ import { Reflector } from './reflector.ts';
 import type { ReflectorOptions } from './reflector.ts';
 import type { ReflectorProblem } from './reflector-problem.ts';
 import { ObservedClient } from './testing/observed-client.ts';
+import { hangsMs } from '../../test/planes/patience.ts';
 
 interface Small {
   readonly name: string;
@@ -123,7 +124,7 @@ async function until(condition: () => boolean): Promise<void> {
         if (isWaiting()) clock.advance(clock.untilNextTimer() ?? 0);
         return condition();
       },
-      { interval: 1, timeout: 5_000 },
+      { interval: 1, timeout: hangsMs },
     )
     .toBe(true);
 }

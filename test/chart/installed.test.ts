@@ -144,8 +144,12 @@ describe.skipIf(programs.state === 'missing')('the chart on a real API server', 
     }, 'it is ready');
     expect(await metricsFor(url)).toBe(403);
     expect(await metricsFor(url, 'nobody')).toBe(401);
-    expect(await metricsFor(url, await tokenOf(plane.client, tutti.namespace, 'tutti-controller'))).toBe(403);
-    expect(await metricsFor(url, await tokenOf(plane.client, tutti.namespace, 'prometheus'))).toBe(200);
+    // The API server may not know of the account yet, nor of what it may do.
+    const [other, reader] = await Promise.all(
+      ['tutti-controller', 'prometheus'].map((account) => tokenOf(plane.client, tutti.namespace, account)),
+    );
+    await expect.poll(() => metricsFor(url, other)).toBe(403);
+    await expect.poll(() => metricsFor(url, reader)).toBe(200);
   }
 
   /** Of a release in that namespace. */

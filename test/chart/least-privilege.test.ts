@@ -97,7 +97,6 @@ describe.skipIf(programs.state === 'missing')('least privilege, on a real kube-a
         await giveBack();
         expect(await refused()).toEqual(expected);
       },
-      60_000,
     );
   });
 

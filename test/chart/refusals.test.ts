@@ -227,7 +227,6 @@ describe('whatever the values are', () => {
         else expect(stderr, path.join('.')).toMatch(new RegExp(`schema[^]*${path.at(-1)}`));
       }
     },
-    120_000,
   );
 
   /** What would be a second field, a second document, a template, an anchor, a comment, a tag, or another type. */

@@ -1,4 +1,4 @@
-import { parseAllDocuments } from 'yaml';
+import { loadAll } from 'js-yaml';
 import { chartFolder, helm } from '../planes/helm.ts';
 import type { HelmOutcome } from '../planes/helm.ts';
 import type { HelmVersion } from '../planes/kubectl.ts';
@@ -49,12 +49,10 @@ export async function refusal(values: object | string, options: RenderOptions = 
   return stderr;
 }
 
+/** Documents without anything in them do not count. Throws for what is no YAML. */
 export function objectsIn(manifests: string): readonly ChartObject[] {
-  return parseAllDocuments(manifests).flatMap((document) => {
-    if (document.errors.length > 0) throw document.errors[0]!;
-    const object = document.toJSON() as ChartObject | null;
-    return object === null ? [] : [object];
-  });
+  const documents = loadAll(manifests) as unknown as readonly (ChartObject | null)[];
+  return documents.filter((document) => document !== null);
 }
 
 /** `Deployment/tutti-scheduler` */

@@ -19,72 +19,68 @@ const programs = await provideForSuite('the pages for administrators about pods'
 ]);
 
 /** What takes Deployments and Jobs that have pods, which kwok runs. */
-describe.skipIf(programs.state === 'missing')(
-  'the pages for administrators, on a real plane',
-  { timeout: 120_000 },
-  () => {
-    let stage: PageStage;
+describe.skipIf(programs.state === 'missing')('the pages for administrators, on a real plane', () => {
+  let stage: PageStage;
 
-    beforeAll(async () => {
-      if (programs.state === 'missing') return;
-      const plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
-      stage = await PageStage.open(plane, { kwok: true });
-      await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
-      await stage.removeDefinition();
-      await stage.addNodes('node-1', 'node-2');
+  beforeAll(async () => {
+    if (programs.state === 'missing') return;
+    const plane = await openRealPlane({ paths: programs.paths, controllerManager: true, kwok: true });
+    stage = await PageStage.open(plane, { kwok: true });
+    await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
+    await stage.removeDefinition();
+    await stage.addNodes('node-1', 'node-2');
+  });
+
+  afterAll(() => stage?.close());
+
+  it('docs/install.md, until it runs', async () => {
+    await stage.play(rollout);
+    const scheduler = await stage.release().run('scheduler', '3.17');
+    await scheduler.said(/"message":"scheduling"/);
+  });
+
+  it('drain.md', async () => {
+    const [budget, draining, after] = drain;
+    await stage.write(manifests);
+    await createJob('train', 2);
+    await stage.bound('train', 2);
+    await stage.prints('kubectl get pods', /(?:Running.*){2}/s);
+    await stage.play([budget!]);
+    await stage.prints('kubectl get poddisruptionbudget train', / 0 +\d+s/);
+    await stage.play([draining!]);
+    // The one that the job made in place of the evicted one.
+    await stage.prints(`kubectl get pods --output wide`, /(?:Running.*node-2.*){2}/s);
+    await stage.play([after!]);
+  });
+
+  /** One member on each node. */
+  async function createJob(name: string, size: number): Promise<void> {
+    const { client } = stage.plane;
+    await client.create(podGroupPath('default'), {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name },
+      spec: { minMember: size },
     });
-
-    afterAll(() => stage?.close());
-
-    it('docs/install.md, until it runs', async () => {
-      await stage.play(rollout);
-      const scheduler = await stage.release().run('scheduler', '3.17');
-      await scheduler.said(/"message":"scheduling"/);
-    });
-
-    it('drain.md', async () => {
-      const [budget, draining, after] = drain;
-      await stage.write(manifests);
-      await createJob('train', 2);
-      await stage.bound('train', 2);
-      await stage.prints('kubectl get pods', /(?:Running.*){2}/s);
-      await stage.play([budget!]);
-      await stage.prints('kubectl get poddisruptionbudget train', / 0 +\d+s/);
-      await stage.play([draining!]);
-      // The one that the job made in place of the evicted one.
-      await stage.prints(`kubectl get pods --output wide`, /(?:Running.*node-2.*){2}/s);
-      await stage.play([after!]);
-    });
-
-    /** One member on each node. */
-    async function createJob(name: string, size: number): Promise<void> {
-      const { client } = stage.plane;
-      await client.create(podGroupPath('default'), {
-        apiVersion: 'scheduling.x-k8s.io/v1alpha1',
-        kind: 'PodGroup',
-        metadata: { name },
-        spec: { minMember: size },
-      });
-      const labels = { [podGroupLabel]: name };
-      await client.create('/apis/batch/v1/namespaces/default/jobs', {
-        apiVersion: 'batch/v1',
-        kind: 'Job',
-        metadata: { name },
-        spec: {
-          parallelism: size,
-          completions: size,
-          backoffLimit: 10,
-          template: {
-            // Longer than this test; kwok finishes the pods of Jobs.
-            metadata: { labels, annotations: { 'tutti-tests/run-duration': '1h' } },
-            spec: {
-              schedulerName: 'tutti',
-              restartPolicy: 'Never',
-              containers: [{ name: 'main', image: 'train:1', resources: { requests: { cpu: '800m' } } }],
-            },
+    const labels = { [podGroupLabel]: name };
+    await client.create('/apis/batch/v1/namespaces/default/jobs', {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name },
+      spec: {
+        parallelism: size,
+        completions: size,
+        backoffLimit: 10,
+        template: {
+          // Longer than this test; kwok finishes the pods of Jobs.
+          metadata: { labels, annotations: { 'tutti-tests/run-duration': '1h' } },
+          spec: {
+            schedulerName: 'tutti',
+            restartPolicy: 'Never',
+            containers: [{ name: 'main', image: 'train:1', resources: { requests: { cpu: '800m' } } }],
           },
         },
-      });
-    }
-  },
-);
+      },
+    });
+  }
+});

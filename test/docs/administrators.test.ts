@@ -7,7 +7,6 @@ import { PageStage } from './page-stage.ts';
 /** On the embedded plane, where Deployments have no pods: what those would run, runs here with the chart's arguments and rights. */
 
 const tools = await provideForSuite('the configuration of Prometheus in monitoring.md', ['promtool']);
-const within = { timeout: 120_000 };
 
 /** Opens a stage with two nodes and no definition of PodGroup, and closes it whatever happens. */
 async function onStage(play: (stage: PageStage) => Promise<void>): Promise<void> {
@@ -33,17 +32,16 @@ function install(stage: PageStage): Promise<string> {
   return stage.run('helm install tutti charts/tutti --namespace tutti-system --create-namespace');
 }
 
-it('docs/install.md', within, () =>
+it('docs/install.md', () =>
   onStage(async (stage) => {
     await stage.play(claimBlocks('docs/install.md', 'console', 'What to set'));
     // The second is about pods.
     await stage.play(claimBlocks('docs/install.md', 'console', 'With Helm').slice(0, 1));
     await run(stage);
     await stage.play(claimBlocks('docs/install.md', 'console', 'Try it'));
-  }),
-);
+  }));
 
-it('other-ways-to-install.md', within, async () => {
+it('other-ways-to-install.md', async () => {
   await onStage((stage) =>
     stage.play(claimBlocks('docs/tasks/administrators/other-ways-to-install.md', 'console', 'Plain manifests')),
   );
@@ -57,7 +55,7 @@ it('other-ways-to-install.md', within, async () => {
   });
 });
 
-it('CH8 foreign-definition.md', within, () =>
+it('CH8 foreign-definition.md', () =>
   onStage(async (stage) => {
     await stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
     await stage.play(
@@ -81,27 +79,24 @@ it('CH8 foreign-definition.md', within, () =>
       claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', "Apply Tutti's over it"),
     );
     await stage.play(claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', 'Take it over'));
-  }),
-);
+  }));
 
-it('upgrade.md', within, () =>
+it('upgrade.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await stage.play(claimBlocks('docs/tasks/administrators/upgrade.md', 'console'));
-  }),
-);
+  }));
 
-it('uninstall.md', within, () =>
+it('uninstall.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await run(stage);
     await stage.createGang('train', 2, { cpu: '3' });
     await stage.prints('kubectl get podgroups', /Unschedulable/);
     await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
-  }),
-);
+  }));
 
-it('two-releases.md', within, () =>
+it('two-releases.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/two-releases.md', 'yaml'));
     const [installing, looking, checking] = claimBlocks('docs/tasks/administrators/two-releases.md', 'console');
@@ -112,10 +107,9 @@ it('two-releases.md', within, () =>
     await stage.createGang('blue', 2, { schedulerName: 'second' });
     await stage.prints('kubectl get podgroups', /blue .*QuorumScheduled.*\n.*red .*QuorumScheduled/);
     await stage.play([looking!, checking!]);
-  }),
-);
+  }));
 
-it('beside-kube-scheduler.md', within, () =>
+it('beside-kube-scheduler.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'yaml'));
     await install(stage);
@@ -124,17 +118,15 @@ it('beside-kube-scheduler.md', within, () =>
     await stage.bound('train', 2);
     await stage.run('kubectl run web --image nginx');
     await stage.play(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'console'));
-  }),
-);
+  }));
 
-it('default-scheduler.md', within, () =>
+it('default-scheduler.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'yaml'));
     await stage.play(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'console'));
-  }),
-);
+  }));
 
-it('high-availability.md', within, () =>
+it('high-availability.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/high-availability.md', 'yaml'));
     const [installing, looking, upgrading] = claimBlocks('docs/tasks/administrators/high-availability.md', 'console');
@@ -146,10 +138,9 @@ it('high-availability.md', within, () =>
     expect(await stage.run('kubectl --namespace tutti-system get configmaps --output yaml')).toContain(
       'renewDeadline: 4s',
     );
-  }),
-);
+  }));
 
-it('kueue.md', within, () =>
+it('kueue.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await run(stage);
@@ -165,10 +156,9 @@ it('kueue.md', within, () =>
     }
     await stage.prints('kubectl get podgroup train', /QuorumScheduled/);
     await stage.play([started!]);
-  }),
-);
+  }));
 
-it('autoscalers.md', within, () =>
+it('autoscalers.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await run(stage);
@@ -177,8 +167,7 @@ it('autoscalers.md', within, () =>
     await stage.prints('kubectl get pods --output yaml', /reason: WaitingForGang/);
     await stage.prints('kubectl get pods --output yaml', /(reason: Unschedulable.*){3}/s);
     await stage.play(claimBlocks('docs/tasks/administrators/autoscalers.md', 'console'));
-  }),
-);
+  }));
 
 /** As the operator has them, as far as the API server looks at them. */
 const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
@@ -197,7 +186,7 @@ const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
   };
 });
 
-it('monitoring.md', within, () =>
+it('monitoring.md', () =>
   onStage(async (stage) => {
     for (const definition of operatorKinds) {
       await stage.plane.client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
@@ -216,5 +205,4 @@ it('monitoring.md', within, () =>
     expect(await stage.run(`${tools.paths.promtool} check rules tutti-alerts.yaml`)).toContain(
       'SUCCESS: 15 rules found',
     );
-  }),
-);
+  }));

@@ -91,20 +91,16 @@ class Terminals {
   }
 }
 
-it.concurrent.each(Object.entries(readmes))(
-  'examples/%s/README.md is right',
-  { timeout: 60_000 },
-  async (_name, blocks) => {
-    const home = await mkdtemp(join(tmpdir(), 'tutti-readme-'));
-    const terminals = new Terminals(home);
-    try {
-      for (const command of consoleCommandsOf(blocks)) {
-        const { printed, told } = await terminals.run(command);
-        expect(printed).toBe(told);
-      }
-    } finally {
-      await terminals.close();
-      await rm(home, { recursive: true });
+it.concurrent.each(Object.entries(readmes))('examples/%s/README.md is right', async (_name, blocks) => {
+  const home = await mkdtemp(join(tmpdir(), 'tutti-readme-'));
+  const terminals = new Terminals(home);
+  try {
+    for (const command of consoleCommandsOf(blocks)) {
+      const { printed, told } = await terminals.run(command);
+      expect(printed).toBe(told);
     }
-  },
-);
+  } finally {
+    await terminals.close();
+    await rm(home, { recursive: true });
+  }
+});

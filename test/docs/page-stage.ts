@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { expect } from 'vitest';
 import { packageFile } from '../../src/base/package-files.ts';
+import { tuttiPath } from '../../src/cli/testing/test-process.ts';
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
@@ -42,7 +43,7 @@ export class PageStage {
     for (const part of ['charts', 'crds', 'deploy', 'docs', 'test'])
       await symlink(packageFile(part), join(folder, part));
     await mkdir(join(folder, 'bin'));
-    const program = `#!/bin/sh\nexec '${process.execPath}' '${packageFile('src', 'main.ts')}' "$@"\n`;
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${tuttiPath()}' "$@"\n`;
     await writeFile(join(folder, 'bin', 'tutti'), program);
     await chmod(join(folder, 'bin', 'tutti'), 0o755);
     return new PageStage(plane, folder, kwok);

@@ -101,7 +101,7 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
 
     await addGang('urgent', members(2, { cpu: '6', priority: 'high' }));
     await expectMessage('urgent-0', 'Room is made for it by 2 pods of lower priority.');
-    await expect.poll(leaving, patience).toEqual(['batch-0', 'batch-1']);
+    await expect.poll(leaving).toEqual(['batch-0', 'batch-1']);
     expect((await pod('batch-0')).status.conditions).toContainEqual(
       expect.objectContaining({ type: 'DisruptionTarget', reason: 'PreemptionByScheduler' }),
     );
@@ -202,16 +202,15 @@ describe('the examples of docs/plugins.md and src/index.ts', () => {
   }
 
   const pod = (name: string): Promise<any> => plane.client.get(`${podsPath}/${name}`);
-  const patience = { timeout: 20_000 };
 
   async function expectNode(name: string, node: unknown): Promise<void> {
-    await expect.poll(async () => (await pod(name)).spec.nodeName, patience).toEqual(node);
+    await expect.poll(async () => (await pod(name)).spec.nodeName).toEqual(node);
   }
 
   /** Of why it is not scheduled. */
   async function expectMessage(name: string, part: string): Promise<void> {
     const message = async (): Promise<string> =>
       (await pod(name)).status?.conditions?.find(({ type }: any) => type === 'PodScheduled')?.message ?? '';
-    await expect.poll(message, patience).toContain(part);
+    await expect.poll(message).toContain(part);
   }
 });

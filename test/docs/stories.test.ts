@@ -20,7 +20,7 @@ const isWhole = (command: ConsoleCommand): boolean => flagsOf(command)?.includes
 /** Where nothing fits, the end says so: incomplete. */
 const exitCodes: Readonly<Record<string, number>> = { 'examples/stories/never-fits/README.md': 4 };
 
-it.concurrent.each(commands.filter(isWhole))('$page: $command', { timeout: 60_000 }, async (command) => {
+it.concurrent.each(commands.filter(isWhole))('$page: $command', async (command) => {
   const up = new TestProcess(['up', ...flagsOf(command)!]);
   const { exitCode } = await up.ended();
   expect(untoldLines(command.output, up.stdout)).toEqual([]);
@@ -30,7 +30,7 @@ it.concurrent.each(commands.filter(isWhole))('$page: $command', { timeout: 60_00
 
 const pages = [...new Set(commands.filter((command) => !isWhole(command)).map(({ page }) => page))];
 
-it.concurrent.each(pages)('%s: what kubectl says of it', { timeout: 60_000 }, async (page) => {
+it.concurrent.each(pages)('%s: what kubectl says of it', async (page) => {
   const rest = commands.filter((command) => command.page === page && !isWhole(command));
   const [first, ...others] = rest;
   const home = await mkdtemp(join(tmpdir(), 'tutti-story-'));

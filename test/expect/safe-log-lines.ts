@@ -13,13 +13,18 @@ const unsafe: readonly RegExp[] = [
   /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/,
 ];
 const message = Symbol.for('message');
+const original = Symbol.for('tutti tests: what logs');
 const bad: string[] = [];
-const log = transports.Stream.prototype.log!;
 
-transports.Stream.prototype.log = function (info: Readonly<Record<symbol, unknown>>, next: () => void): unknown {
+type Log = (this: unknown, info: Readonly<Record<symbol, unknown>>, next: () => void) => unknown;
+// Files that share a process run this anew each, and winston is loaded once.
+const stream = transports.Stream.prototype as unknown as { log: Log; [original]?: Log };
+const log = (stream[original] ??= stream.log);
+
+stream.log = function (info, next) {
   const line = String(info[message]);
   if (unsafe.some((pattern) => pattern.test(line))) bad.push(line);
-  return log.call(this, info, next) as unknown;
+  return log.call(this, info, next);
 };
 
 afterEach(() => {

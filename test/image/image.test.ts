@@ -17,6 +17,7 @@ import { openRealPlane } from '../planes/real/real-plane.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 import { BuiltImage } from './built-image.ts';
 import { provideImageForSuite } from './provide-image.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const canBuild = await provideImageForSuite('the image');
 const programs = await provideNodeForSuite('the image on a real node', ['kube-scheduler']);
@@ -26,7 +27,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
 
   beforeAll(async () => {
     if (canBuild.state !== 'missing') image = await BuiltImage.build('tutti:test');
-  }, 600_000);
+  });
 
   afterAll(async () => {
     await image?.remove();
@@ -158,7 +159,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
       await plane.startPeer('kube-scheduler', { schedulerName: 'default-scheduler', qps: 50, burst: 100 });
       await plane.node!.importImage(image.archive);
       release = new ChartRelease(plane, 'tutti', 'tutti-system');
-    }, 240_000);
+    });
 
     afterAll(async () => {
       await plane?.stop();
@@ -179,7 +180,7 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
     /** As the API server has it of the kubelet. */
     async function logOf(pod: string): Promise<string> {
       const path = `/api/v1/namespaces/tutti-system/pods/${pod}/log`;
-      return (await plane.client.call({ method: 'GET', path, headers: {} }, { timeoutMs: 10_000 })).text;
+      return (await plane.client.call({ method: 'GET', path, headers: {} }, { timeoutMs: hangsMs })).text;
     }
 
     async function expectHealthy(components: readonly string[]): Promise<void> {
@@ -276,7 +277,6 @@ describe.skipIf(canBuild.state === 'missing')('the image', () => {
         await poll(async () => ((await names()).length === 0 ? undefined : 'some are there'), 'its pods are gone');
         await plane.client.get(definition);
       },
-      300_000,
     );
   });
 });

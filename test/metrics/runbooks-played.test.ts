@@ -88,30 +88,26 @@ test('ME8 every runbook is played', () => {
   expect(diagnoses.map(({ alert }) => `docs/runbooks/${alert.toLowerCase()}.md`).sort()).toEqual([...pages].sort());
 });
 
-test.each(diagnoses)(
-  'ME8 $alert',
-  { timeout: 120_000 },
-  async ({ alert, component, begin, produce, minutes, notProduced }) => {
-    const rule = rules.find((each) => each.alert === alert)!;
-    const release = await TroubledRelease.open();
-    try {
-      await begin(release);
-      const before = await release.scrape(component);
-      await produce(release);
-      const after = await release.scrape(component);
-      await release.diagnose(blocks.filter(({ page }) => page === `docs/runbooks/${alert.toLowerCase()}.md`));
-      if (tools.state === 'missing') return;
-      const from = component === 'scheduler' ? 'SCHEDULER' : 'CONTROLLER';
-      const trouble = seriesOf(from, [before, after], rule, minutes);
-      expect(await promtool(trouble, rule, minutes, notProduced === undefined)).toBe('');
-      if (before === undefined) return;
-      const peace = seriesOf(from, [before, before], rule, minutes).map((series) => ({
-        ...series,
-        values: (series as { values: string }).values.replace(/\+\d+x/, '+0x'),
-      }));
-      expect(await promtool(peace, rule, minutes, false)).toBe('');
-    } finally {
-      await release.close();
-    }
-  },
-);
+test.each(diagnoses)('ME8 $alert', async ({ alert, component, begin, produce, minutes, notProduced }) => {
+  const rule = rules.find((each) => each.alert === alert)!;
+  const release = await TroubledRelease.open();
+  try {
+    await begin(release);
+    const before = await release.scrape(component);
+    await produce(release);
+    const after = await release.scrape(component);
+    await release.diagnose(blocks.filter(({ page }) => page === `docs/runbooks/${alert.toLowerCase()}.md`));
+    if (tools.state === 'missing') return;
+    const from = component === 'scheduler' ? 'SCHEDULER' : 'CONTROLLER';
+    const trouble = seriesOf(from, [before, after], rule, minutes);
+    expect(await promtool(trouble, rule, minutes, notProduced === undefined)).toBe('');
+    if (before === undefined) return;
+    const peace = seriesOf(from, [before, before], rule, minutes).map((series) => ({
+      ...series,
+      values: (series as { values: string }).values.replace(/\+\d+x/, '+0x'),
+    }));
+    expect(await promtool(peace, rule, minutes, false)).toBe('');
+  } finally {
+    await release.close();
+  }
+});

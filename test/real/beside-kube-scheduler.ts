@@ -10,6 +10,7 @@ import { atOnce } from './at-once.ts';
 import { onStage } from './on-stage.ts';
 import type { OnStageOptions, Setting } from './on-stage.ts';
 import { report } from './report.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const peer = 'default-scheduler';
 const gangSize = 6;
@@ -39,7 +40,7 @@ export function besideWithoutRoom(plane: RealPlane): Promise<void> {
       await addRefusingNodes(setting, nodesOf(20, '4'));
       const { members, others } = await loadBoth(setting, { gangs: 10, others: 60 });
       const stays = (key: string): boolean => nodeOf(stage.record, key) !== undefined && !isFailed(current.get(key));
-      await stage.record.until('the nodes are full but for less than a gang', 30_000, () => {
+      await stage.record.until('the nodes are full but for less than a gang', hangsMs, () => {
         const used = [...members, ...others].filter(stays).length;
         return used > 80 - gangSize ? undefined : `${used} of 80 are taken`;
       });
@@ -53,7 +54,7 @@ export function besideWithoutRoom(plane: RealPlane): Promise<void> {
           const isInPart = waiting.length > 0 && waiting.length < left.length;
           return isInPart ? [{ isReady: left.length === gangSize, waiting }] : [];
         });
-      await stage.record.until('whoever waits in a group in part has a reason', 60_000, () => {
+      await stage.record.until('whoever waits in a group in part has a reason', hangsMs, () => {
         const free = 80 - [...members, ...others].filter(stays).length;
         const unexplained = inPart().flatMap(({ isReady, waiting }) => {
           const reason = isReady ? 'Unschedulable' : 'WaitingForGang';
@@ -102,11 +103,11 @@ export function refusedMember(plane: RealPlane): Promise<void> {
       heldUp = release.promise;
       const nodeSelector = { 'kubernetes.io/hostname': scarce! };
       const rival = await stage.createPod('rival', { cpu: 1, schedulerName: peer, nodeSelector });
-      await record.until('the rival runs', 10_000, () =>
+      await record.until('the rival runs', hangsMs, () =>
         record.pods.current.get(rival)?.status?.phase === 'Running' ? undefined : describePods(record, [rival]),
       );
       const group = await stage.createGroup('gang', { minMember: 2 });
-      await record.until('a member is refused', 10_000, () =>
+      await record.until('a member is refused', hangsMs, () =>
         gang.some((key) => isFailed(record.pods.current.get(key))) ? undefined : describePods(record, gang),
       );
       release.resolve();

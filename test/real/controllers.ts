@@ -4,6 +4,7 @@ import { expectVerdict } from '../expect/expect-verdict.ts';
 import type { RealPlane } from '../planes/real/real-plane.ts';
 import { onStage } from './on-stage.ts';
 import { jobManifest, statefulSetManifest } from './workloads.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /**
  * A Job of four and a StatefulSet of three on room for six: the one that comes second starts when the first has finished.
@@ -35,7 +36,7 @@ export function jobAndStatefulSet(plane: RealPlane): Promise<void> {
     // A replica that is lost later is replaced alone.
     const lost = record.pods.current.get(replicas[1]!)!.metadata.uid;
     await stage.deletePod(replicas[1]!);
-    await record.until('the lost replica is replaced', 10_000, () => {
+    await record.until('the lost replica is replaced', hangsMs, () => {
       const uid = record.pods.current.get(replicas[1]!)?.metadata.uid;
       return uid !== undefined && uid !== lost && nodeOf(record, replicas[1]!) !== undefined ? undefined : 'not yet';
     });

@@ -11,6 +11,7 @@ import type { RealPlane } from '../planes/real/real-plane.ts';
 import { joined, openingOf } from './joined-history.ts';
 import { onStage } from './on-stage.ts';
 import { report } from './report.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 const awayMs = 20_000;
 
@@ -44,7 +45,7 @@ export function apiServerAway(plane: RealPlane): Promise<void> {
       await expectBound(record, [...made, ...pods]);
       const boundMs = performance.now() - backAt;
       const keys = [...made, ...pods];
-      await record.until('the pods run', 60_000, () =>
+      await record.until('the pods run', hangsMs, () =>
         keys.every((key) => record.pods.current.get(key)?.status?.phase === 'Running')
           ? undefined
           : describePods(record, keys),
@@ -94,7 +95,7 @@ export function historyForgotten(plane: RealPlane): Promise<void> {
     for (const key of members) await stage.deletePod(key);
     const second = await stage.createGroup('second', { minMember: 3 });
     const successors = await stage.createPods('second', 3, { group: 'second', cpu: 1 });
-    await record.until('the changes are seen', 5_000, () =>
+    await record.until('the changes are seen', hangsMs, () =>
       successors.every((key) => record.pods.current.has(key)) ? undefined : 'not yet',
     );
     expectNeverBound(record, successors);

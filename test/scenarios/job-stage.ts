@@ -218,17 +218,22 @@ export class JobStage {
 
   async untilGone(name: string): Promise<void> {
     await poll(async () => {
-      const { items } = await this.#stage.client.list(`/apis/batch/v1/namespaces/${this.#stage.namespace}/jobs`);
-      const found = (items as WatchedJob[]).some(({ metadata }) => metadata.name === name);
+      const found = (await this.#jobsNow()).some(({ metadata }) => metadata.name === name);
       return found ? 'it is there' : undefined;
     }, `${name} is gone`);
   }
 
-  /** What the status has said one after another, each change once: `pick` of it. */
-  history<T>(name: string, pick: (status: JobStatus) => T): T[] {
+  /** What the status has said one after another up to now, each change once: `pick` of it. */
+  async history<T>(name: string, pick: (status: JobStatus) => T): Promise<T[]> {
+    const { namespace } = this.#stage;
+    await poll(async () => {
+      const now = (await this.#jobsNow()).find(({ metadata }) => metadata.name === name)?.metadata.resourceVersion;
+      const shown = this.jobs.current.get(`${namespace}/${name}`)?.metadata.resourceVersion;
+      return shown === now ? undefined : `it is at ${now ?? 'its end'}, the watch at ${shown ?? 'its end'}`;
+    }, `the watch shows ${name} as it is`);
     const said: T[] = [];
     for (const { object } of this.jobs.changes) {
-      if (object.metadata.name !== name || object.metadata.namespace !== this.#stage.namespace) continue;
+      if (object.metadata.name !== name || object.metadata.namespace !== namespace) continue;
       const now = pick(object.status ?? {});
       if (said.length === 0 || JSON.stringify(said.at(-1)) !== JSON.stringify(now)) said.push(now);
     }
@@ -252,6 +257,11 @@ export class JobStage {
     );
   }
 
+  async #jobsNow(): Promise<readonly WatchedJob[]> {
+    const { items } = await this.#stage.client.list(`/apis/batch/v1/namespaces/${this.#stage.namespace}/jobs`);
+    return items as WatchedJob[];
+  }
+
   #path(name: string): string {
     return jobPath({ namespace: this.#stage.namespace, name });
   }
@@ -259,8 +269,7 @@ export class JobStage {
   /** While somebody is there who lets the pods go. */
   async #clear(): Promise<void> {
     const { namespace, client } = this.#stage;
-    const { items } = await client.list(`/apis/batch/v1/namespaces/${namespace}/jobs`);
-    for (const { metadata } of items as WatchedJob[])
+    for (const { metadata } of await this.#jobsNow())
       await this.delete(metadata.name, 'Background').catch(() => undefined);
     await poll(async () => {
       const pods = await client.list(`/api/v1/namespaces/${namespace}/pods`);

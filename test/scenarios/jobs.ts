@@ -63,7 +63,7 @@ export const jobs = {
     );
     expect(Date.parse(status.completionTime!)).toBeGreaterThanOrEqual(Date.parse(status.startTime!));
     // It is said that it will be complete before it is.
-    expect(play.history('train', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
+    expect(await play.history('train', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
     expect((await play.pods('train')).map(({ metadata }) => metadata.finalizers)).toEqual(
       times(3, '').map(() => undefined),
     );
@@ -82,7 +82,7 @@ export const jobs = {
       expect(metadata.labels).not.toHaveProperty(indexName);
       expect(spec.hostname).toBeUndefined();
     }
-    const actives = play.history('batch', ({ active = 0 }) => active);
+    const actives = await play.history('batch', ({ active = 0 }) => active);
     expect(Math.max(...actives)).toBe(2);
     await play.untilEvents('batch', [...made(5), 'Normal Completed']);
   }),
@@ -109,7 +109,7 @@ export const jobs = {
     expect(status).toMatchObject({ failed: 3, ready: 0, terminating: 0, uncountedTerminatedPods: {} });
     expect([status.active, status.completionTime, status.completedIndexes]).toEqual([undefined, undefined, undefined]);
     expect(status.conditions![0]!.message).toBe('Job has reached the specified backoff limit');
-    expect(play.history('strict', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
+    expect(await play.history('strict', told)).toEqual([[], told(status).slice(0, 1), told(status)]);
     expect((await play.pods('strict')).map(({ metadata }) => metadata.uid)).toEqual([pods[1]!.metadata.uid]);
     await play.untilEvents('strict', [...made(3), ...deleted(2), 'Warning BackoffLimitExceeded']);
   }),
@@ -168,7 +168,7 @@ export const jobs = {
     await play.create('brief', { runs: '10ms', spec: { ttlSecondsAfterFinished: 1 } });
     await play.untilGone('brief');
     await play.untilPods('brief', 'its pods are gone', (pods) => pods.length === 0);
-    const last = play.history('brief', told).at(-1);
+    const last = (await play.history('brief', told)).at(-1);
     expect(last).toEqual(['SuccessCriteriaMet CompletionsReached', 'Complete CompletionsReached']);
   }),
 
@@ -427,6 +427,6 @@ export const jobs = {
     const status = await play.untilCondition('restless', 'Complete');
     expect(status).toMatchObject({ succeeded: 3, completedIndexes: '0-2', ready: 0, terminating: 0 });
     expect(status).not.toHaveProperty('failed');
-    expect(Math.max(...play.history('restless', ({ active = 0 }) => active))).toBeLessThanOrEqual(3);
+    expect(Math.max(...(await play.history('restless', ({ active = 0 }) => active)))).toBeLessThanOrEqual(3);
   }),
 } as const satisfies Record<string, Scenario>;

@@ -5,6 +5,7 @@ import type { PodOwner } from './pod-manifest.ts';
 import { scenario } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { Stage } from './stage.ts';
+import { hangsMs } from '../planes/patience.ts';
 
 /** Groups that lose members after they were bound, or the room for the rest of them before. The test plays their controller. */
 export const losses = {
@@ -12,7 +13,7 @@ export const losses = {
     'a group whose scheduler dies and whose room is taken gives its nodes back, and starts as a whole later',
     async (stage) => {
       const { gang, rivals } = await torn(stage, { repairGraceSeconds: 2 });
-      await stage.record.until('the bound member is gone', 20_000, () =>
+      await stage.record.until('the bound member is gone', hangsMs, () =>
         gang.some((key) => nodeOf(stage.record, key) !== undefined) ? 'it is there' : undefined,
       );
       await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'Released', says: ['within 2 s'] });
@@ -28,7 +29,7 @@ export const losses = {
       });
       await stage.deletePod(rivals[0]!);
       const whole = [...gang.filter((key) => stage.record.pods.current.has(key)), again];
-      await expectBound(stage.record, whole, 30_000);
+      await expectBound(stage.record, whole);
     },
   ),
 
@@ -47,7 +48,7 @@ export const losses = {
     await expectVerdict(stage.record, left, { reason: 'Unschedulable', says: ['keep their nodes: it keeps trying'] });
     const important = await stage.createPod('important', { cpu: 1, priority: 'high' });
     await stage.deletePod(rivals[0]!);
-    await expectBound(stage.record, gang, 20_000);
+    await expectBound(stage.record, gang);
     return () => expectNeverBound(stage.record, [important]);
   }),
 
@@ -55,7 +56,7 @@ export const losses = {
     const { gang, rivals } = await torn(stage, { repairGraceSeconds: 1 }, false);
     await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'NotReleased', says: ['no controller'] });
     await stage.deletePod(rivals[0]!);
-    await expectBound(stage.record, gang, 20_000);
+    await expectBound(stage.record, gang);
   }),
 
   'lost-member': scenario('the room of a member that is gone is kept for the one that comes instead', async (stage) => {
@@ -98,7 +99,7 @@ export const losses = {
       await stage.createGroup('gang', { minMember: 2 });
       const gang = await stage.createPods('gang', 2, { group: 'gang', cpu: 1 });
       const phaseOf = (key: string): string | undefined => stage.record.pods.current.get(key)?.status?.phase;
-      await stage.record.until('one is not admitted', 10_000, () =>
+      await stage.record.until('one is not admitted', hangsMs, () =>
         gang.some((key) => phaseOf(key) === 'Failed') ? undefined : 'both are',
       );
       await expectWarning(stage.record, [`${stage.namespace}/gang`], { reason: 'MemberLost', says: ['(OutOfcpu)'] });

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import process from 'node:process';
@@ -13,11 +13,17 @@ export interface TestProcessOptions {
   readonly stderrTo?: string;
   /** A command and its first parameters, which runs what follows them. */
   readonly under?: readonly string[];
-  /** Runs in place of the sources: a command and its first parameters. */
+  /** Runs in place of `tutti`: a command and its first parameters. */
   readonly program?: readonly string[];
 }
 
-const fromSources = [process.execPath, packageFile('src', 'main.ts')];
+let path: string | undefined;
+
+/** The path of `tutti` as it is published, made of the sources as they are; each test file asks once. */
+export function tuttiPath(): string {
+  path ??= execFileSync(process.execPath, [packageFile('scripts', 'test-program.ts')], { encoding: 'utf8' });
+  return path;
+}
 
 export interface Ended {
   /** Undefined: a signal killed it. */
@@ -27,7 +33,7 @@ export interface Ended {
   readonly tookAfterSignalMs: number;
 }
 
-/** `tutti` as a process of its own, from the sources unless another program is given. */
+/** `tutti` as a process of its own, unless another program is given. */
 export class TestProcess {
   readonly #child: ChildProcess;
   readonly #ended = deferred<Ended>();
@@ -37,8 +43,8 @@ export class TestProcess {
   #signalledAt = 0;
 
   constructor(parameters: readonly string[], options: TestProcessOptions = {}) {
+    const { environment, stdoutTo, stderrTo, under = [], program = [process.execPath, tuttiPath()] } = options;
     const startedAt = performance.now();
-    const { environment, stdoutTo, stderrTo, under = [], program = fromSources } = options;
     const [command, ...rest] = [...under, ...program, ...parameters];
     const redirections = [stdoutTo, stderrTo].map((path) => (path === undefined ? undefined : openSync(path, 'w')));
     this.#child = spawn(command!, rest, {

@@ -45,7 +45,7 @@ it('leaves no kubeconfig where the process exits before all is stopped', async (
       onExit: (callback) => void onExit.push(callback),
     },
   );
-  await expect.poll(() => /KUBECONFIG=(\S+)/.exec(said)?.[1], { timeout: 20_000 }).toBeDefined();
+  await expect.poll(() => /KUBECONFIG=(\S+)/.exec(said)?.[1]).toBeDefined();
   const path = /KUBECONFIG=(\S+)/.exec(said)![1]!;
   expect(existsSync(path)).toBe(true);
   for (const callback of onExit) callback();

@@ -47,21 +47,17 @@ describe.skipIf(programs.state === 'missing')(
       server?.close();
     });
 
-    it.each(appliedKinds)(
-      'make the same object with the same owners: $name',
-      async (kind) => {
-        await fc.assert(
-          fc.asyncProperty(stepsOf(kind), async (steps) => {
-            const name = `object-${played++}`;
-            const [theirs, ours] = await Promise.all(
-              [real.transport, embedded].map((transport) => playSteps(transport, namespace, kind, name, steps)),
-            );
-            expect(ours).toEqual(theirs);
-          }),
-          { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) },
-        );
-      },
-      300_000,
-    );
+    it.each(appliedKinds)('make the same object with the same owners: $name', async (kind) => {
+      await fc.assert(
+        fc.asyncProperty(stepsOf(kind), async (steps) => {
+          const name = `object-${played++}`;
+          const [theirs, ours] = await Promise.all(
+            [real.transport, embedded].map((transport) => playSteps(transport, namespace, kind, name, steps)),
+          );
+          expect(ours).toEqual(theirs);
+        }),
+        { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) },
+      );
+    });
   },
 );

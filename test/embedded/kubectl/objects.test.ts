@@ -94,7 +94,7 @@ describeSession('objects', (session) => {
     it('makes a pod that runs', async () => {
       const { kubectl } = session();
       expect(await kubectl.ok('run web --image=nginx -n team --labels=app=web')).toBe('pod/web created\n');
-      expect(await kubectl.ok('wait pod/web -n team --for=condition=Ready --timeout=10s')).toBe(
+      expect(await kubectl.ok('wait pod/web -n team --for=condition=Ready --timeout=60s')).toBe(
         'pod/web condition met\n',
       );
     });
@@ -355,7 +355,7 @@ describeSession('objects', (session) => {
         ['NAME', 'CREATED AT'],
         ['podgroups.scheduling.x-k8s.io', expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)],
       ]);
-      expect(await kubectl.ok('wait crd/podgroups.scheduling.x-k8s.io --for=condition=Established --timeout=5s')).toBe(
+      expect(await kubectl.ok('wait crd/podgroups.scheduling.x-k8s.io --for=condition=Established --timeout=60s')).toBe(
         'customresourcedefinition.apiextensions.k8s.io/podgroups.scheduling.x-k8s.io condition met\n',
       );
     });
@@ -382,7 +382,7 @@ describeSession('objects', (session) => {
       const slow = worker('slow') as { metadata: object };
       slow.metadata = { name: 'slow', annotations: { 'sim.tutti.dev/termination': '20s' } };
       await kubectl.ok('create -f -', [], slow);
-      await kubectl.ok('wait pod/slow --for=condition=Ready --timeout=10s');
+      await kubectl.ok('wait pod/slow --for=condition=Ready --timeout=60s');
       expect(await kubectl.ok('delete pod slow --wait=false')).toBe('pod "slow" deleted\n');
       expect(table(await kubectl.ok('get pod slow'))[1]?.slice(0, 3)).toEqual(['slow', '1/1', 'Terminating']);
       const forced = await kubectl.run('delete pod slow --grace-period=0 --force');

@@ -53,6 +53,5 @@ describe.skipIf(programs.state === 'missing')('protobuf as a real kube-apiserver
       );
       expect(compared).toBeGreaterThan(0);
     },
-    60_000,
   );
 });

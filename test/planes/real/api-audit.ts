@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { Buffer } from 'node:buffer';
+import { open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { auditFiles } from './program-arguments.ts';
 import type { RealPlane } from './real-plane.ts';
 
@@ -43,9 +42,15 @@ interface AuditEvent {
   readonly requestReceivedTimestamp: string;
 }
 
-/** The audit log of a plane that was opened with `audited`. */
+/** The audit log of a plane that was opened with `audited`. Reads each line once, however often it is asked. */
 export class ApiAudit {
   readonly #path: string;
+  /** Namespace -> the calls of its ServiceAccounts, as far as they have been read. */
+  readonly #calls = new Map<string, AuditedCall[]>();
+  /** Inode of a file, which keeps it under its later name -> how many of its bytes have been read. */
+  readonly #read = new Map<number, number>();
+  /** Of what is read now. */
+  #reading: Promise<void> = Promise.resolve();
 
   constructor({ folder }: Pick<RealPlane, 'folder'>) {
     this.#path = auditFiles(folder).log;
@@ -53,16 +58,36 @@ export class ApiAudit {
 
   /** All calls of the ServiceAccounts of a namespace, in the order in which they were answered. */
   async callsFrom(namespace: string): Promise<readonly AuditedCall[]> {
-    const from = `system:serviceaccount:${namespace}:`;
-    const calls: AuditedCall[] = [];
+    const reading = this.#reading.then(() => this.#readOn());
+    this.#reading = reading.catch(() => undefined);
+    await reading;
+    return [...(this.#calls.get(namespace) ?? [])];
+  }
+
+  async #readOn(): Promise<void> {
     for (const path of await this.#files()) {
-      for await (const line of createInterface({ input: createReadStream(path) })) {
-        if (!line.includes(from)) continue;
-        const call = callOf(line);
-        if (call?.user.startsWith(from) === true) calls.push(call);
+      const file = await open(path);
+      try {
+        const { ino, size } = await file.stat();
+        const from = this.#read.get(ino) ?? 0;
+        if (size === from) continue;
+        const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(size - from), position: from });
+        // The last line may be written still.
+        const whole = buffer.subarray(0, buffer.lastIndexOf(0x0a, bytesRead - 1) + 1);
+        this.#read.set(ino, from + whole.length);
+        for (const line of whole.toString().split('\n')) if (line !== '') this.#add(callOf(line));
+      } finally {
+        await file.close();
       }
     }
-    return calls;
+  }
+
+  #add(call: AuditedCall): void {
+    const namespace = /^system:serviceaccount:([^:]+):/.exec(call.user)?.[1];
+    if (namespace === undefined) return;
+    const calls = this.#calls.get(namespace);
+    if (calls === undefined) this.#calls.set(namespace, [call]);
+    else calls.push(call);
   }
 
   /** The API server begins a new one every 100 MB, and puts the time into the name of the old one. */
@@ -76,14 +101,8 @@ export class ApiAudit {
   }
 }
 
-/** Undefined for a line that is still being written. */
-function callOf(line: string): AuditedCall | undefined {
-  let event: AuditEvent;
-  try {
-    event = JSON.parse(line) as AuditEvent;
-  } catch {
-    return undefined;
-  }
+function callOf(line: string): AuditedCall {
+  const event = JSON.parse(line) as AuditEvent;
   const { user, verb, requestURI, objectRef, responseStatus, requestReceivedTimestamp } = event;
   const { apiGroup = '', resource, subresource, name = '' } = objectRef ?? {};
   const path = requestURI.split('?')[0]!;

@@ -7,6 +7,7 @@ import { provideNodeForSuite } from './node/provide-real-node.ts';
 import { nodeName, pauseImage } from './node/real-node.ts';
 import { openRealPlane } from './real-plane.ts';
 import type { RealPlane } from './real-plane.ts';
+import { hangsMs } from '../patience.ts';
 
 const programs = await provideNodeForSuite('a real node', []);
 const pods = '/api/v1/namespaces/default/pods';
@@ -45,7 +46,7 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
   async function logOf(name: string): Promise<string> {
     const { text } = await plane.client.call(
       { method: 'GET', path: `${pods}/${name}/log`, headers: {} },
-      { timeoutMs: 10_000 },
+      { timeoutMs: hangsMs },
     );
     return text;
   }
@@ -54,13 +55,13 @@ describe.skipIf(programs.state === 'missing')('a real plane with a real node', (
     await run('short', '100ms');
     await reached('short', 'Succeeded');
     expect(await logOf('short')).toBe('waiting\n');
-  }, 90_000);
+  });
 
   it('says how a container failed', async () => {
     await run('wrong', 'soon');
     await reached('wrong', 'Failed');
     expect(await logOf('wrong')).toContain('invalid duration "soon"');
-  }, 90_000);
+  });
 
   it('ends a container whose pod is deleted', async () => {
     await run('long');

@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
+
+/**
+ * The files that take longest, the longest first. They are begun before all others, so that at the end of a run nobody waits for one of
+ * them alone; vitest knows only what it ran in this checkout before.
+ */
+const longest: readonly string[] = [
+  'test/image/image.test.ts',
+  'test/real/end-to-end.test.ts',
+  'test/chart/least-privilege.test.ts',
+  'test/simulation/simulation.test.ts',
+  'test/chart/installed.test.ts',
+  'test/scenarios/real-plane.test.ts',
+  'test/chart/refusals.test.ts',
+  'test/metrics/runbooks-played.test.ts',
+  'test/docs/administrators.test.ts',
+  'test/embedded/conformance/real-plane.test.ts',
+  'test/scenarios/real-jobs.test.ts',
+  'test/docs/migration.test.ts',
+  'src/cli/user-errors.e2e.test.ts',
+  'test/examples/learn.test.ts',
+  'test/embedded/kubectl/objects.test.ts',
+  'test/real/chaos/chaos.test.ts',
+];
+
+/** Begins with `longest`; then as vitest does. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { root } = this.ctx.config;
+    const rank = new Map(longest.map((file, index) => [join(root, file), index]));
+    for (const file of rank.keys())
+      if (!existsSync(file)) throw new Error(`test/longest-first.ts names ${file}, which there is not`);
+    const rankOf = ({ moduleId }: TestSpecification): number => rank.get(moduleId) ?? longest.length;
+    return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
+  }
+}
