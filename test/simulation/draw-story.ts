@@ -238,6 +238,16 @@ const stories: readonly ((dice: Dice, at: number) => Story)[] = [
       needsPreBind: true,
     };
   },
+  /** A member comes while the quorum of its group is in PreBind, which may fail, and would be alone if it were bound first. */
+  function memberComesDuringPreBind(dice, at) {
+    const members = [small, small, small];
+    return {
+      node: node(2_000),
+      steps: [{ at, kind: 'create-group', group: group('growing', 2, members, { spacingMs: dice.int(50, 500) }) }],
+      faults: [],
+      needsPreBind: true,
+    };
+  },
   /** A quorum is raised while the Bindings that make it are on their way, to more than there is room for. */
   function quorumIsRaised(dice, at) {
     const name = 'raised';

@@ -46,6 +46,14 @@ export const mutations: readonly Mutation[] = [
     within: 8_000,
   },
   {
+    name: 'beyond-the-quorum-goes-first',
+    why: 'Members beyond the quorum are bound while the quorum still waits, and may stay alone.',
+    file: 'scheduler/entity-router.ts',
+    find: "return gang.started ? 'singly' : 'settling';",
+    replace: "return 'singly';",
+    within: 2_000,
+  },
+  {
     name: 'bind-before-quorum',
     why: 'A gang starts with as many members as find room.',
     file: 'scheduler/scheduling-cycle.ts',

@@ -56,12 +56,14 @@ export class QuorumChecker implements Checker {
     const ofProcess = this.#sent.get(process.name) ?? new Set();
     this.#sent.set(process.name, ofProcess.add(uid));
     const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, told);
-    const planId: string | undefined = metadata.annotations?.['tutti.dev/plan'];
-    if (group === undefined || planId === undefined) return;
+    if (group === undefined) return;
+    // A member beyond the quorum has none of its own: others make the quorum before it goes.
+    const planId: string = metadata.annotations?.['tutti.dev/plan'] ?? `of ${metadata.name} alone`;
+    const quorum = Number(metadata.annotations?.['tutti.dev/quorum'] ?? group.minMember);
     const begun = this.#plans.get(planId);
     // What a plan sends after the group has started by it, its minMember lowered say, is of the plan all the same.
     if (begun === undefined && this.#evidence.started.has(group.uid)) return;
-    const plan = begun ?? this.#begin(planId, call, group.name, uid, Number(metadata.annotations['tutti.dev/quorum']));
+    const plan = begun ?? this.#begin(planId, call, group.name, uid, quorum);
     plan.calls.push(call);
     plan.members.add(uid);
     // Of several members that are repaired each may be of a plan of its own.
