@@ -30,7 +30,7 @@ export default defineConfig({
       },
     ],
     exclude: [...configDefaults.exclude, 'test/fixtures/**'],
-    setupFiles: ['./test/expect/safe-log-lines.ts'],
+    setupFiles: ['./test/expect/safe-log-lines.ts', './test/property-seed.ts'],
     // These only end what hangs: no test may pass or fail by how busy the machine is.
     testTimeout: 10 * hangsMs,
     hookTimeout: 10 * hangsMs,

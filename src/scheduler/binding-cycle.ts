@@ -74,8 +74,13 @@ export class BindingCycle {
   }
 
   /** Plans of which a member waits on Permit. */
-  get onPermit(): Iterable<BindingPlan> {
+  get onPermit(): ReadonlySet<BindingPlan> {
     return this.#onPermit;
+  }
+
+  /** Plans that groups are to start with, none of whose Bindings has been looked at. */
+  get starting(): Iterable<BindingPlan> {
+    return this.#starting.values();
   }
 
   /**

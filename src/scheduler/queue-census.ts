@@ -32,22 +32,25 @@ export interface Census {
  * some ten seconds.
  */
 export class QueueCensus {
-  readonly #cluster: Pick<Cluster, 'hidePlan'>;
+  readonly #cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
   readonly #queue: Pick<SchedulingQueue, 'entities'>;
   readonly #profiles: Profiles;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #onPermit: () => Iterable<BindingPlan>;
+  readonly #onPermit: () => ReadonlySet<BindingPlan>;
+  readonly #starting: () => Iterable<BindingPlan>;
   readonly #isRunning: () => boolean;
   /** entity -> what its last verdict says that it waits for */
   readonly #refused = new WeakMap<QueuedEntity, WaitsFor>();
 
   constructor(options: {
-    readonly cluster: Pick<Cluster, 'hidePlan'>;
+    readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
     readonly queue: Pick<SchedulingQueue, 'entities'>;
     readonly profiles: Profiles;
     readonly clock: Pick<Clock, 'now'>;
     /** Plans that a Permit plugin holds: their entities have left the queue. */
-    readonly onPermit: () => Iterable<BindingPlan>;
+    readonly onPermit: () => ReadonlySet<BindingPlan>;
+    /** Plans that groups start with: their other members are not in the queue before these have begun to be bound. */
+    readonly starting: () => Iterable<BindingPlan>;
     /** When false nobody waits here: others schedule. */
     readonly isRunning: () => boolean;
   }) {
@@ -56,6 +59,7 @@ export class QueueCensus {
     this.#profiles = options.profiles;
     this.#clock = options.clock;
     this.#onPermit = options.onPermit;
+    this.#starting = options.starting;
     this.#isRunning = options.isRunning;
   }
 
@@ -89,7 +93,11 @@ export class QueueCensus {
         const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.refusedBy;
         refusals.add(this.#profiles.of(candidate).schedulerName, plugins, pods);
       }
-      for (const { entity } of this.#onPermit()) if (entity.candidate.kind === 'gang') count('permit', entity);
+      const onPermit = this.#onPermit();
+      for (const { entity } of onPermit) if (entity.candidate.kind === 'gang') count('permit', entity);
+      for (const plan of this.#starting()) {
+        if (!onPermit.has(plan) && needsOthers(this.#cluster.gang(plan.gang!.key))) count('turn', plan.entity);
+      }
     }
     return { pending, waiting: waiting as Census['waiting'], unschedulable: [...refusals.all()] };
   }
@@ -119,6 +127,12 @@ export class QueueCensus {
     }
     return waiting;
   }
+}
+
+/** Members that are not planned are needed: those of the plan are too few without others that were planned before, and failed. */
+function needsOthers(gang: GangView | undefined): boolean {
+  if (gang === undefined || gang.count('pending') + gang.count('gated') === 0) return false;
+  return gang.spec === undefined || gang.missing > 0;
 }
 
 /** Pods by the plugin that turned them away. */

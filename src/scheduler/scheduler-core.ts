@@ -204,6 +204,7 @@ export class SchedulerCore {
       profiles,
       clock,
       onPermit: () => this.binding.onPermit,
+      starting: () => this.binding.starting,
       isRunning: () => this.isRunning,
     });
     this.#partial = new PartialGroups({ cluster, profiles, clock });

@@ -1,0 +1,45 @@
+// Tries the properties with other examples than the suite does, seed after seed, and stops at the first that fails:
+// `npm run properties -- --seeds 20`; `npm run properties -- --from 7 src/queue` tries seed 7 and those after it in one folder.
+import { spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const { values, positionals: folders } = parseArgs({
+  options: { seeds: { type: 'string', default: '1' }, from: { type: 'string' } },
+  allowPositionals: true,
+});
+const seeds = Number(values.seeds);
+const from = Number(values.from ?? Date.now() % 1e9);
+const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).filter(
+  (file) =>
+    (folders.length === 0 || folders.some((folder) => file.startsWith(folder))) &&
+    /\bfc\.(assert|check)\(/.test(readFileSync(`${root}${file}`, 'utf8')),
+);
+if (!Number.isSafeInteger(seeds) || seeds < 1 || !Number.isSafeInteger(from) || files.length === 0) {
+  process.stderr.write('usage: npm run properties -- [--seeds N] [--from SEED] [folder with property tests...]\n');
+  process.exit(2);
+}
+
+for (let seed = from; seed < from + seeds; seed++) {
+  process.stdout.write(`seed ${seed}: ${files.length} files\n`);
+  if (await passes(seed)) continue;
+  process.stdout.write(`again: npm run properties -- --from ${seed} ${folders.join(' ')}\n`);
+  process.exit(1);
+}
+
+function passes(seed: number): Promise<boolean> {
+  const env = {
+    ...process.env,
+    PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH ?? ''}`,
+    TUTTI_PROPERTY_SEED: String(seed),
+  };
+  const child = spawn('vitest', ['run', '--reporter=dot', ...files], { cwd: root, env, stdio: 'inherit' });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code === 0));
+  });
+}
