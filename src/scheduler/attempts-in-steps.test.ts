@@ -131,6 +131,21 @@ describe('while an attempt is paused', () => {
     expect([kind, core.binds, core.picture.cluster.assumedCount]).toEqual(['planned', [], 0]);
   });
 
+  it('a member that fails meanwhile is not counted on, although the picture is told later', async () => {
+    const core = open();
+    core.group({ name: 'blue', minMember: 2 });
+    core.members(2, { group: 'blue', cpu: 6 });
+    await core.attempt();
+    const [first, second] = core.binds.map(({ binding }) => binding);
+    core.removeNode(second!.nodeName);
+    addGang(core);
+    take(core, 4);
+    expect(() => first!.mayBeSent!()).toThrow(`node ${second!.nodeName} is gone`);
+    expect(core.picture.cluster.isAssumed('blue-0')).toBe(true);
+    finish(core);
+    expect(core.picture.cluster.isAssumed('blue-0')).toBe(false);
+  });
+
   it('nobody else is tried, however much of it is asked for at a time', () => {
     const core = open();
     addGang(core);

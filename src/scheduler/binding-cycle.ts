@@ -16,8 +16,11 @@ export interface BindingCycleOptions {
   readonly stillFits: (plan: BindingPlan, placement: Placement, since?: number) => Status | undefined;
   /** What it answers when no attempt is being made. */
   readonly atRest: <T>(look: () => T) => Promise<T>;
-  /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
-  readonly stillHolds: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /**
+   * Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. `lost`: placements that have
+   * failed, maybe of other plans, and that the picture may still count as planned.
+   */
+  readonly stillHolds: (plan: BindingPlan, placement: Placement, lost: Iterable<Placement>) => Status | undefined;
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
@@ -62,6 +65,8 @@ export class BindingCycle {
   readonly #starting = new Map<string, BindingPlan>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
+  /** Placements that have failed, until the picture knows: while an attempt is open it is not told. */
+  readonly #lost = new Set<Placement>();
   /** Plans whose Bindings are under way. */
   readonly #binds = new Set<Promise<unknown>>();
 
@@ -173,9 +178,17 @@ export class BindingCycle {
 
   /** In the same call, so that nobody counts on them any more. */
   #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
-    for (const failure of failures) sending.failures.set(failure.placement, failure);
+    for (const failure of failures) {
+      sending.failures.set(failure.placement, failure);
+      this.#lost.add(failure.placement);
+    }
     if (sending.failures.size === plan.placements.length) this.#startsNoMore(plan);
-    this.#options.report({ kind: 'failed', plan, failures });
+    const { report, atRest } = this.#options;
+    report({ kind: 'failed', plan, failures });
+    // Right behind the report, which may have to wait itself.
+    void atRest(() => {
+      for (const { placement } of failures) this.#lost.delete(placement);
+    });
   }
 
   /** Whoever has not failed yet fails because of that. */
@@ -203,13 +216,13 @@ export class BindingCycle {
     if (first === undefined) return;
     this.#fail(plan, sending, lost);
     const left = plan.placements.find((placement) => !sending.failures.has(placement));
-    if (left === undefined || this.#options.stillHolds(plan, left) === undefined) return;
+    if (left === undefined || this.#options.stillHolds(plan, left, this.#lost) === undefined) return;
     this.#giveUp(plan, sending, { status: first.status, uid: first.placement.pod.uid });
   }
 
   #problem(plan: BindingPlan, placement: Placement, isMoved: boolean, since: number | undefined): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
-    return stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
+    return stillHolds(plan, placement, this.#lost) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
   }
 
   #begin(plan: BindingPlan, sending: Sending): void {

@@ -290,7 +290,7 @@ export class SchedulerCore {
     this.binding = new BindingCycle({
       report: (result) => standstill.run(() => outcomes.handle(result)),
       atRest: (look) => standstill.ask(look),
-      stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
+      stillHolds: (plan, placement, lost) => stillHolds(cluster, plan, placement, lost),
       revision: () => cluster.generation,
       // While a plan is being made nobody can look at the nodes as they are.
       stillFits: ({ profile }, placement, since) =>
