@@ -131,6 +131,18 @@ describe('while an attempt is paused', () => {
     expect([kind, core.binds, core.picture.cluster.assumedCount]).toEqual(['planned', [], 0]);
   });
 
+  it('what is told of its nodes is looked at before a Binding of it is sent', async () => {
+    const core = open();
+    addGang(core, 2_000);
+    take(core, 5);
+    core.node({ name: 'a', cpu: 1 });
+    expect(finish(core)).toBe('planned');
+    await core.settle();
+    expect(core.binds).toHaveLength(6);
+    for (const { binding } of core.binds) expect(() => binding.mayBeSent!()).toThrow('Insufficient cpu');
+    expect(core.picture.cluster.assumedCount).toBe(0);
+  });
+
   it('a member that fails meanwhile is not counted on, although the picture is told later', async () => {
     const core = open();
     core.group({ name: 'blue', minMember: 2 });

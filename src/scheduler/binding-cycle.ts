@@ -110,13 +110,15 @@ export class BindingCycle {
     const early = plan.placements.filter(({ state, pod, nodeName }) => plan.profile.needsPreBind(state, pod, nodeName));
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
+    // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
+    const revision = hasWaited ? undefined : this.#options.revision();
+    const sending: Sending = { hasBegun: false, failures: new Map(), revision };
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
-    const sending: Sending = { hasBegun: false, failures: new Map(), revision: undefined };
     const decide = (): void => {
       const refusal = refused ?? this.#stopped();
       if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
       else this.#lookAtAll(plan, sending, hasWaited);
-      sending.revision = this.#options.revision();
+      if (hasWaited) sending.revision = this.#options.revision();
     };
     // Plugins that filter again would count in what an attempt has reserved half way through.
     if (hasWaited) await this.#options.atRest(decide);
