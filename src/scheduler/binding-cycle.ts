@@ -48,6 +48,8 @@ interface Sending {
   hasBegun: boolean;
   /** Members of which no Binding is sent -> why; reported. */
   readonly failures: Map<Placement, BindingFailure>;
+  /** Members in the hands of a Bind plugin that has not asked when they may be sent: they may have been. */
+  readonly untold: Set<Placement>;
   /** Of the nodes, when it was last known that all fit; undefined: that is not known. */
   revision: number | undefined;
 }
@@ -112,7 +114,7 @@ export class BindingCycle {
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
     // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
     const revision = hasWaited ? undefined : this.#options.revision();
-    const sending: Sending = { hasBegun: false, failures: new Map(), revision };
+    const sending: Sending = { hasBegun: false, failures: new Map(), untold: new Set(), revision };
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
     const decide = (): void => {
       const refusal = refused ?? this.#stopped();
@@ -193,13 +195,14 @@ export class BindingCycle {
     });
   }
 
-  /** Whoever has not failed yet fails because of that. */
+  /** Whoever has not failed yet fails because of that, but for those that may have been sent: how that ends has to be seen. */
   #giveUp(plan: BindingPlan, sending: Sending, { status, uid }: Refusal): void {
-    const left = plan.placements.filter((placement) => !sending.failures.has(placement));
-    const failures = left.map((placement): BindingFailure => {
-      const isBySibling = uid !== undefined && placement.pod.uid !== uid;
-      return isBySibling ? { placement, status, isBySibling } : { placement, status };
-    });
+    const failures = plan.placements
+      .filter((placement) => isOpen(placement, sending))
+      .map((placement): BindingFailure => {
+        const isBySibling = uid !== undefined && placement.pod.uid !== uid;
+        return isBySibling ? { placement, status, isBySibling } : { placement, status };
+      });
     this.#fail(plan, sending, failures);
   }
 
@@ -210,14 +213,14 @@ export class BindingCycle {
   #lookAtAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
     const lost: BindingFailure[] = [];
     for (const placement of plan.placements) {
-      if (sending.failures.has(placement)) continue;
+      if (!isOpen(placement, sending)) continue;
       const status = this.#problem(plan, placement, isMoved, sending.revision);
       if (status !== undefined) lost.push({ placement, status });
     }
     const [first] = lost;
     if (first === undefined) return;
     this.#fail(plan, sending, lost);
-    const left = plan.placements.find((placement) => !sending.failures.has(placement));
+    const left = plan.placements.find((placement) => isOpen(placement, sending));
     if (left === undefined || this.#options.stillHolds(plan, left, this.#lost) === undefined) return;
     this.#giveUp(plan, sending, { status: first.status, uid: first.placement.pod.uid });
   }
@@ -306,7 +309,19 @@ export class BindingCycle {
       (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;
     if (typeof outside === 'object') return outside;
     if (outside) return undefined;
-    setBindingTerms(state, { annotations, mayBeSent });
+    sending.untold.add(placement);
+    setBindingTerms(state, {
+      annotations,
+      get mayBeSent() {
+        sending.untold.delete(placement);
+        return mayBeSent;
+      },
+    });
     return plan.profile.bind(state, pod, nodeName, cut);
   }
+}
+
+/** It has not failed, and has not been sent unless its plan has begun. */
+function isOpen(placement: Placement, { failures, untold }: Sending): boolean {
+  return !failures.has(placement) && !untold.has(placement);
 }
