@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { WithdrawnError } from '../client/api-errors.ts';
+import type { GangView } from '../cluster/gang.ts';
 import { setBindingTerms } from '../framework/binding-terms.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
 import { Status } from '../framework/status.ts';
@@ -87,10 +88,12 @@ export class BindingCycle {
 
   /**
    * The group is to start with a plan that may still be given up, because no Binding of it has been looked at. Nobody else of it is planned
-   * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each.
+   * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each. Not so when none of the plan is
+   * in the group any more: what is waited for may come much later, if at all, and nobody counts on it.
    */
-  isStarting(groupKey: string): boolean {
-    return this.#starting.has(groupKey);
+  isStarting(gang: GangView | undefined): boolean {
+    const plan = gang && this.#starting.get(gang.key);
+    return plan?.placements.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned') === true;
   }
 
   start(plan: BindingPlan): void {

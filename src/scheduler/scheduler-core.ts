@@ -212,7 +212,7 @@ export class SchedulerCore {
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     const isHeld = (key: string): boolean => this.#releases.isHeld(key);
-    const isHeldOrStarting = (key: string): boolean => isHeld(key) || this.binding.isStarting(key);
+    const isHeldOrStarting = (key: string): boolean => isHeld(key) || this.binding.isStarting(cluster.gang(key));
     this.router = new EntityRouter({ cluster, queue, profiles, isHeld: isHeldOrStarting });
     const claims = new KeptClaims({ cluster, queue, clock });
     this.#claims = claims;
