@@ -141,6 +141,23 @@ it.each(['is bound', 'fails'])(
   },
 );
 
+it('a pod that was planned in no group is not counted on by the one whose label it gets before it is bound', async () => {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 4 });
+  core.group({ name: 'red', uid: 'first', minMember: 2 });
+  core.pod({ name: 'x', cpu: 1 });
+  expect(await core.attempt()).toBe('planned');
+  core.change('x', { podGroupKey: 'default/red' });
+  core.pod({ name: 'red-0', group: 'red', cpu: 1 });
+  expect(await core.attempt()).toBeUndefined();
+  expect(withheld(core)).toEqual({ x: 'pod default/x has left its PodGroup' });
+  await core.refuse('x', 'withdrawn');
+  core.picture.clock.advance(10_000);
+  expect(await core.attempt()).toBe('planned');
+  expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-0', 'x']);
+  expect(withheld(core)).toEqual({});
+});
+
 it('a member that failed is planned again while its sibling is still being bound', async () => {
   const core = await planned();
   core.node({ name: 'c', cpu: 1 });
