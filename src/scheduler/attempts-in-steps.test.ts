@@ -100,6 +100,7 @@ describe('while an attempt is paused', () => {
     const gang = core.picture.cluster.gang('default/red')!;
     const terms = { gang, groupSpec: gang.spec, profile: core.picture.core.profiles.all[0]! };
     // One of them fails; the others are on their way while it is planned again.
+    core.binds[0]!.binding.mayBeSent!();
     for (const { binding } of [...core.binds].slice(0, 2)) await core.refuse(binding.name, 'no');
     const left = core.binds.map(({ binding }) => binding);
     const holds = (): (string | undefined)[] =>

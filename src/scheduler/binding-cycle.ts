@@ -64,7 +64,7 @@ interface Sending {
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
-  /** key of a group -> the plan with which it is to start, until its first Binding is looked at */
+  /** key of a group -> the plan with which it is to start, until a Binding of it is sent, or none of it can be withheld any more */
   readonly #starting = new Map<string, BindingPlan>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
@@ -87,7 +87,7 @@ export class BindingCycle {
   }
 
   /**
-   * The group is to start with a plan that may still be given up, because no Binding of it has been looked at. Nobody else of it is planned
+   * The group is to start with a plan that may still be given up, because no Binding of it has been sent. Nobody else of it is planned
    * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each. Not so when none of the plan is
    * in the group any more: what is waited for may come much later, if at all, and nobody counts on it.
    */
@@ -187,9 +187,11 @@ export class BindingCycle {
   #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
     for (const failure of failures) {
       sending.failures.set(failure.placement, failure);
+      sending.untold.delete(failure.placement);
       this.#lost.add(failure.placement);
     }
-    if (sending.failures.size === plan.placements.length) this.#startsNoMore(plan);
+    // Before it is reported, so that those of the group are planned who have waited for this plan.
+    if (sending.failures.size + sending.untold.size === plan.placements.length) this.#startsNoMore(plan);
     const { report, atRest } = this.#options;
     report({ kind: 'failed', plan, failures });
     // Right behind the report, which may have to wait itself.
@@ -240,7 +242,6 @@ export class BindingCycle {
     if (plan.startsGang) this.#options.report({ kind: 'begun', plan });
   }
 
-  /** Before a failure is reported, so that those of the group are planned who have waited for this plan. */
   #startsNoMore(plan: BindingPlan): void {
     const key = plan.gang?.key;
     if (key !== undefined && this.#starting.get(key) === plan) this.#starting.delete(key);
@@ -257,10 +258,9 @@ export class BindingCycle {
   #withdrawn(plan: BindingPlan, placement: Placement, sending: Sending): Status | undefined {
     const isMoved = this.#options.revision() !== sending.revision;
     if (!sending.hasBegun && !sending.failures.has(placement)) {
-      this.#startsNoMore(plan);
       const stopped = this.#stopped();
       if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
-      else if (plan.startsGang && isMoved) this.#lookAtAll(plan, sending, isMoved);
+      else if (plan.startsGang) this.#lookAtAll(plan, sending, isMoved);
     }
     return sending.failures.get(placement)?.status ?? this.#problem(plan, placement, isMoved, sending.revision);
   }
@@ -290,7 +290,6 @@ export class BindingCycle {
       this.#options.report({ kind: 'bound', plan, placement });
       return;
     }
-    this.#startsNoMore(plan);
     if (!sending.failures.has(placement)) this.#fail(plan, sending, [{ placement, status }]);
   }
 

@@ -141,6 +141,36 @@ it.each(['is bound', 'fails'])(
   },
 );
 
+describe('a group that is to start with a plan of which one fails before any is sent', () => {
+  it('waits with the one that comes instead for how the others are looked at', async () => {
+    const core = await planned();
+    core.node({ name: 'c', cpu: 1 });
+    // As when no connection is made.
+    await core.refuse('red-1', 'no route');
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBeUndefined();
+    expect(Object.keys(withheld(core))).toEqual(['red-0']);
+    await core.refuse('red-0', 'withdrawn');
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBe('planned');
+    expect(withheld(core)).toEqual({});
+  });
+
+  it('gives up all of it when the quorum has been raised, so that none goes with a plan that comes later', async () => {
+    const core = await planned();
+    core.node({ name: 'c', cpu: 1 });
+    core.group({ name: 'red', uid: 'first', minMember: 3 });
+    const [first] = core.binds;
+    expect(() => first!.binding.mayBeSent!()).toThrow('has only 2 of the 3 members');
+    expect(core.picture.cluster.assumedCount).toBe(0);
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBe('planned');
+    expect(core.picture.cluster.assumedCount).toBe(3);
+    expect(Object.keys(withheld(core))).toEqual(['red-0', 'red-1']);
+  });
+});
+
 it('a pod that was planned in no group is not counted on by the one whose label it gets before it is bound', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'a', cpu: 4 });
@@ -161,6 +191,7 @@ it('a pod that was planned in no group is not counted on by the one whose label 
 it('a member that failed is planned again while its sibling is still being bound', async () => {
   const core = await planned();
   core.node({ name: 'c', cpu: 1 });
+  expect(withheld(core)).toEqual({});
   await core.refuse('red-1', 'the node said no');
   expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
   expect(await core.attempt()).toBe('planned');
