@@ -107,7 +107,8 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 interface AssumptionModel {
   readonly nodeName: string;
-  /** uid of the group that the pod was then a member of. */
+  /** The group that its label named then, and the uid of that. */
+  readonly groupKey: string | undefined;
   readonly groupUid: string | undefined;
 }
 
@@ -210,8 +211,8 @@ class Both {
   }
 
   noteAssumption(uid: string, nodeName: string): void {
-    const groupUid = this.groups.get(this.pods.get(uid)!.podGroupKey ?? '')?.spec?.uid;
-    this.assumed.set(uid, { nodeName, groupUid });
+    const { podGroupKey: groupKey } = this.pods.get(uid)!;
+    this.assumed.set(uid, { nodeName, groupKey, groupUid: this.groups.get(groupKey ?? '')?.spec?.uid });
   }
 
   #setPod({
@@ -441,7 +442,9 @@ class Both {
     const hasPlace = assumption !== undefined || pod.nodeName !== '' || pod.phase === 'Succeeded';
     const plannedFor = assumption === undefined ? pod.plannedGroupUid : assumption.groupUid;
     const present = this.groups.get(pod.podGroupKey ?? '')?.spec?.uid;
-    if (hasPlace && present !== undefined && plannedFor !== undefined && plannedFor !== present) return 'former';
+    const isPlannedElse = assumption !== undefined && assumption.groupKey !== pod.podGroupKey;
+    const isForAnother = isPlannedElse || (plannedFor !== undefined && plannedFor !== present);
+    if (hasPlace && present !== undefined && isForAnother) return 'former';
     if (pod.phase === 'Succeeded') return 'succeeded';
     const { nodeName } = pod;
     if (nodeName !== '') return this.gone.has(nodeName) || this.notReady.has(nodeName) ? 'stranded' : 'bound';

@@ -386,8 +386,9 @@ export class Cluster {
     const target: TransactionTarget = {
       assume: (pod, node) => {
         if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
-        const groupUid = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)?.spec?.uid;
-        this.#assumed.set(pod.uid, { node, groupUid });
+        const { podGroupKey: groupKey } = pod;
+        const groupUid = groupKey === undefined ? undefined : this.#gangs.get(groupKey)?.spec?.uid;
+        this.#assumed.set(pod.uid, { node, groupKey, groupUid });
         this.#putOnNode(pod);
         if (pod.podGroupKey !== undefined) this.#joinGang(pod);
       },

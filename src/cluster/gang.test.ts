@@ -80,7 +80,7 @@ describe('a gang', () => {
     ];
     const done = build.projectedPod(plannedFor('first', { nodeName: 'a', phase: 'Succeeded' }));
     for (const pod of [runs, foreign, done]) gang.setMember(pod);
-    gang.setMember(planned, { groupUid: 'first' });
+    gang.setMember(planned, { groupKey: 'default/pair', groupUid: 'first' });
     expect([gang.started, gang.counted]).toEqual([true, 4]);
     gang.setSpec({ ...gang.spec!, uid: 'second' });
     expect([gang.started, gang.counted, gang.count('former')]).toEqual([false, 1, 3]);
@@ -106,9 +106,9 @@ describe('a gang', () => {
     gang.setMember(first!);
     gang.setMember(second!);
     expect(gang.incomplete).toBe(false);
-    gang.setMember(first!, { groupUid: 'only' });
+    gang.setMember(first!, { groupKey: 'default/pair', groupUid: 'only' });
     expect(gang.incomplete).toBe(true);
-    gang.setMember(second!, { groupUid: 'only' });
+    gang.setMember(second!, { groupKey: 'default/pair', groupUid: 'only' });
     expect(gang.incomplete).toBe(false);
   });
 
@@ -148,9 +148,9 @@ describe('a gang', () => {
     );
     for (const pod of members) gang.setMember(pod);
     const { order } = gang;
-    gang.setMember(members[0]!, { groupUid: 'only' });
+    gang.setMember(members[0]!, { groupKey: 'default/pair', groupUid: 'only' });
     gang.setMember(members[0]!);
-    gang.setMember(members[1]!, { groupUid: 'only' });
+    gang.setMember(members[1]!, { groupKey: 'default/pair', groupUid: 'only' });
     gang.setMember(members[1]!);
     expect(gang.order.pending).toEqual([members[2]!, members[0]!, members[1]!].map(({ uid }) => uid));
     gang.restoreOrder(order);

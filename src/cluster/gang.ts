@@ -29,7 +29,7 @@ export interface GangSpec {
 /**
  * Where a member is: `pending` may be scheduled now; `gated` has scheduling gates; `planned` is assumed on a node, not yet
  * confirmed; `bound` runs or will run on its node; `stranded` is on a node that has gone or does not run pods; `succeeded`, `failed` have ended; `leaving` is being deleted; `former` was
- * planned, is bound or has succeeded for another group object than the present one, and says nothing of this one.
+ * planned, is bound or has succeeded for another group object than the present one, or was planned for none, and says nothing of this one.
  */
 export type MemberState = (typeof memberStates)[number];
 
@@ -50,6 +50,8 @@ const startingStates: ReadonlySet<MemberState> = new Set(['bound', 'stranded', '
 
 /** What is known of a member that is assumed on a node. */
 export interface MemberPlan {
+  /** The group that its label named when it was planned; undefined: none. It is not bound for another one. */
+  readonly groupKey: string | undefined;
   /** uid of the group object when it was planned; undefined: there was none. */
   readonly groupUid: string | undefined;
 }
@@ -283,5 +285,5 @@ function keysInOrder(map: ReadonlyMap<string, unknown>, order: readonly string[]
 /** A Binding says for which group; until it is seen, the plan does. */
 function isOfAnother(pod: Pod, plan: MemberPlan | undefined, groupUid: string): boolean {
   if (plan === undefined) return isBoundForAnother(pod, groupUid);
-  return plan.groupUid !== undefined && plan.groupUid !== groupUid;
+  return plan.groupKey !== pod.podGroupKey || (plan.groupUid !== undefined && plan.groupUid !== groupUid);
 }

@@ -100,6 +100,7 @@ describe('while an attempt is paused', () => {
     const gang = core.picture.cluster.gang('default/red')!;
     const terms = { gang, groupSpec: gang.spec, profile: core.picture.core.profiles.all[0]! };
     // One of them fails; the others are on their way while it is planned again.
+    core.binds[0]!.binding.mayBeSent!();
     for (const { binding } of [...core.binds].slice(0, 2)) await core.refuse(binding.name, 'no');
     const left = core.binds.map(({ binding }) => binding);
     const holds = (): (string | undefined)[] =>
@@ -129,6 +130,33 @@ describe('while an attempt is paused', () => {
     while (kind === 'paused') kind = core.picture.core.attempt(0)?.kind;
     await core.settle();
     expect([kind, core.binds, core.picture.cluster.assumedCount]).toEqual(['planned', [], 0]);
+  });
+
+  it('what is told of its nodes is looked at before a Binding of it is sent', async () => {
+    const core = open();
+    addGang(core, 2_000);
+    take(core, 5);
+    core.node({ name: 'a', cpu: 1 });
+    expect(finish(core)).toBe('planned');
+    await core.settle();
+    expect(core.binds).toHaveLength(6);
+    for (const { binding } of core.binds) expect(() => binding.mayBeSent!()).toThrow('Insufficient cpu');
+    expect(core.picture.cluster.assumedCount).toBe(0);
+  });
+
+  it('a member that fails meanwhile is not counted on, although the picture is told later', async () => {
+    const core = open();
+    core.group({ name: 'blue', minMember: 2 });
+    core.members(2, { group: 'blue', cpu: 6 });
+    await core.attempt();
+    const [first, second] = core.binds.map(({ binding }) => binding);
+    core.removeNode(second!.nodeName);
+    addGang(core);
+    take(core, 4);
+    expect(() => first!.mayBeSent!()).toThrow(`node ${second!.nodeName} is gone`);
+    expect(core.picture.cluster.isAssumed('blue-0')).toBe(true);
+    finish(core);
+    expect(core.picture.cluster.isAssumed('blue-0')).toBe(false);
   });
 
   it('nobody else is tried, however much of it is asked for at a time', () => {

@@ -10,6 +10,7 @@ import { BindingCycle } from './binding-cycle.ts';
 import type { BindingPlan, BindingResult } from './binding-plan.ts';
 import { entityInFlight } from './testing/entity.ts';
 import { Picture } from '../testkit/picture.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 
 interface Fixture {
   readonly picture: Picture;
@@ -379,5 +380,37 @@ describe('a Permit plugin that really waits', () => {
       expect(sent).toEqual(['red-0', 'red-1', 'red-2']);
       expect(finished(results)).toEqual([]);
     });
+  });
+});
+
+describe('a plugin that binds a member by itself', () => {
+  it('has it, with its room, until it has ended, though the plan is given up meanwhile', async () => {
+    const answered = deferred();
+    const seen: string[] = [];
+    const own: Plugin = {
+      name: 'Own',
+      reserve: () => undefined,
+      unreserve: (_state, pod) => void seen.push(`unreserve ${pod.name}`),
+      bind: async (_state, pod) => {
+        if (pod.name !== 'red-0') return new Status('Skip', '');
+        await answered.promise;
+        seen.push(`bound ${pod.name}`);
+        return undefined;
+      },
+    };
+    const core = new Scheduling({ plugins: [{ name: own.name, factory: () => own }, ...defaultPlugins] });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 3 });
+    core.members(3, { group: 'red', cpu: 1 });
+    await core.attempt();
+    const [first] = core.binds.map(({ binding }) => binding);
+    core.removePod('red-2');
+    expect(() => first!.mayBeSent!()).toThrow('has only 2 of the 3 members');
+    await core.settle();
+    expect(['red-0', 'red-1'].map((uid) => core.picture.cluster.isAssumed(uid))).toEqual([true, false]);
+    answered.resolve();
+    await core.settle();
+    expect(seen).toEqual(['unreserve red-2', 'unreserve red-1', 'bound red-0']);
+    expect(core.picture.events).toContain('Scheduled red-0');
   });
 });

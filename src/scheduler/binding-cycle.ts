@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { WithdrawnError } from '../client/api-errors.ts';
+import type { GangView } from '../cluster/gang.ts';
 import { setBindingTerms } from '../framework/binding-terms.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
 import { Status } from '../framework/status.ts';
@@ -16,8 +17,11 @@ export interface BindingCycleOptions {
   readonly stillFits: (plan: BindingPlan, placement: Placement, since?: number) => Status | undefined;
   /** What it answers when no attempt is being made. */
   readonly atRest: <T>(look: () => T) => Promise<T>;
-  /** Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. */
-  readonly stillHolds: (plan: BindingPlan, placement: Placement) => Status | undefined;
+  /**
+   * Is the placement still what the plan meant: the member there and on its node, and a quorum within reach? Cheap. `lost`: placements that have
+   * failed, maybe of other plans, and that the picture may still count as planned.
+   */
+  readonly stillHolds: (plan: BindingPlan, placement: Placement, lost: Iterable<Placement>) => Status | undefined;
   /** Binds pods that are not the Bind plugins' business. False: this one is. A Status: it failed. Absent: all of them are. */
   readonly bindOutside?:
     ((pod: Pod, binding: PodBinding, signal: AbortSignal) => Promise<Status | boolean>) | undefined;
@@ -45,6 +49,8 @@ interface Sending {
   hasBegun: boolean;
   /** Members of which no Binding is sent -> why; reported. */
   readonly failures: Map<Placement, BindingFailure>;
+  /** Members in the hands of a Bind plugin that has not asked when they may be sent: they may have been. */
+  readonly untold: Set<Placement>;
   /** Of the nodes, when it was last known that all fit; undefined: that is not known. */
   revision: number | undefined;
 }
@@ -58,10 +64,12 @@ interface Sending {
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   readonly #running = new Set<Promise<void>>();
-  /** key of a group -> the plan with which it is to start, until its first Binding is looked at */
+  /** key of a group -> the plan with which it is to start, until a Binding of it is sent, or none of it can be withheld any more */
   readonly #starting = new Map<string, BindingPlan>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
+  /** Placements that have failed, until the picture knows: while an attempt is open it is not told. */
+  readonly #lost = new Set<Placement>();
   /** Plans whose Bindings are under way. */
   readonly #binds = new Set<Promise<unknown>>();
 
@@ -84,11 +92,13 @@ export class BindingCycle {
   }
 
   /**
-   * The group is to start with a plan that may still be given up, because no Binding of it has been looked at. Nobody else of it is planned
-   * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each.
+   * The group is to start with a plan that may still be given up, because no Binding of it has been sent. Nobody else of it is planned
+   * meanwhile: two plans that count on each other's members would have a barrier each, and a first Binding each. Not so when none of the plan is
+   * in the group any more: what is waited for may come much later, if at all, and nobody counts on it.
    */
-  isStarting(groupKey: string): boolean {
-    return this.#starting.has(groupKey);
+  isStarting(gang: GangView | undefined): boolean {
+    const plan = gang && this.#starting.get(gang.key);
+    return plan?.placements.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned') === true;
   }
 
   start(plan: BindingPlan): void {
@@ -110,13 +120,15 @@ export class BindingCycle {
     const early = plan.placements.filter(({ state, pod, nodeName }) => plan.profile.needsPreBind(state, pod, nodeName));
     const hasWaited = plan.waiting.length > 0 || early.length > 0;
     if (plan.startsGang && plan.gang !== undefined) this.#starting.set(plan.gang.key, plan);
+    // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
+    const revision = hasWaited ? undefined : this.#options.revision();
+    const sending: Sending = { hasBegun: false, failures: new Map(), untold: new Set(), revision };
     const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
-    const sending: Sending = { hasBegun: false, failures: new Map(), revision: undefined };
     const decide = (): void => {
       const refusal = refused ?? this.#stopped();
       if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
       else this.#lookAtAll(plan, sending, hasWaited);
-      sending.revision = this.#options.revision();
+      if (hasWaited) sending.revision = this.#options.revision();
     };
     // Plugins that filter again would count in what an attempt has reserved half way through.
     if (hasWaited) await this.#options.atRest(decide);
@@ -178,18 +190,29 @@ export class BindingCycle {
 
   /** In the same call, so that nobody counts on them any more. */
   #fail(plan: BindingPlan, sending: Sending, failures: readonly BindingFailure[]): void {
-    for (const failure of failures) sending.failures.set(failure.placement, failure);
-    if (sending.failures.size === plan.placements.length) this.#startsNoMore(plan);
-    this.#options.report({ kind: 'failed', plan, failures });
+    for (const failure of failures) {
+      sending.failures.set(failure.placement, failure);
+      sending.untold.delete(failure.placement);
+      this.#lost.add(failure.placement);
+    }
+    // Before it is reported, so that those of the group are planned who have waited for this plan.
+    if (sending.failures.size + sending.untold.size === plan.placements.length) this.#startsNoMore(plan);
+    const { report, atRest } = this.#options;
+    report({ kind: 'failed', plan, failures });
+    // Right behind the report, which may have to wait itself.
+    void atRest(() => {
+      for (const { placement } of failures) this.#lost.delete(placement);
+    });
   }
 
-  /** Whoever has not failed yet fails because of that. */
+  /** Whoever has not failed yet fails because of that, but for those that may have been sent: how that ends has to be seen. */
   #giveUp(plan: BindingPlan, sending: Sending, { status, uid }: Refusal): void {
-    const left = plan.placements.filter((placement) => !sending.failures.has(placement));
-    const failures = left.map((placement): BindingFailure => {
-      const isBySibling = uid !== undefined && placement.pod.uid !== uid;
-      return isBySibling ? { placement, status, isBySibling } : { placement, status };
-    });
+    const failures = plan.placements
+      .filter((placement) => isOpen(placement, sending))
+      .map((placement): BindingFailure => {
+        const isBySibling = uid !== undefined && placement.pod.uid !== uid;
+        return isBySibling ? { placement, status, isBySibling } : { placement, status };
+      });
     this.#fail(plan, sending, failures);
   }
 
@@ -200,21 +223,21 @@ export class BindingCycle {
   #lookAtAll(plan: BindingPlan, sending: Sending, isMoved: boolean): void {
     const lost: BindingFailure[] = [];
     for (const placement of plan.placements) {
-      if (sending.failures.has(placement)) continue;
+      if (!isOpen(placement, sending)) continue;
       const status = this.#problem(plan, placement, isMoved, sending.revision);
       if (status !== undefined) lost.push({ placement, status });
     }
     const [first] = lost;
     if (first === undefined) return;
     this.#fail(plan, sending, lost);
-    const left = plan.placements.find((placement) => !sending.failures.has(placement));
-    if (left === undefined || this.#options.stillHolds(plan, left) === undefined) return;
+    const left = plan.placements.find((placement) => isOpen(placement, sending));
+    if (left === undefined || this.#options.stillHolds(plan, left, this.#lost) === undefined) return;
     this.#giveUp(plan, sending, { status: first.status, uid: first.placement.pod.uid });
   }
 
   #problem(plan: BindingPlan, placement: Placement, isMoved: boolean, since: number | undefined): Status | undefined {
     const { stillHolds, stillFits } = this.#options;
-    return stillHolds(plan, placement) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
+    return stillHolds(plan, placement, this.#lost) ?? (isMoved ? stillFits(plan, placement, since) : undefined);
   }
 
   #begin(plan: BindingPlan, sending: Sending): void {
@@ -224,7 +247,6 @@ export class BindingCycle {
     if (plan.startsGang) this.#options.report({ kind: 'begun', plan });
   }
 
-  /** Before a failure is reported, so that those of the group are planned who have waited for this plan. */
   #startsNoMore(plan: BindingPlan): void {
     const key = plan.gang?.key;
     if (key !== undefined && this.#starting.get(key) === plan) this.#starting.delete(key);
@@ -241,10 +263,9 @@ export class BindingCycle {
   #withdrawn(plan: BindingPlan, placement: Placement, sending: Sending): Status | undefined {
     const isMoved = this.#options.revision() !== sending.revision;
     if (!sending.hasBegun && !sending.failures.has(placement)) {
-      this.#startsNoMore(plan);
       const stopped = this.#stopped();
       if (stopped !== undefined) this.#giveUp(plan, sending, stopped);
-      else if (plan.startsGang && isMoved) this.#lookAtAll(plan, sending, isMoved);
+      else if (plan.startsGang) this.#lookAtAll(plan, sending, isMoved);
     }
     return sending.failures.get(placement)?.status ?? this.#problem(plan, placement, isMoved, sending.revision);
   }
@@ -274,7 +295,6 @@ export class BindingCycle {
       this.#options.report({ kind: 'bound', plan, placement });
       return;
     }
-    this.#startsNoMore(plan);
     if (!sending.failures.has(placement)) this.#fail(plan, sending, [{ placement, status }]);
   }
 
@@ -296,7 +316,19 @@ export class BindingCycle {
       (await bindOutside?.(pod, { namespace, name, uid, nodeName, annotations, mayBeSent }, cut)) ?? false;
     if (typeof outside === 'object') return outside;
     if (outside) return undefined;
-    setBindingTerms(state, { annotations, mayBeSent });
+    sending.untold.add(placement);
+    setBindingTerms(state, {
+      annotations,
+      get mayBeSent() {
+        sending.untold.delete(placement);
+        return mayBeSent;
+      },
+    });
     return plan.profile.bind(state, pod, nodeName, cut);
   }
+}
+
+/** It has not failed, and has not been sent unless its plan has begun. */
+function isOpen(placement: Placement, { failures, untold }: Sending): boolean {
+  return !failures.has(placement) && !untold.has(placement);
 }

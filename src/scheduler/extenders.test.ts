@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Pod } from '../api/pod.ts';
+import type { Extender } from '../framework/extender.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
@@ -537,6 +539,30 @@ describe('an extender that binds', () => {
     core.picture.clock.advance(1000);
     expect(await core.attempt()).toBe('planned');
     expect(outside.open).toEqual([expect.stringContaining('outside bind red-1') as string]);
+  });
+
+  it('is asked whether a member may still go when its turn comes, and nobody goes alone', async () => {
+    const turns: (() => void)[] = [];
+    const sent: string[] = [];
+    const bind: Extender['bind'] = async ({ name, mayBeSent }) => {
+      await new Promise<void>((resolve) => turns.push(resolve));
+      mayBeSent!();
+      sent.push(name);
+    };
+    const extenders = [{ name: 'outside', isIgnorable: true, managedResources: [], weight: 1, bind }];
+    const whole = ({ name }: Pod): Promise<{ readonly json: string }> => Promise.resolve({ json: name });
+    const core = new Scheduling({ plugins: defaultPlugins, ports: { extenders: { extenders, whole } } });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    core.removePod('red-1');
+    for (const turn of turns) turn();
+    await core.settle();
+    expect([turns.length, sent, core.binds, core.picture.cluster.assumedCount]).toEqual([2, [], [], 0]);
+    expect(core.picture.verdicts[0]).toBe(
+      'red-0 PodGroup default/red has only 1 of the 2 members it needs bound or planned.',
+    );
   });
 });
 

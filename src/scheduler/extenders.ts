@@ -3,6 +3,7 @@ import type { Pace } from '../base/pace.ts';
 import type { Steps } from '../base/steps.ts';
 import type { Node } from '../api/node.ts';
 import type { Pod } from '../api/pod.ts';
+import { WithdrawnError } from '../client/api-errors.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Extender, ExtenderFilterResult, WholePod } from '../framework/extender.ts';
 import type { PodBinding } from '../framework/plugin-handle.ts';
@@ -155,6 +156,7 @@ export class Extenders {
         await extender.bind(binding, signal);
         return true;
       } catch (error) {
+        if (error instanceof WithdrawnError) return new Status('Unschedulable', error.message, extender.name, error);
         if (!extender.isIgnorable || signal.aborted) return failed(extender, 'bind', error);
         this.#passOver(extender, 'bind', pod, error);
       }

@@ -213,7 +213,7 @@ export class SchedulerCore {
     this.#notReady = new NotReadyVerdicts({ queue, verdicts: this.#verdicts, clock, profiles });
     this.#membershipWarnings = new MembershipWarnings(ports.events);
     const isHeld = (key: string): boolean => this.#releases.isHeld(key);
-    const isHeldOrStarting = (key: string): boolean => isHeld(key) || this.binding.isStarting(key);
+    const isHeldOrStarting = (key: string): boolean => isHeld(key) || this.binding.isStarting(cluster.gang(key));
     this.router = new EntityRouter({ cluster, queue, profiles, isHeld: isHeldOrStarting });
     const claims = new KeptClaims({ cluster, queue, clock });
     this.#claims = claims;
@@ -291,7 +291,7 @@ export class SchedulerCore {
     this.binding = new BindingCycle({
       report: (result) => standstill.run(() => outcomes.handle(result)),
       atRest: (look) => standstill.ask(look),
-      stillHolds: (plan, placement) => stillHolds(cluster, plan, placement),
+      stillHolds: (plan, placement, lost) => stillHolds(cluster, plan, placement, lost),
       revision: () => cluster.generation,
       // While a plan is being made nobody can look at the nodes as they are.
       stillFits: ({ profile }, placement, since) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WithdrawnError } from '../client/api-errors.ts';
+import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
 
@@ -124,7 +125,7 @@ it('who comes while no Binding of its group has been looked at yet is not planne
 });
 
 it.each(['is bound', 'fails'])(
-  'who comes meanwhile is planned also when the one that was waited for has left the group, and %s',
+  'who comes meanwhile is planned at once when the one that would be waited for has left the group, and stays so when that one %s',
   async (outcome) => {
     const core = new Scheduling({ plugins: defaultPlugins });
     core.node({ name: 'a', cpu: 2 });
@@ -133,18 +134,64 @@ it.each(['is bound', 'fails'])(
     expect(await core.attempt()).toBe('planned');
     core.change('red-0', { podGroupKey: undefined });
     core.pod({ name: 'red-1', group: 'red', cpu: 1 });
-    expect(await core.attempt()).toBeUndefined();
+    expect(await core.attempt()).toBe('planned');
     if (outcome === 'fails') await core.refuse('red-0', 'the node said no');
     else await core.accept('red-0');
-    core.picture.clock.advance(10_000);
-    while ((await core.attempt()) !== undefined);
     expect(core.binds.some(({ binding }) => binding.name === 'red-1')).toBe(true);
   },
 );
 
+describe('a group that is to start with a plan of which one fails before any is sent', () => {
+  it('waits with the one that comes instead for how the others are looked at', async () => {
+    const core = await planned();
+    core.node({ name: 'c', cpu: 1 });
+    // As when no connection is made.
+    await core.refuse('red-1', 'no route');
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBeUndefined();
+    expect(Object.keys(withheld(core))).toEqual(['red-0']);
+    await core.refuse('red-0', 'withdrawn');
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBe('planned');
+    expect(withheld(core)).toEqual({});
+  });
+
+  it('gives up all of it when the quorum has been raised, so that none goes with a plan that comes later', async () => {
+    const core = await planned();
+    core.node({ name: 'c', cpu: 1 });
+    core.group({ name: 'red', uid: 'first', minMember: 3 });
+    const [first] = core.binds;
+    expect(() => first!.binding.mayBeSent!()).toThrow('has only 2 of the 3 members');
+    expect(core.picture.cluster.assumedCount).toBe(0);
+    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    core.picture.clock.advance(10_000);
+    expect(await core.attempt()).toBe('planned');
+    expect(core.picture.cluster.assumedCount).toBe(3);
+    expect(Object.keys(withheld(core))).toEqual(['red-0', 'red-1']);
+  });
+});
+
+it('a pod that was planned in no group is not counted on by the one whose label it gets before it is bound', async () => {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 4 });
+  core.group({ name: 'red', uid: 'first', minMember: 2 });
+  core.pod({ name: 'x', cpu: 1 });
+  expect(await core.attempt()).toBe('planned');
+  core.change('x', { podGroupKey: 'default/red' });
+  core.pod({ name: 'red-0', group: 'red', cpu: 1 });
+  expect(await core.attempt()).toBeUndefined();
+  expect(withheld(core)).toEqual({ x: 'pod default/x has left its PodGroup' });
+  await core.refuse('x', 'withdrawn');
+  core.picture.clock.advance(10_000);
+  expect(await core.attempt()).toBe('planned');
+  expect(core.binds.map(({ binding }) => binding.name).sort()).toEqual(['red-0', 'x']);
+  expect(withheld(core)).toEqual({});
+});
+
 it('a member that failed is planned again while its sibling is still being bound', async () => {
   const core = await planned();
   core.node({ name: 'c', cpu: 1 });
+  expect(withheld(core)).toEqual({});
   await core.refuse('red-1', 'the node said no');
   expect(core.binds.map(({ binding }) => binding.name)).toEqual(['red-0']);
   expect(await core.attempt()).toBe('planned');
@@ -197,4 +244,51 @@ it('a group that has started backs off between attempts too, though its members 
   }
   expect(calls).toBeGreaterThan(3);
   expect(calls).toBeLessThan(10);
+});
+
+describe('a group that is to start with a plan whose PreBind does not end', () => {
+  const slow: Plugin = {
+    name: 'Slow',
+    preBind: (_state, { name }) =>
+      name.startsWith('red') ? new Promise<undefined>(() => undefined) : Promise.resolve(undefined),
+  };
+
+  async function waiting(): Promise<Scheduling> {
+    const core = new Scheduling({ plugins: defaultPlugins, extra: [slow] });
+    for (const name of ['a', 'b', 'c', 'd']) core.node({ name, cpu: 1 });
+    core.group({ name: 'red', uid: 'first', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    return core;
+  }
+
+  it.each<[string, (core: Scheduling, pod: string) => unknown]>([
+    ['are deleted', (core, pod) => core.removePod(pod)],
+    ['are being deleted', (core, pod) => core.change(pod, { deleting: true })],
+    ['lose its label', (core, pod) => core.change(pod, { podGroupKey: undefined })],
+    ['are of the one that had its name', () => undefined],
+  ])('starts with others when all of it %s, whichever come first', async (how, go) => {
+    for (const isFirst of [true, false]) {
+      const core = await waiting();
+      const leave = (): void => {
+        for (const pod of ['red-0', 'red-1']) go(core, pod);
+        if (!how.includes('name')) return;
+        core.removeGroup('default/red');
+        core.group({ name: 'red', uid: 'second', minMember: 2 });
+      };
+      if (isFirst) leave();
+      for (const name of ['new-0', 'new-1']) core.pod({ name, group: 'red', cpu: 1 });
+      if (!isFirst) leave();
+      expect(await core.attempt()).toBe('planned');
+      expect(core.binds.map(({ binding }) => binding.name)).toEqual(['new-0', 'new-1']);
+      expect(withheld(core)).toEqual({});
+    }
+  });
+
+  it('waits for it while one of it is left', async () => {
+    const core = await waiting();
+    core.removePod('red-0');
+    for (const name of ['new-0', 'new-1']) core.pod({ name, group: 'red', cpu: 1 });
+    expect([await core.attempt(), core.states()]).toEqual([undefined, {}]);
+  });
 });

@@ -41,7 +41,7 @@ export const mutations: readonly Mutation[] = [
     name: 'a-barrier-for-each-plan',
     why: 'Members that come while a plan of their group may still be given up are planned by themselves, and each plan counts on the members of the other.',
     file: 'scheduler/scheduler-core.ts',
-    find: 'isHeld(key) || this.binding.isStarting(key);',
+    find: 'isHeld(key) || this.binding.isStarting(cluster.gang(key));',
     replace: 'isHeld(key);',
     within: 8_000,
   },

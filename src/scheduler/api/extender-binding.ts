@@ -1,4 +1,5 @@
 import { podPath } from '../../api/pod-path.ts';
+import { WithdrawnError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import { wait } from '../../client/wait.ts';
@@ -27,7 +28,7 @@ export class ExtenderBinding {
     this.#options = options;
   }
 
-  /** Resolves when the pod is on the node; rejects with what `call` rejected with when it is on none. */
+  /** Resolves when the pod is on the node; rejects with what `call` rejected with when it is on none, or with WithdrawnError: nothing was sent. */
   async bind(binding: PodBinding, call: () => Promise<void>, signal: AbortSignal): Promise<void> {
     await this.#annotate(binding, signal);
     let failure: { readonly error: unknown } | undefined;
@@ -35,6 +36,7 @@ export class ExtenderBinding {
       await call();
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof WithdrawnError) throw error;
       failure = { error };
     }
     for (let look = 1; ; look++) {

@@ -8,6 +8,7 @@ import type { Transport, TransportRequest } from '../../client/transport.ts';
 import type { WriteFence } from '../../client/write-fence.ts';
 import type { ExtenderConfiguration } from '../../config/scheduler-configuration.ts';
 import type { Extender, WholePod } from '../../framework/extender.ts';
+import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { CallSlots } from './call-slots.ts';
 import type { ExtenderBinding } from './extender-binding.ts';
 import {
@@ -46,14 +47,19 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
   const slots = new CallSlots(callsAtOnce);
   const ask = (verb: string, body: string, signal: AbortSignal): Promise<unknown> =>
     slots.run(() => post(options, { verb, body, isRead: true }, signal), signal);
-  const tell = (verb: string, body: string, signal: AbortSignal): Promise<unknown> =>
+  const bind = (verb: string, pod: PodBinding, signal: AbortSignal): Promise<unknown> =>
     slots.run(() => {
-      const told = { verb, body, isRead: false };
-      if (fence === undefined) return post(options, told, signal);
-      return fence.pass(
-        (mayBeSent, cut) => post(options, { ...told, mayBeSent }, AbortSignal.any([signal, cut])),
-        (error) => !(error instanceof ExtenderAnswerError),
-      );
+      const { mayBeSent: isWanted } = pod;
+      const told = { verb, body: bindingArgs(pod), isRead: false };
+      if (fence === undefined) return post(options, { ...told, mayBeSent: isWanted }, signal);
+      const send = (isLeading: () => void, cut: AbortSignal): Promise<unknown> => {
+        const mayBeSent = (): void => {
+          isWanted?.();
+          isLeading();
+        };
+        return post(options, { ...told, mayBeSent }, AbortSignal.any([signal, cut]));
+      };
+      return fence.pass(send, (error) => !(error instanceof ExtenderAnswerError));
     }, signal);
   const args = (pod: WholePod, nodes: readonly Node[]): string =>
     extenderArgs(
@@ -78,7 +84,7 @@ export function httpExtender(options: HttpExtenderOptions): Extender {
     }),
     ...(bindVerb !== undefined && {
       bind: (pod, signal) =>
-        binding.bind(pod, async () => readBindingResult(await tell(bindVerb, bindingArgs(pod), signal)), signal),
+        binding.bind(pod, async () => readBindingResult(await bind(bindVerb, pod, signal)), signal),
     }),
   };
 }

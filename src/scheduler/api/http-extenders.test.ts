@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/system-clock.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { WithdrawnError } from '../../client/api-errors.ts';
 import { WriteFence } from '../../client/write-fence.ts';
 import type { ExtenderConfiguration, ExtenderTlsConfiguration } from '../../config/scheduler-configuration.ts';
 import type { ExtenderFilterResult } from '../../framework/extender.ts';
@@ -318,11 +319,15 @@ describe('a bind by an extender', () => {
   const clock = new VirtualClock();
   let fence: WriteFence;
   let asked: number;
+  /** How often the API server was asked for the pod. */
+  let reads: number;
   let answer: (response: ServerResponse) => void;
 
   beforeEach(async () => {
     fence = new WriteFence(clock);
     asked = 0;
+    reads = 0;
+    const onNode = { metadata: { uid: 'u' }, spec: { nodeName: 'a' } };
     answer = (response) => void response.end('{}');
     const port = await plainly((_request, response) => {
       asked++;
@@ -330,7 +335,7 @@ describe('a bind by an extender', () => {
     });
     opened = await openHttpExtenders({
       configurations: [configurationOf(`http://127.0.0.1:${port}`, { bindVerb: 'bind' })],
-      client: { ...client, get: <T>() => Promise.resolve({ metadata: { uid: 'u' }, spec: { nodeName: 'a' } } as T) },
+      client: { ...client, get: <T>() => Promise.resolve((reads++, onNode) as T) },
       clock: systemClock,
       random: Math.random,
       logger: silentLogger,
@@ -358,6 +363,23 @@ describe('a bind by an extender', () => {
     await Promise.all(binds);
     expect(asked).toBe(8);
     expect(fence.hasBindInDoubt(1_000)).toBe(true);
+  });
+
+  it('is not sent any more when it is not wanted when its turn comes, and is not looked for either', async () => {
+    fence.openUntil(clock.monotonic() + 1_000);
+    const answers: ServerResponse[] = [];
+    answer = (response) => void answers.push(response);
+    const others = Array.from({ length: 8 }, () => bind());
+    await expect.poll(() => asked).toBe(8);
+    const mayBeSent = (): void => {
+      throw new WithdrawnError('its group is gone');
+    };
+    const late = opened!.port.extenders[0]!.bind!({ ...pod, mayBeSent }, never);
+    for (const response of answers) response.end('{}');
+    await expect(late).rejects.toThrow(WithdrawnError);
+    await Promise.all(others);
+    expect(asked).toBe(8);
+    expect(reads).toBe(8);
   });
 
   it('that was given up is in doubt; one that was refused is not', async () => {

@@ -32,7 +32,7 @@ export class QuorumChecker implements Checker {
   readonly #evidence: Evidence;
   /** plan -> what is known of it */
   readonly #plans = new Map<string, Plan>();
-  /** process name -> uids of pods for which it has sent a Binding */
+  /** process name -> uids of pods for which it has sent a Binding, unless it was refused */
   readonly #sent = new Map<string, Set<string>>();
 
   constructor(evidence: Evidence) {
@@ -58,7 +58,7 @@ export class QuorumChecker implements Checker {
     const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, told);
     if (group === undefined) return;
     // A member beyond the quorum has none of its own: others make the quorum before it goes.
-    const planId: string = metadata.annotations?.['tutti.dev/plan'] ?? `of ${metadata.name} alone`;
+    const planId: string = metadata.annotations?.['tutti.dev/plan'] ?? `of ${uid} alone, by ${process.name}`;
     const quorum = Number(metadata.annotations?.['tutti.dev/quorum'] ?? group.minMember);
     const begun = this.#plans.get(planId);
     // What a plan sends after the group has started by it, its minMember lowered say, is of the plan all the same.
@@ -94,8 +94,11 @@ export class QuorumChecker implements Checker {
   }
 
   done(call: Call): void {
-    if (call.of !== 'bind' || call.status! >= 300) return;
+    if (call.of !== 'bind') return;
     const { metadata } = JSON.parse(String(call.request.body));
+    // Who has been refused is no member that comes; one that is on a node already is counted there.
+    if (isRefusal(call.status!)) this.#sent.get(call.process.name)?.delete(metadata.uid);
+    if (call.status! >= 300) return;
     const key = `${metadata.namespace}/${metadata.name}`;
     const { record } = this.#evidence;
     const meant = record.get('pods', key, call.told.pods);
@@ -159,6 +162,11 @@ export class QuorumChecker implements Checker {
       `plan ${id} of group ${group} sent Bindings that make ${members.size} members, of the ${quorum} that it is for`,
     );
   }
+}
+
+/** Not carried out, whatever comes; 429 and what is answered with 5xx may be sent again. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 429;
 }
 
 /**
