@@ -86,9 +86,9 @@ export class BindingCycle {
     return this.#onPermit;
   }
 
-  /** Plans that groups are to start with, none of whose Bindings has been looked at. */
-  get starting(): Iterable<BindingPlan> {
-    return this.#starting.values();
+  /** Plans that groups are to start with: nobody else of those is planned meanwhile. */
+  get starting(): readonly BindingPlan[] {
+    return [...this.#starting.values()].filter((plan) => standsIn(plan, plan.gang));
   }
 
   /**
@@ -98,7 +98,7 @@ export class BindingCycle {
    */
   isStarting(gang: GangView | undefined): boolean {
     const plan = gang && this.#starting.get(gang.key);
-    return plan?.placements.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned') === true;
+    return plan !== undefined && standsIn(plan, gang);
   }
 
   start(plan: BindingPlan): void {
@@ -326,6 +326,11 @@ export class BindingCycle {
     });
     return plan.profile.bind(state, pod, nodeName, cut);
   }
+}
+
+/** Somebody of the plan is in the gang. */
+function standsIn({ placements }: BindingPlan, gang: GangView | undefined): boolean {
+  return placements.some(({ pod }) => gang?.stateOf(pod.uid) === 'planned');
 }
 
 /** It has not failed, and has not been sent unless its plan has begun. */

@@ -49,7 +49,7 @@ export class QueueCensus {
     readonly clock: Pick<Clock, 'now'>;
     /** Plans that a Permit plugin holds: their entities have left the queue. */
     readonly onPermit: () => ReadonlySet<BindingPlan>;
-    /** Plans that groups start with: their other members are not in the queue before these have begun to be bound. */
+    /** Plans that groups start with, which are not in the queue meanwhile. */
     readonly starting: () => Iterable<BindingPlan>;
     /** When false nobody waits here: others schedule. */
     readonly isRunning: () => boolean;

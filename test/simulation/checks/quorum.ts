@@ -148,13 +148,16 @@ export class QuorumChecker implements Checker {
     const uids = new Set(calls.map(({ request }) => JSON.parse(String(request.body)).metadata.uid));
     // A plan counts on nothing that was over before the last of its members came.
     const complete = record.changes.findLast(({ type, uid }) => type === 'ADDED' && uids.has(uid));
+    const podChanges = record.changes.filter(({ resource }) => resource === 'pods');
+    // Also those of whom no Binding was sent.
+    const planned = podChanges.map(({ object }) => plainPod(object)).filter((pod) => pod.group === group);
     const from = Math.max(complete?.at ?? 0, begunAt - togetherMs);
     const isMoved = record.changes.some(
       (change) =>
         change.by !== process.name &&
         change.at > from &&
         change.at <= begunAt + togetherMs &&
-        mayUpset(change, group, (node) => isOpenTo(plainPod(complete!.object), record.get('nodes', `/${node}`))),
+        mayUpset(change, group, (node) => planned.some((pod) => isOpenTo(pod, record.get('nodes', `/${node}`)))),
     );
     if (isMoved) return this.#evidence.excused('a plan is not whole: what it rests on changed');
     this.#evidence.violated(
