@@ -2,8 +2,8 @@ import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainRoom } from './plain-fit.ts';
-import { groupNamed, groupsIn, podsIn, saysWhetherStarted, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
+import { RoomOfOthers } from './kept-away.ts';
+import { groupNamed, groupsIn, notedStart, podsIn, tallyOf } from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { plainPod } from './plain-objects.ts';
 
@@ -46,17 +46,20 @@ export class PartialGroupChecker implements Checker {
     const { record, now, toldBy } = this.#evidence;
     const pods = podsIn(record);
     const partial = groupsIn(record).filter((group) => this.#isPartial(group, pods));
+    const others = new RoomOfOthers(this.#evidence, this.#forbiddenNode);
     let again: number | undefined;
     for (const group of partial) {
       const { bound, open } = tallyOf(group, pods);
       const missing = group.minMember - bound.length;
       const what = `group ${group.name} has ${bound.length} of ${group.minMember} members on nodes`;
-      const room = new PlainRoom(
-        usableNodes(record, this.#forbiddenNode),
-        takenRoom(pods.filter((pod) => !open.includes(pod))),
-      );
+      const room = others.without(open);
       if (open.length >= missing && room.takesAnyhow(open, missing)) {
-        this.#evidence.violated('I2', `${what}, and there is room for the others`);
+        const kept = others.keepsAway(open, missing);
+        if (kept === undefined) this.#evidence.violated('I2', `${what}, and there is room for the others`);
+        else {
+          this.#evidence.excused(`in part: ${kept.why}`);
+          again = Math.max(again ?? 0, kept.until);
+        }
         continue;
       }
       const stays = this.#whyItStays(group, bound);
@@ -95,7 +98,7 @@ export class PartialGroupChecker implements Checker {
     const isInherited = (this.#writer.since ?? -Infinity) > this.#since.get(group.uid)!;
     if (!isInherited) return undefined;
     const { record } = this.#evidence;
-    if (!saysWhetherStarted(group)) return 'a new leader is not told whether it has started';
+    if (notedStart(group) === undefined) return 'a new leader is not told whether it has started';
     const onNodes = podsIn(record).filter((pod) => {
       return pod.group === group.name && pod.node !== '' && (pod.boundFor === undefined || pod.boundFor === group.uid);
     });

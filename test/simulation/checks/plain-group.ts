@@ -33,10 +33,14 @@ export function groupNamed(record: StoreRecord, name: string, view: View = lates
   return object && plainGroup(object);
 }
 
-/** The controller has noted whether the group has started. */
-export function saysWhetherStarted({ status }: PlainGroup): boolean {
-  const conditions = (status.conditions ?? []) as unknown as readonly { readonly type: string }[];
-  return conditions.some(({ type }) => type === 'Started');
+/** Whether the group has started, as the controller has noted it; undefined: it has not. */
+export function notedStart(group: PlainGroup): boolean | undefined {
+  const conditions = (group.status.conditions ?? []) as unknown as readonly {
+    readonly type: string;
+    readonly status: string;
+  }[];
+  const status = conditions.find(({ type }) => type === 'Started')?.status;
+  return status === undefined ? undefined : status === 'True';
 }
 
 /** The members of one group object, by what they are good for. */

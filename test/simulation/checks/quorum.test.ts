@@ -1,44 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../src/embedded/json.ts';
 import type { Call } from '../world/call.ts';
-import { StoreRecord } from '../world/record.ts';
 import { QuorumChecker } from './quorum.ts';
+import { WrittenRecord, memberOf, nodeFor } from './written-record.ts';
 
 type Process = Call['process'];
 
 /** A store with a group of two on one node, and what the checker says of Bindings that are sent in it. */
 class Story {
   readonly violations: string[] = [];
-  readonly #record = new StoreRecord();
+  readonly #store = new WrittenRecord();
   readonly #checker = new QuorumChecker({
-    record: this.#record,
-    now: () => this.#version,
+    record: this.#store.record,
+    now: () => this.#store.version,
     toldBy: () => 0,
     started: new Set(),
     violated: (_invariant, what) => this.violations.push(what),
     excused: () => undefined,
   });
-  #version = 0;
 
   constructor() {
-    this.#add('nodes', '/a', {
-      metadata: { name: 'a' },
-      status: { allocatable: { cpu: '8', memory: '8Gi', pods: '9' } },
-    });
-    this.#add('podgroups.scheduling.x-k8s.io', 'default/red', {
+    this.#store.add('nodes', '/a', nodeFor(9));
+    this.#store.add('podgroups.scheduling.x-k8s.io', 'default/red', {
       metadata: { name: 'red', uid: 'red' },
       spec: { minMember: 2 },
     });
   }
 
   pod(name: string, uid = name): void {
-    this.#add('pods', `default/${name}`, pod(name, uid));
+    this.#store.add('pods', `default/${name}`, memberOf('red', { name, uid }));
   }
 
   remove(name: string): void {
-    const key = `default/${name}`;
-    const gone = { key, uid: name, object: this.#record.get('pods', key)! };
-    this.#note('pods', { type: 'DELETED', object: gone, previous: gone });
+    this.#store.remove('pods', `default/${name}`);
   }
 
   /** Sends a Binding; with `plan` of a plan for two. */
@@ -48,12 +41,13 @@ class Story {
       ...(plan !== undefined && { 'tutti.dev/plan': plan, 'tutti.dev/quorum': '2' }),
     };
     const metadata = { namespace: 'default', name: uid.slice(0, 1), uid, annotations };
-    const told = { pods: this.#version, nodes: this.#version, podgroups: this.#version };
+    const { version } = this.#store;
+    const told = { pods: version, nodes: version, podgroups: version };
     const call = {
       process,
       of: 'bind',
       request: { body: JSON.stringify({ metadata, target: { name: 'a' } }) },
-      sentAt: this.#version,
+      sentAt: version,
       told,
       views: [told],
     } as unknown as Call;
@@ -70,22 +64,6 @@ class Story {
     this.#checker.settled();
     return this.violations;
   }
-
-  #add(resource: string, key: string, object: any): void {
-    const { metadata } = object;
-    const uid = metadata.uid ?? key;
-    this.#note(resource, { type: 'ADDED', object: { key, uid, object: object as JsonObject } });
-  }
-
-  #note(resource: string, change: any): void {
-    const resourceVersion = ++this.#version;
-    this.#record.add(resourceVersion, resource, { ...change, resourceVersion }, 'somebody');
-  }
-}
-
-function pod(name: string, uid: string): JsonObject {
-  const labels = { 'scheduling.x-k8s.io/pod-group': 'red' };
-  return { metadata: { namespace: 'default', name, uid, labels }, spec: { containers: [{}] } };
 }
 
 function process(name: string): { name: string; isAlive: boolean; wasPaused: boolean } & Process {

@@ -1,15 +1,10 @@
 import type { Call } from '../world/call.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { PlainRoom, formOf } from './plain-fit.ts';
-import { barredNodes, keptRooms } from './plain-losses.ts';
-import type { KeptRoom } from './plain-losses.ts';
+import { RoomOfOthers } from './kept-away.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
-import { groupNamed, podsIn, saysWhetherStarted, takenRoom, tallyOf, usableNodes } from './plain-group.ts';
-
-/** From when room is free again until all who wait have been tried. */
-const restMs = 15_000;
+import { groupNamed, notedStart, podsIn, tallyOf } from './plain-group.ts';
 
 /**
  * When everything has come to rest: whoever waits does so for a reason (I5: nobody is forgotten who fits, whole, on what the API shows), and
@@ -47,35 +42,17 @@ export class WaitingChecker implements Checker {
 
   settled(): number | undefined {
     const { record, started } = this.#evidence;
-    const past = { now: this.#evidence.now(), toldBy: this.#evidence.toldBy() };
-    const kept = keptRooms(record, started, past);
-    const barred = barredNodes(record, past);
+    const others = new RoomOfOthers(this.#evidence, this.#forbiddenNode);
     let again: number | undefined;
     const pods = podsIn(record);
     const ours = pods.filter((pod) => isOpen(pod) && pod.schedulerName === this.#schedulerName);
     for (const pod of ours) this.#hasVerdict(pod);
     const open = ours.filter(({ name }) => !this.#forbiddenPods.includes(name));
-    const others = (waiting: readonly PlainPod[]): PlainPod[] => pods.filter((pod) => !waiting.includes(pod));
-    const room = (waiting: readonly PlainPod[], more: readonly (readonly [PlainPod, string])[] = []): PlainRoom =>
-      new PlainRoom(usableNodes(record, this.#forbiddenNode), [...takenRoom(others(waiting)), ...more]);
-    /** They wait although they fit: for room that is kept for lost members of others, or for nodes that do not take them? */
     const isExplained = (waiting: readonly PlainPod[], needed: number): boolean => {
-      const keptFromThem = kept.filter(({ group }) => group !== waiting[0]!.group);
-      const forms = waiting.map(formOf);
-      const barredToThem = barred.filter(({ form }) => forms.includes(form));
-      const ends = [...keptFromThem, ...barredToThem].map(({ until }) => until);
-      if (ends.length === 0) return false;
-      const isKept =
-        keptFromThem.length > 0 && !this.#fitsBeside(keptFromThem, (more) => room(waiting, more), waiting, needed);
-      const open = usableNodes(record, this.#forbiddenNode).filter(
-        ({ name }) => !barredToThem.some(({ node }) => node === name),
-      );
-      const isBarred = !new PlainRoom(open, takenRoom(others(waiting))).takesAnyhow(waiting, needed);
-      if (!isKept && !isBarred) return false;
-      this.#evidence.excused(
-        isKept ? 'waits: room is kept for lost members' : 'waits: a node has not admitted such pods',
-      );
-      again = Math.max(again ?? 0, ...ends.map((end) => end + restMs));
+      const kept = others.keepsAway(waiting, needed);
+      if (kept === undefined) return false;
+      this.#evidence.excused(`waits: ${kept.why}`);
+      again = Math.max(again ?? 0, kept.until);
       return true;
     };
     const byGroup = new Map<string | undefined, PlainPod[]>();
@@ -89,12 +66,13 @@ export class WaitingChecker implements Checker {
       const missing = (group?.minMember ?? 0) - counted;
       if (missing > members.length) continue;
       if (missing > 0) {
-        if (!room(members).takesTogether(members, missing)) continue;
+        const room = others.without(members);
+        if (!room.takesTogether(members, missing)) continue;
         if (tally!.succeeded > 0 && this.#isTakenForNew(group!)) {
           this.#evidence.excused('waits: a new leader is not told that it has started');
           continue;
         }
-        if (!room(members).takesAnyhow(members, missing)) {
+        if (!room.takesAnyhow(members, missing)) {
           // Members of different kinds are placed by a heuristic, which may miss the one way that there is.
           this.#evidence.excused('waits: its members are of different kinds, and fit in some ways only');
         } else if (!isExplained(members, missing)) {
@@ -106,7 +84,7 @@ export class WaitingChecker implements Checker {
         continue;
       }
       for (const pod of members) {
-        if (room([pod]).takesTogether([pod], 1) && !isExplained([pod], 1)) {
+        if (others.without([pod]).takesTogether([pod], 1) && !isExplained([pod], 1)) {
           this.#evidence.violated('I5', `pod ${pod.name} waits, though it fits: ${said(pod)}`);
         }
       }
@@ -118,25 +96,9 @@ export class WaitingChecker implements Checker {
   #isTakenForNew(group: PlainGroup): boolean {
     const { record } = this.#evidence;
     const { since } = this.#writer;
-    if (since === undefined || saysWhetherStarted(group)) return false;
+    if (since === undefined || notedStart(group) === true) return false;
     const version = record.changes.findLast(({ at }) => at <= since)?.version ?? 0;
     return !tallyOf(group, podsIn(record, { pods: version, nodes: version, podgroups: version })).isWhole;
-  }
-
-  /** Wherever on its own node or another that room is. */
-  #fitsBeside(
-    kept: readonly KeptRoom[],
-    room: (more: readonly (readonly [PlainPod, string])[]) => PlainRoom,
-    waiting: readonly PlainPod[],
-    needed: number,
-    placed: readonly (readonly [PlainPod, string])[] = [],
-  ): boolean {
-    const [first, ...rest] = kept;
-    if (first === undefined) return room(placed).takesAnyhow(waiting, needed);
-    const nodes = usableNodes(this.#evidence.record, undefined).map(({ name }) => name);
-    return nodes
-      .filter((name) => name === first.lost.node || room(placed).takes(first.lost, name))
-      .every((name) => this.#fitsBeside(rest, room, waiting, needed, [...placed, [first.lost, name]]));
   }
 
   #hasVerdict(pod: PlainPod): void {

@@ -18,7 +18,7 @@ export interface NetworkOptions {
   readonly plane: Plane;
   readonly faults: Faults;
   readonly observer: CallObserver;
-  /** What the process is told is in its picture so long after, at the latest. */
+  /** What the process is told is in its picture when it has run for so long, at the latest. */
   readonly heededAfterMs: number;
   /** Bindings to it are refused. */
   readonly forbiddenNode?: string | undefined;
@@ -41,8 +41,8 @@ export class Network implements Transport {
   readonly #options: NetworkOptions;
   readonly #process: SimulatedProcess;
   readonly #told: Record<WatchedResource, number> = { pods: 0, nodes: 0, podgroups: 0 };
-  /** What it had been told, by time; the latest last. */
-  readonly #toldAt: { readonly at: number; readonly told: Readonly<Record<WatchedResource, number>> }[] = [];
+  /** What it had been told, by how long it had run; the latest last. */
+  readonly #toldAt: { readonly ranMs: number; readonly told: Readonly<Record<WatchedResource, number>> }[] = [];
   /** Calls whose senders wait for an answer. */
   readonly #open = new Set<Call>();
   /** What ends the watches that are open. */
@@ -263,13 +263,13 @@ export class Network implements Transport {
 
   #tell(resource: WatchedResource, version: number): void {
     this.#told[resource] = Math.max(this.#told[resource], version);
-    if (this.#options.heededAfterMs > 0) this.#toldAt.push({ at: this.#options.timeline.now, told: { ...this.#told } });
+    if (this.#options.heededAfterMs > 0) this.#toldAt.push({ ranMs: this.#process.ranMs, told: { ...this.#told } });
   }
 
   /** All that its picture may be now, the latest first. */
   #views(): Readonly<Record<WatchedResource, number>>[] {
-    const { heededAfterMs, timeline } = this.#options;
-    const since = this.#toldAt.findLastIndex(({ at }) => at <= timeline.now - heededAfterMs);
+    const { ranMs } = this.#process;
+    const since = this.#toldAt.findLastIndex((entry) => entry.ranMs <= ranMs - this.#options.heededAfterMs);
     const before = this.#toldAt.slice(Math.max(0, since)).map(({ told }) => told);
     return [{ ...this.#told }, ...before.reverse()];
   }

@@ -27,6 +27,8 @@ export class SimulatedProcess {
   #held: (() => void)[] | undefined;
   readonly #onEnd: (() => void)[] = [];
   #wasPaused = false;
+  #pausedAt = 0;
+  #pausedMs = 0;
 
   constructor(options: {
     readonly role: Role;
@@ -58,6 +60,12 @@ export class SimulatedProcess {
     return this.#wasPaused;
   }
 
+  /** How long it has run by now, ms: without the time for which it was paused. */
+  get ranMs(): number {
+    const { now } = this.#timeline;
+    return now - this.#pausedMs - (this.isPaused ? now - this.#pausedAt : 0);
+  }
+
   /** Something from outside reaches the process: now, when it goes on, or never. */
   deliver(what: () => void): void {
     if (!this.#isAlive) return;
@@ -86,6 +94,7 @@ export class SimulatedProcess {
     if (!this.#isAlive || this.#held !== undefined) return;
     this.#held = [];
     this.#wasPaused = true;
+    this.#pausedAt = this.#timeline.now;
     this.#timeline.after(ms, () => this.#resume());
   }
 
@@ -96,6 +105,7 @@ export class SimulatedProcess {
   #resume(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
+    this.#pausedMs += this.#timeline.now - this.#pausedAt;
     // One by one, so that each is followed by what it leads to.
     for (const what of held) this.#timeline.after(0, () => this.deliver(what));
   }

@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../../src/embedded/json.ts';
+import { StoreRecord } from '../world/record.ts';
+
+/** A store's record, for tests, of changes that are written down one by one: each is a version, and a millisecond. */
+export class WrittenRecord {
+  readonly record = new StoreRecord();
+  #version = 0;
+
+  /** Of the latest change, and when that was. */
+  get version(): number {
+    return this.#version;
+  }
+
+  add(resource: string, key: string, object: JsonObject): void {
+    const { uid = key } = object.metadata as { readonly uid?: string };
+    this.#note(resource, { type: 'ADDED', object: { key, uid, object } });
+  }
+
+  remove(resource: 'pods' | 'nodes', key: string): void {
+    const object = this.record.get(resource, key) as any;
+    const gone = { key, uid: object.metadata.uid ?? key, object };
+    this.#note(resource, { type: 'DELETED', object: gone, previous: gone });
+  }
+
+  #note(resource: string, change: any): void {
+    const resourceVersion = ++this.#version;
+    this.record.add(resourceVersion, resource, { ...change, resourceVersion }, 'somebody');
+  }
+}
+
+/** A node on which so many pods without requests fit. */
+export function nodeFor(pods: number, name = 'a'): JsonObject {
+  return { metadata: { name }, status: { allocatable: { cpu: '8', memory: '8Gi', pods: String(pods) } } };
+}
+
+/** On a node, or one that says why it waits. */
+export function memberOf(
+  group: string,
+  { name, uid = name, node }: { name: string; uid?: string; node?: string },
+): JsonObject {
+  const labels = { 'scheduling.x-k8s.io/pod-group': group };
+  const annotations: Record<string, string> = node === undefined ? {} : { 'tutti.dev/pod-group-uid': group };
+  const refused = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' };
+  return {
+    metadata: { namespace: 'default', name, uid, labels, annotations },
+    spec: { schedulerName: 'tutti', containers: [{}], ...(node !== undefined && { nodeName: node }) },
+    status: { conditions: node === undefined ? [refused] : [] },
+  };
+}
