@@ -278,6 +278,32 @@ describe('PodGroupController', () => {
     expect(plane.status().phase).toBe('Running');
   });
 
+  it('remembers that a group has started until that is written, though its members are gone by then', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    const started = (): string | undefined => {
+      return plane.status().conditions?.find(({ type }) => type === 'Started')?.status;
+    };
+    const [first, second] = memberPods(2, { nodeName: 'node' });
+    plane.failures.push(new Error('connection refused'));
+    plane.set(first!, second!);
+    await plane.pass();
+    expect(started()).toBe('False');
+    plane.remove(second!);
+    await plane.pass(1000);
+    expect([started(), plane.status().scheduled]).toEqual(['True', 1]);
+  });
+
+  it('remembers nothing of a group that is made anew under the same name', async () => {
+    const plane = await synced(podGroup({ minMember: 2 }));
+    plane.failures.push(new Error('connection refused'));
+    plane.set(...memberPods(2, { nodeName: 'node' }));
+    await plane.pass();
+    plane.delete('default/group');
+    plane.add({ ...podGroup({ minMember: 3 }), uid: 'another' });
+    await plane.pass(1000);
+    expect(plane.status().conditions?.find(({ type }) => type === 'Started')?.status).toBe('False');
+  });
+
   it('has nothing to do for a group that does not exist, is gone, or has come anew', async () => {
     const plane = await synced(podGroup({ minMember: 2 }));
     plane.set(memberPod({ group: 'nobody' }), ...memberPods(2, { phase: 'Running' }));

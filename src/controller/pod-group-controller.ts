@@ -1,4 +1,5 @@
 import { isBoundForAnother } from '../api/pod.ts';
+import { hasStarted } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -56,6 +57,11 @@ export class PodGroupController {
    * replaced, so that no status is derived from one of those
    */
   readonly #written = new Map<string, { readonly replaced: Set<string>; readonly group: PodGroup }>();
+  /**
+   * group key -> uid of the group that was seen to have started, until that is written: when a write fails, those by whom it was seen may be gone
+   * before the next
+   */
+  readonly #seenStarted = new Map<string, string>();
   #started = false;
   #groupsSynced = false;
   #membersSynced = false;
@@ -65,6 +71,7 @@ export class PodGroupController {
     onUpdate: (_previous, group) => this.#changed(group.key),
     onDelete: (last) => {
       this.#written.delete(last.key);
+      this.#seenStarted.delete(last.key);
     },
     onSynced: () => {
       this.#groupsSynced = true;
@@ -153,10 +160,12 @@ export class PodGroupController {
     if (known === undefined) return 'gone';
     const group = this.#newest(known);
     const members = [...lookup.membersOf(key)].filter((member) => !isBoundForAnother(member, group.uid));
-    const derived = derivePodGroupStatus(group, members, clock.now());
+    const derived = derivePodGroupStatus(group, members, clock.now(), this.#seenStarted.get(key) === group.uid);
     const patch = statusPatch(group.status, derived);
     if (patch === undefined) return 'unchanged';
+    if (hasStarted(derived) && !hasStarted(group.status)) this.#seenStarted.set(key, group.uid);
     const after = await writer.patchStatus(group, patch, signal);
+    this.#seenStarted.delete(key);
     const replaced = this.#written.get(key)?.replaced ?? new Set();
     this.#written.set(key, { replaced: replaced.add(group.resourceVersion), group: after });
     // Its deletion may have been seen meanwhile; then there is nothing to remember.

@@ -33,7 +33,8 @@ interface Tally {
 /**
  * The status that follows from the members as they are now. It is derived anew each time; of the previous status only this
  * is used: Started is sticky, conditions keep their times, and what a finished group achieved stays when its pods are
- * cleaned up. `now` is in milliseconds and only dates conditions, so the same members give the same status.
+ * cleaned up. `now` is in milliseconds and only dates conditions, so the same members give the same status. `seenStarted`: the group has been
+ * seen to have started, though its status does not say so.
  *
  * Phases, first match, with m = minMember and R, S, F = members running, succeeded, failed; P = usable members that do not
  * run yet (not gated); a member that is being deleted counts for none but S and F:
@@ -51,13 +52,19 @@ interface Tally {
  *
  * Limit: a succeeded member that is removed while others still run no longer counts.
  */
-export function derivePodGroupStatus(group: PodGroup, members: readonly MemberPod[], now: number): DerivedStatus {
+export function derivePodGroupStatus(
+  group: PodGroup,
+  members: readonly MemberPod[],
+  now: number,
+  seenStarted = false,
+): DerivedStatus {
   const previous = group.status;
   const before = podGroupPhaseOf(previous);
   const isSettled = before === 'Finished' || before === 'Failed';
   const tally = settle(tallyOf(members), isSettled ? previous : undefined);
   const { minMember } = group;
-  const started = hasStarted(previous) || tally.bound + tally.succeeded >= minMember || hadQuorum(members);
+  const isWhole = tally.bound + tally.succeeded >= minMember || hadQuorum(members);
+  const started = seenStarted || hasStarted(previous) || isWhole;
   const finished = started ? tally.succeeded : 0;
   const counts = { ...tally, scheduled: tally.bound + finished, minMember, started };
   const derived = phaseOf(tally, minMember);
