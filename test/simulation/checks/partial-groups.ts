@@ -2,7 +2,7 @@ import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { RoomOfOthers } from './kept-away.ts';
+import { RoomOfOthers } from './room-of-others.ts';
 import { groupNamed, groupsIn, notedStart, podsIn, tallyOf } from './plain-group.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { plainPod } from './plain-objects.ts';

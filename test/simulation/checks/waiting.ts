@@ -1,7 +1,7 @@
 import type { Call } from '../world/call.ts';
 import { CurrentWriter } from './current-writer.ts';
 import type { Checker, Evidence } from './evidence.ts';
-import { RoomOfOthers } from './kept-away.ts';
+import { RoomOfOthers } from './room-of-others.ts';
 import { isOpen } from './plain-objects.ts';
 import type { PlainGroup, PlainPod } from './plain-objects.ts';
 import { groupNamed, notedStart, podsIn, tallyOf } from './plain-group.ts';
