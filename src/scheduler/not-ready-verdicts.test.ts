@@ -50,6 +50,25 @@ describe('a group that is not ready', () => {
     expect(told()[1]).toContain('has 20 of the 100 members');
   });
 
+  it('is told by its first member how it grows, and by the others once a minute', async () => {
+    const { clock, written } = scheduler.picture;
+    scheduler.group({ name: 'red', minMember: 30 });
+    const told = new Map<string, number>();
+    for (let member = 0; member < 20; member++) {
+      scheduler.pod({ name: `red-${member}`, group: 'red' });
+      clock.advance(2_000);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(written.at(-1)!.verdict.message).toContain(`has ${member + 1} of the 30`);
+    }
+    for (const { name } of written) told.set(name, (told.get(name) ?? 0) + 1);
+    expect([...told.values()].filter((times) => times > 1)).toHaveLength(1);
+    expect(written.length).toBeLessThan(60);
+    clock.advance(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    const last = new Map(written.map(({ name, verdict }) => [name, verdict.message]));
+    expect([last.size, new Set(last.values()).size]).toEqual([20, 1]);
+  });
+
   it('is told nothing when it becomes ready in time', () => {
     scheduler.group({ name: 'red', minMember: 2 });
     scheduler.members(1, { group: 'red' });

@@ -111,9 +111,13 @@ export class NotReadyVerdicts {
   #tell(gang: GangView, { message }: Status): void {
     const ours = [...gang.pending.values()].filter((pod) => this.#profiles.decidesGangs(pod.schedulerName));
     const waitsFor = onlyGatesAreShut(gang) ? 'gates' : 'members';
-    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor }, gang);
+    const cause = message.replaceAll(counts, '');
+    this.#verdicts.report(ours, { reason: 'WaitingForGang', message: `${message}.`, waitsFor, cause }, gang);
   }
 }
+
+/** Numbers by themselves, not those in names. */
+const counts = /(?<= )\d+(?=[ ,]|$)/g;
 
 /** With its gated members the group would be ready. */
 export function onlyGatesAreShut(gang: GangView): boolean {

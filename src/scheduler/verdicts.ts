@@ -96,17 +96,22 @@ export class Verdicts {
     else this.#forget(uid);
   }
 
-  /** Only counts differ: written when those that are written are old enough, and at once while none are. */
+  /**
+   * Only counts differ: written when those that are written are old enough, and at once while none are. How many members are there is looked for
+   * on the group, whose status is copied from the first: on that one it is written at once, as seldom as it is reported.
+   */
   #recount(pod: Pod, verdict: Verdict, isFirst: boolean, { since: reported, isTold }: Wanted): void {
     const now = this.#options.clock.monotonic();
+    const isSoon = isTold && isFirst && verdict.reason === 'WaitingForGang';
     const isDue = !isTold || this.#outdated.has(pod.uid);
-    const since = isDue ? reported : Math.max(now, reported + recountMs);
+    const since = isSoon ? now : isDue ? reported : Math.max(now, reported + recountMs);
     const wanted = { verdict, isFirst, since, isTold };
     if (since > now) {
       this.#recountLater(pod.uid, wanted);
       return;
     }
     this.#wanted.set(pod.uid, wanted);
+    this.#outdated.delete(pod.uid);
     void this.#write(pod);
   }
 
