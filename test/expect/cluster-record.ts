@@ -1,5 +1,6 @@
 import { podGroupPath } from '../../src/api/pod-group.ts';
 import type { KubeClient } from '../../src/client/kube-client.ts';
+import { Pulse } from './pulse.ts';
 import { Recording } from './recording.ts';
 import type { WatchedEvent, WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
 
@@ -16,16 +17,19 @@ export class ClusterRecord {
   readonly podGroups: Recording<WatchedPodGroup>;
   readonly nodes: Recording<WatchedNode>;
   readonly events: Recording<WatchedEvent>;
+  readonly pulse: Pulse;
   readonly #waiters: Set<Waiter>;
 
   private constructor(
     recordings: Pick<ClusterRecord, 'pods' | 'podGroups' | 'nodes' | 'events'>,
+    pulse: Pulse,
     waiters: Set<Waiter>,
   ) {
     this.pods = recordings.pods;
     this.podGroups = recordings.podGroups;
     this.nodes = recordings.nodes;
     this.events = recordings.events;
+    this.pulse = pulse;
     this.#waiters = waiters;
   }
 
@@ -40,7 +44,7 @@ export class ClusterRecord {
       Recording.open<WatchedNode>(client, '/api/v1/nodes', onChange),
       Recording.open<WatchedEvent>(client, '/api/v1/events', onChange),
     ]);
-    return new ClusterRecord({ pods, podGroups, nodes, events }, waiters);
+    return new ClusterRecord({ pods, podGroups, nodes, events }, new Pulse(client), waiters);
   }
 
   /**
@@ -76,7 +80,7 @@ export class ClusterRecord {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.pods, this.podGroups, this.nodes, this.events].map((recording) => recording.close()));
+    await Promise.all([this.pods, this.podGroups, this.nodes, this.events, this.pulse].map((part) => part.close()));
     const hole = this.#hole();
     if (hole !== undefined) throw hole;
   }

@@ -15,6 +15,7 @@ function problemsOf(pods: readonly (readonly [number, WatchedPod, Change<Watched
       nodes: { changes: [added<WatchedNode>(build.node({ name: 'a', cpu: 2 }))] },
       podGroups: { changes: [added<WatchedPodGroup>(build.podGroup({ name: 'pair', minMember: 2 }))] },
       pods: { changes: pods.map(([at, object, type = 'MODIFIED']) => ({ at, type, object })) },
+      pulse: { workedMs: (from, to) => to - from },
     },
     { namespaces: new Set(['default']), partialForMs: 1_000 },
   );

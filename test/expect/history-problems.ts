@@ -6,6 +6,7 @@ import type { Pod } from '../../src/api/pod.ts';
 import { readResources } from '../../src/api/resource-list.ts';
 import type { ResourceSum } from '../../src/api/resource-list.ts';
 import { ResourceNames } from '../../src/api/resource-names.ts';
+import type { WorkingTime } from './pulse.ts';
 import type { Change } from './recording.ts';
 import { keyOf } from './watched.ts';
 import type { WatchedNode, WatchedPod, WatchedPodGroup } from './watched.ts';
@@ -15,12 +16,13 @@ export interface History {
   readonly nodes: { readonly changes: readonly Change<WatchedNode>[] };
   readonly podGroups: { readonly changes: readonly Change<WatchedPodGroup>[] };
   readonly pods: { readonly changes: readonly Change<WatchedPod>[] };
+  readonly pulse: WorkingTime;
 }
 
 export interface HistoryRules {
   /** Only pods of these namespaces are looked at. */
   readonly namespaces: ReadonlySet<string>;
-  /** How long a group that never started may have some members on nodes while the others are being bound. */
+  /** How long a group that never started may have some members on nodes while the others are being bound: of the time in which things went on. */
   readonly partialForMs: number;
   /** Nodes do not admit pods because the test has them do so. */
   readonly refusalsAreMeant?: boolean;
@@ -39,7 +41,7 @@ interface GroupState {
  * over-committed, no pod refused by its node. A sentence for each breach.
  */
 export function historyProblems(record: History, rules: HistoryRules): string[] {
-  const replay = new Replay(rules);
+  const replay = new Replay(rules, record.pulse);
   const changes = [
     ...record.nodes.changes.map((change) => ({ at: change.at, apply: () => replay.node(change) })),
     ...record.podGroups.changes.map((change) => ({ at: change.at, apply: () => replay.podGroup(change) })),
@@ -52,6 +54,7 @@ export function historyProblems(record: History, rules: HistoryRules): string[] 
 
 class Replay {
   readonly #rules: HistoryRules;
+  readonly #time: WorkingTime;
   readonly #names = new ResourceNames();
   readonly #projector = new PodProjector(this.#names);
   /** key -> pod that exists */
@@ -62,8 +65,9 @@ class Replay {
   readonly #groups = new Map<string, GroupState>();
   readonly #problems = new Set<string>();
 
-  constructor(rules: HistoryRules) {
+  constructor(rules: HistoryRules, time: WorkingTime) {
     this.#rules = rules;
+    this.#time = time;
   }
 
   node({ type, object }: Change<WatchedNode>): void {
@@ -119,7 +123,7 @@ class Replay {
       group.partialSince ??= at;
       return;
     }
-    const lasted = group.partialSince === undefined ? 0 : at - group.partialSince;
+    const lasted = group.partialSince === undefined ? 0 : this.#time.workedMs(group.partialSince, at);
     group.partialSince = undefined;
     if (lasted > this.#rules.partialForMs) {
       this.#problems.add(`PodGroup ${key} was partly on nodes for ${Math.round(lasted)} ms`);

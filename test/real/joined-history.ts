@@ -12,6 +12,7 @@ export function openingOf(record: ClusterRecord): History {
     nodes: { changes: additions(record.nodes) },
     podGroups: { changes: additions(record.podGroups) },
     pods: { changes: additions(record.pods) },
+    pulse: record.pulse,
   };
 }
 
@@ -21,6 +22,8 @@ export function joined(...parts: readonly History[]): History {
     nodes: { changes: parts.flatMap(({ nodes }) => nodes.changes) },
     podGroups: { changes: parts.flatMap(({ podGroups }) => podGroups.changes) },
     pods: { changes: parts.flatMap(({ pods }) => pods.changes) },
+    // Each knows of its own time.
+    pulse: { workedMs: (from, to) => Math.max(...parts.map(({ pulse }) => pulse.workedMs(from, to))) },
   };
 }
 
