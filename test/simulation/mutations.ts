@@ -257,7 +257,7 @@ export const mutations: readonly Mutation[] = [
     name: 'events-during-an-attempt-are-lost',
     why: 'What happens while a plan is being bound or refused wakes nobody.',
     file: 'scheduler/binding-outcomes.ts',
-    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));',
+    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(left[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },
