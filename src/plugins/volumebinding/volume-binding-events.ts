@@ -6,9 +6,11 @@ import type { ClusterEvent, EventRegistration } from '../../framework/cluster-ev
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
 
+type ListedEvent = Extract<ClusterEvent, { readonly object: ListedObject }>;
+
 /**
  * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about; and besides that an
- * assumption about volumes that is given up.
+ * assumption about volumes that is given up, and that a driver is gone which said what room there is.
  */
 export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): readonly EventRegistration[] {
   const claimsOf = (pod: Pod): readonly (PersistentVolumeClaim | undefined)[] =>
@@ -20,7 +22,7 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
       (claim) => claim !== undefined && listed.get('StorageClass', '', claim.className)?.provisioner === provisioner,
     );
 
-  const isAbout = (pod: Pod, object: ListedObject, old: ListedObject | undefined): boolean => {
+  const isAbout = (pod: Pod, { object, old, action }: ListedEvent): boolean => {
     switch (object.kind) {
       case 'StorageClass': {
         const was = old?.kind === 'StorageClass' ? old.allowedTopologies : undefined;
@@ -34,7 +36,10 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
       case 'CSINode':
         return old?.kind !== 'CSINode' || old.migratedPlugins !== object.migratedPlugins;
       case 'CSIDriver': {
-        const isRelaxed = old?.kind === 'CSIDriver' && old.publishesCapacity && !object.publishesCapacity;
+        const isRelaxed =
+          action === 'Delete'
+            ? object.publishesCapacity
+            : old?.kind === 'CSIDriver' && old.publishesCapacity && !object.publishesCapacity;
         return isRelaxed && asksProvisioner(pod, object.name);
       }
       case 'CSIStorageCapacity': {
@@ -46,13 +51,15 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
     }
   };
 
-  const hint = (pod: Pod, event: ClusterEvent): boolean =>
-    !('object' in event) || isAbout(pod, event.object, event.old);
+  const hint = (pod: Pod, event: ClusterEvent): boolean => !('object' in event) || isAbout(pod, event);
 
-  /** The pod that goes had not been bound yet, so that what was to be its own is free again. */
+  /**
+   * The pod that goes may not have been bound yet, so that what was to be its own is free again: whatever has become of its claims
+   * meanwhile, which may be gone, or bound to other volumes.
+   */
   const afterPod = (pod: Pod, event: ClusterEvent): boolean => {
-    if (event.resource !== 'AssignedPod' || claimVolumesOf(pod).length === 0) return false;
-    return claimsOf(event.pod).some((claim) => claim?.isBound === false);
+    if (event.resource !== 'AssignedPod' || event.pod.phase !== 'Pending') return false;
+    return claimVolumesOf(event.pod).length > 0 && claimVolumesOf(pod).length > 0;
   };
 
   return [
@@ -60,7 +67,7 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
     { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint },
     { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint },
     { resource: 'CSINode', actions: ['Add', 'Update'], hint },
-    { resource: 'CSIDriver', actions: ['Update'], hint },
+    { resource: 'CSIDriver', actions: ['Update', 'Delete'], hint },
     { resource: 'CSIStorageCapacity', actions: ['Add', 'Update'], hint },
     { resource: 'Node', actions: ['Add', 'Update'], hint: afterNode },
     { resource: 'AssignedPod', actions: ['Delete'], hint: afterPod },
