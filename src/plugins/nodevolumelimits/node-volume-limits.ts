@@ -9,7 +9,7 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { InterchangeableClaims } from '../interchangeable-claims.ts';
-import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
+import { usesClaim, usesVolume } from '../pod-claims.ts';
 import type { ClaimVolume } from '../pod-claims.ts';
 import { addCsiVolumesOf, csiVolumesOf, volumeKey } from './csi-volumes.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
@@ -110,12 +110,7 @@ class NodeVolumeLimits implements Plugin {
 
   /** The one in whose place it is may have been another driver's. */
   #isItsVolume(pod: Pod, event: ClusterEvent): boolean {
-    if (!('object' in event)) return true;
-    const { listed } = this.#cluster;
-    const claims = claimVolumesOf(pod).map((volume) =>
-      listed.get('PersistentVolumeClaim', pod.namespace, volume.claimName),
-    );
-    return claims.some((claim) => claim?.volumeName === event.object.name);
+    return !('object' in event) || usesVolume(pod, event.object.name, this.#cluster.listed);
   }
 
   #revision(): number {

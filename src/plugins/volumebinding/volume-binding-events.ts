@@ -1,5 +1,7 @@
 import type { ListedObject } from '../../api/listed-object.ts';
 import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts';
+import { isVolumeOf } from '../../api/persistent-volume.ts';
+import type { PersistentVolume } from '../../api/persistent-volume.ts';
 import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
@@ -9,8 +11,9 @@ import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
 type ListedEvent = Extract<ClusterEvent, { readonly object: ListedObject }>;
 
 /**
- * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about; and besides that an
- * assumption about volumes that is given up, and that a driver is gone which said what room there is.
+ * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about: what becomes of a volume that
+ * somebody else has is nothing to them. Besides that an assumption about volumes that is given up, and that a driver is gone which said
+ * what room there is, or a volume that was kept for a claim.
  */
 export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): readonly EventRegistration[] {
   const claimsOf = (pod: Pod): readonly (PersistentVolumeClaim | undefined)[] =>
@@ -20,6 +23,12 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
   const asksProvisioner = (pod: Pod, provisioner: string): boolean =>
     claimsOf(pod).some(
       (claim) => claim !== undefined && listed.get('StorageClass', '', claim.className)?.provisioner === provisioner,
+    );
+
+  /** One of its claims names it, or it is kept for one, which may have no other meanwhile. */
+  const isItsOwn = (pod: Pod, volume: PersistentVolume): boolean =>
+    claimsOf(pod).some(
+      (claim) => claim !== undefined && (claim.volumeName === volume.name || isVolumeOf(volume, claim)),
     );
 
   const isAbout = (pod: Pod, { object, old, action }: ListedEvent): boolean => {
@@ -32,7 +41,8 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
       case 'PersistentVolumeClaim':
         return usesClaim(pod, object);
       case 'PersistentVolume':
-        return asksForClass(pod, object.group) || claimsOf(pod).some((claim) => claim?.volumeName === object.name);
+        if (isItsOwn(pod, object) || (old?.kind === 'PersistentVolume' && isItsOwn(pod, old))) return true;
+        return action !== 'Delete' && object.claim === undefined && asksForClass(pod, object.group);
       case 'CSINode':
         return old?.kind !== 'CSINode' || old.migratedPlugins !== object.migratedPlugins;
       case 'CSIDriver': {
@@ -65,7 +75,7 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
   return [
     { resource: 'StorageClass', actions: ['Add', 'Update'], hint },
     { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint },
-    { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint },
+    { resource: 'PersistentVolume', actions: ['Add', 'Update', 'Delete'], hint },
     { resource: 'CSINode', actions: ['Add', 'Update'], hint },
     { resource: 'CSIDriver', actions: ['Update', 'Delete'], hint },
     { resource: 'CSIStorageCapacity', actions: ['Add', 'Update'], hint },

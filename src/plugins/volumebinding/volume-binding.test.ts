@@ -219,6 +219,36 @@ describe('a pod', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
+  it('waits for volumes that it may have, and hears nothing of what becomes of those of others', async () => {
+    world.hosts('a');
+    world.volume('pv', { node: 'a' });
+    for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });
+    world.lone('first', ['c0']);
+    await world.attempt();
+    world.lone('late', ['c1']);
+    expect(await world.attempt()).toBe('refused');
+    world.bind('c0', 'pv', { storageClass: 'manual', node: 'a' });
+    world.volume('of-another', { claim: 'c0' });
+    world.removeObject('PersistentVolume', 'of-another');
+    await world.settle();
+    expect([world.binding, world.states()]).toEqual([['first@a'], { 'pod/late': 'unschedulable' }]);
+    world.volume('its-own', { node: 'a', claim: 'c1' });
+    expect(world.states()).toEqual({ 'pod/late': 'backoff' });
+  });
+
+  it('may have another volume when the one that was kept for it is gone', async () => {
+    world.hosts('a');
+    world.volume('kept', { node: 'b', claim: 'c0' });
+    world.volume('free', { node: 'a' });
+    world.claim('c0', { storageClass: 'manual' });
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    world.removeObject('PersistentVolume', 'kept');
+    expect(world.states()).toEqual({ 'pod/p': 'backoff' });
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+  });
+
   it('of a gang waits for a claim of its own, whichever member it is', async () => {
     world.hosts('a');
     world.claim('c0');
