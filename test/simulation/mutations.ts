@@ -25,8 +25,8 @@ export const mutations: readonly Mutation[] = [
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whatever comes of the others.',
     file: 'scheduler/binding-cycle.ts',
-    find: '(await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));',
-    replace: 'await this.#passPermit(plan);',
+    find: '(await this.#passPermit(plan, until)) ?? (await this.#preBind(plan, early, until));',
+    replace: 'await this.#passPermit(plan, until);',
     and: [
       {
         file: 'scheduler/binding-cycle.ts',
