@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { planAnnotations } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
+import { messageOf } from '../base/message-of.ts';
 import { WithdrawnError } from '../client/api-errors.ts';
 import type { GangView } from '../cluster/gang.ts';
 import { setBindingTerms } from '../framework/binding-terms.ts';
@@ -68,6 +69,8 @@ export class BindingCycle {
   readonly #starting = new Map<string, BindingPlan>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
+  /** Plans that Permit plugins or PreBind hold -> gives one up for a reason */
+  readonly #held = new Map<BindingPlan, (why: Status) => void>();
   /** Placements that have failed, until the picture knows: while an attempt is open it is not told. */
   readonly #lost = new Set<Placement>();
   /** Plans whose Bindings are under way. */
@@ -101,6 +104,16 @@ export class BindingCycle {
     return plan !== undefined && standsIn(plan, gang);
   }
 
+  /** The group or a member of it has changed: a plan of it that nobody can be bound with any more is not waited for. */
+  look(groupKey: string): void {
+    for (const [plan, giveUp] of this.#held) {
+      if (plan.placements[0]!.pod.podGroupKey !== groupKey) continue;
+      const problems = plan.placements.map((placement) => this.#options.stillHolds(plan, placement, this.#lost));
+      const [first] = problems;
+      if (first !== undefined && !problems.includes(undefined)) giveUp(first);
+    }
+  }
+
   start(plan: BindingPlan): void {
     const run = this.#run(plan).finally(() => this.#running.delete(run));
     this.#running.add(run);
@@ -123,7 +136,11 @@ export class BindingCycle {
     // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
     const revision = hasWaited ? undefined : this.#options.revision();
     const sending: Sending = { hasBegun: false, failures: new Map(), untold: new Set(), revision };
-    const refused = (await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));
+    const givenUp = new AbortController();
+    if (hasWaited) this.#held.set(plan, ({ message }) => givenUp.abort(new WithdrawnError(message)));
+    const until = hasWaited ? AbortSignal.any([this.#options.signal, givenUp.signal]) : this.#options.signal;
+    const refused = (await this.#passPermit(plan, until)) ?? (await this.#preBind(plan, early, until));
+    this.#held.delete(plan);
     const decide = (): void => {
       const refusal = refused ?? this.#stopped();
       if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
@@ -143,7 +160,7 @@ export class BindingCycle {
   }
 
   /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */
-  async #passPermit(plan: BindingPlan): Promise<Refusal | undefined> {
+  async #passPermit(plan: BindingPlan, signal: AbortSignal): Promise<Refusal | undefined> {
     const { waiting } = plan;
     if (waiting.length === 0) return undefined;
     const { clock, permitWaited } = this.#options;
@@ -153,8 +170,7 @@ export class BindingCycle {
     const rejectAll = (plugin: string, reason: string): void => {
       for (const pod of waiting) pod.reject(plugin, reason);
     };
-    const { signal } = this.#options;
-    const onAbort = (): void => rejectAll('', 'the scheduler is stopping');
+    const onAbort = (): void => rejectAll('', whyEnded(signal).message);
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });
     await Promise.all(
@@ -172,16 +188,20 @@ export class BindingCycle {
   }
 
   /** `early`: those for which something has to be done. The first that fails ends the waiting of the others. */
-  async #preBind({ profile }: BindingPlan, early: readonly Placement[]): Promise<Refusal | undefined> {
+  async #preBind(
+    { profile }: BindingPlan,
+    early: readonly Placement[],
+    until: AbortSignal,
+  ): Promise<Refusal | undefined> {
     if (early.length === 0) return undefined;
     const failing = new AbortController();
-    const signal = AbortSignal.any([this.#options.signal, failing.signal]);
+    const signal = AbortSignal.any([until, failing.signal]);
     let refused: Refusal | undefined;
     await Promise.all(
       early.map(async ({ state, pod, nodeName }) => {
         const status = await profile.preBind(state, pod, nodeName, signal);
         if (status === undefined || refused !== undefined) return;
-        refused = { status, uid: pod.uid };
+        refused = until.aborted ? { status: whyEnded(until) } : { status, uid: pod.uid };
         failing.abort(new Error(`${pod.name} failed: ${status.message}`));
       }),
     );
@@ -326,6 +346,11 @@ export class BindingCycle {
     });
     return plan.profile.bind(state, pod, nodeName, cut);
   }
+}
+
+/** Why a plan was not waited for any longer. */
+function whyEnded({ reason }: AbortSignal): Status {
+  return new Status(reason instanceof WithdrawnError ? 'Unschedulable' : 'Error', messageOf(reason));
 }
 
 /** Somebody of the plan is in the gang. */

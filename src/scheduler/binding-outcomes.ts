@@ -126,6 +126,8 @@ export class BindingOutcomes {
   #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
     const { cluster, clock, queue, refusals, router } = this.#options;
     const { status } = failures[0]!;
+    // As they are where they are taken to be: labels may have changed since they were planned.
+    const left = failures.map(({ placement: { pod } }) => (cluster.isAssumed(pod.uid) ? cluster.pod(pod.uid)! : pod));
     // Also when it is the scheduler that gives up: what a plugin has reserved outside would outlive it.
     for (const { placement } of failures.toReversed()) {
       plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
@@ -141,13 +143,13 @@ export class BindingOutcomes {
       this.#options.partial.repairBegins(plan.gang.key);
     }
     this.#comeBack(plan, failures);
-    for (const { placement } of failures) {
+    for (const [index, { placement }] of failures.entries()) {
       const { pod, nodeName } = placement;
       // As it is now: its label may name another group than when it was planned, which has one member more to place.
       const current = cluster.pod(pod.uid) ?? pod;
       router.podChanged(current, 'BindingFailed', clock.now(), current.podGroupKey !== pod.podGroupKey);
       // Room that is kept for it is free when it is no longer kept.
-      if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));
+      if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(left[index]!, nodeName));
     }
     // Those that came meanwhile may start it now, also if none of the plan is left in it.
     if (plan.gang !== undefined) router.groupChanged(plan.gang.key, 'BindingFailed', clock.now());

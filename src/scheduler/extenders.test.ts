@@ -593,3 +593,56 @@ describe('room that would have to be made', () => {
     expect(core.picture.written[0]!.verdict.waitsFor).toBe('unknown');
   });
 });
+
+describe('nodes that keep refusing', () => {
+  /** One attempt; the extender leaves all nodes and likes a best. */
+  async function attempt(core: Scheduling, outside: AskedExtenders): Promise<string | undefined> {
+    expect(await core.attempt()).toBe('asking');
+    while (outside.asked.length > 0) {
+      const asked = outside.next();
+      if (asked.verb === 'prioritize') asked.score({ a: 10, b: 1 });
+      else asked.leave(asked.nodes);
+      await core.settle();
+    }
+    return core.attempt();
+  }
+
+  const preferring: ExtenderTraits = { verbs: ['filter', 'prioritize'], weight: 100 };
+
+  it('are avoided whatever an extender likes best, while it leaves another', async () => {
+    const { core, outside } = extended([preferring], { nodes: 'ab' });
+    core.pod({ name: 'x', cpu: 1 });
+    for (const node of ['a', 'a', 'b']) {
+      expect(await attempt(core, outside)).toBe('planned');
+      expect(boundTo(core)).toEqual({ x: node });
+      await core.refuse('x', 'the node says no');
+      core.picture.clock.advance(60_000);
+    }
+  });
+
+  it('get no pods like one that was not admitted, whatever an extender likes best', async () => {
+    const { core, outside } = extended([preferring], { nodes: 'ab' });
+    core.pod({ name: 'x', cpu: 1, nodeName: 'a' });
+    core.change('x', { phase: 'Failed', failedBecause: 'OutOfcpu' });
+    core.pod({ name: 'y', cpu: 1 });
+    expect(await attempt(core, outside)).toBe('planned');
+    expect(boundTo(core)).toEqual({ y: 'b' });
+  });
+
+  it('are no choice where the extender leaves none but those that do not admit such pods', async () => {
+    const { core, outside } = extended([{}], { nodes: 'ab' });
+    core.pod({ name: 'x', cpu: 1, nodeName: 'a' });
+    core.change('x', { phase: 'Failed', failedBecause: 'OutOfcpu' });
+    core.pod({ name: 'y', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['a'], { failed: new Map([['b', 'no device']]) });
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.verdicts.at(-1)).toBe(
+      'y 0/2 nodes are available: 1 extender outside: no device, 1 node(s) did not admit a pod like this one.',
+    );
+    // When the node may be tried again.
+    core.picture.clock.advance(60_000);
+    expect(core.states()['pod/y']).not.toBe('unschedulable');
+  });
+});

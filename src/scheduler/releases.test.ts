@@ -80,6 +80,18 @@ describe('a group on nodes in part that cannot be completed', () => {
     expect(core.picture.released).toEqual(['red-0', 'red-1']);
   });
 
+  it('does not say any more why it stays once that is not why', async () => {
+    const core = torn({ repairPolicy: 'KeepTrying' });
+    core.node({ name: 'b', cpu: 1 });
+    core.pod({ name: 'x', cpu: 1, nodeName: 'b', deleting: true });
+    await pass(core, 100 * second);
+    expect(core.picture.core.verdictOf('red-2')!.message).toContain('keep their nodes');
+    core.group({ name: 'red', minMember: 3, status: neverStarted, repairPolicy: 'Release', repairGraceSeconds: 90 });
+    await pass(core, 12 * second);
+    expect(core.picture.released).toEqual([]);
+    expect(core.picture.core.verdictOf('red-2')!.message).not.toContain('keep their nodes');
+  });
+
   it('keeps those that nobody would make again, and lets the others go', async () => {
     const core = torn();
     core.change('red-1', { isControlled: false });

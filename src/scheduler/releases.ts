@@ -227,7 +227,7 @@ export class Releases {
       case 'open':
         return;
       case 'wait':
-        this.#stays.delete(gang.key);
+        if (this.#stays.delete(gang.key)) this.#sayAnew(gang);
         return;
       case 'stay':
         this.#stay(gang, judgement.why);
@@ -316,14 +316,19 @@ export class Releases {
 
   #stay(gang: Gang, why: string): void {
     if (this.#stays.get(gang.key) === why) return;
-    const { clock, events, logger, router } = this.#options;
+    const { events, logger } = this.#options;
     this.#stays.set(gang.key, why);
     logger.warn('a group stays on nodes in part', { podGroup: gang.key, why });
     const member = memberOf(gang);
     const event = member && groupStays(gang, member, this.noteOf(gang)!);
     if (event !== undefined) events.record(event);
-    // The next verdict says it.
-    router.groupChanged(gang.key, 'GroupStays', clock.now(), true);
+    this.#sayAnew(gang);
+  }
+
+  /** The next verdict says whether the group stays, and there is one soon. */
+  #sayAnew({ key }: Gang): void {
+    const { clock, router } = this.#options;
+    router.groupChanged(key, 'GroupStays', clock.now(), true);
   }
 
   #release(gang: Gang, members: readonly Pod[]): void {

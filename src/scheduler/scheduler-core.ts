@@ -533,6 +533,7 @@ export class SchedulerCore {
     this.#partial.look(key);
     this.#releases.look(key);
     this.#lostMembers.look(key);
+    this.binding.look(key);
   }
 
   /** Read long after the constructor has ended. */

@@ -28,7 +28,8 @@ import type { NodeRefusals } from './node-refusals.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from './placement/demand.ts';
 import type { Demand } from './placement/demand.ts';
-import type { Narrowing } from './placement/narrowing.ts';
+import { leftByBoth } from './placement/narrowing.ts';
+import type { Narrowing, NarrowingOf } from './placement/narrowing.ts';
 import type { Placement, Plan, Planner, PlanRequest } from './placement/planner.ts';
 import type { Preemption, Preemptions } from './preemptions.ts';
 import type { Questions } from './questions.ts';
@@ -184,9 +185,7 @@ export class SchedulingCycle {
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
       const request = { profile, members, needed, groupState, narrowingOf };
-      const plan = yield* extenders === undefined
-        ? this.#plan(request, transaction, pace)
-        : this.#planner.steps(request, transaction, pace);
+      const plan = yield* this.#plan(request, transaction, pace);
       const { placements } = plan;
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
@@ -231,16 +230,18 @@ export class SchedulingCycle {
     if (avoided.size > 0) {
       const narrowing = without(avoided, this.#cluster, keepsRefusing);
       const savepoint = transaction.savepoint();
-      const plan = yield* this.#planner.steps({ ...request, narrowingOf: () => narrowing }, transaction, pace);
+      const narrowingOf = leftByBoth(request.narrowingOf, () => narrowing);
+      const plan = yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
       if (plan.placements.length >= request.needed) return plan;
       this.#planner.unreserve(request.profile, plan.placements);
       transaction.rollbackTo(savepoint);
     }
-    return yield* this.#planner.steps({ ...request, narrowingOf: this.#barring(request.members) }, transaction, pace);
+    const narrowingOf = leftByBoth(request.narrowingOf, this.#barring(request.members));
+    return yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
   }
 
   /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
-  #barring(members: readonly Pod[]): PlanRequest['narrowingOf'] {
+  #barring(members: readonly Pod[]): NarrowingOf | undefined {
     /** shape -> where it may go */
     const narrowings = new Map<Pod['template'], Narrowing>();
     for (const pod of members) {

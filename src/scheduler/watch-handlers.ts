@@ -5,6 +5,7 @@ import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound, podsScheduleAlike } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
 import { sameResources } from '../api/resource-list.ts';
+import { sameLabels } from '../api/same-labels.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { GangSpec, GangView } from '../cluster/gang.ts';
@@ -174,8 +175,8 @@ export class WatchHandlers {
     if (old !== undefined && (outcome === 'kept' || outcome === 'confirmed')) this.#tellOfAssumed(old, pod, assumedOn!);
     const isOnNode = pod.nodeName !== '' && !isTerminal(pod);
     const isKept =
-      (kept?.nodeName === claim?.nodeName && kept?.claimant.template === claim?.claimant.template) ||
-      (isOnNode && pod.nodeName === claim?.nodeName);
+      (kept?.nodeName === claim?.nodeName && standsAlike(kept?.claimant, claim?.claimant)) ||
+      (isOnNode && pod.nodeName === claim?.nodeName && standsAlike(pod, claim.claimant));
     if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));
     const wasWaiting = old !== undefined && isUnbound(old);
     if (wasWaiting && isOnNode && assumedOn !== pod.nodeName) this.#options.boundElsewhere(pod);
@@ -184,23 +185,23 @@ export class WatchHandlers {
     if (pod.podGroupKey !== undefined) this.#options.groupSeen(pod.podGroupKey);
   }
 
-  /** `givenUp`: the node that it had been assumed on, where that turned out to be wrong. */
+  /** `givenUp`: the node that it had been assumed on, where that turned out to be wrong. What leaves a node is the pod as it was there. */
   #tellOfPod(old: Pod | undefined, pod: Pod, wasOnNode: boolean, givenUp: string | undefined): void {
-    if (givenUp !== undefined) this.#tell(roomFreed(pod, givenUp));
+    if (givenUp !== undefined) this.#tell(roomFreed(old ?? pod, givenUp));
     if (pod.nodeName !== '' && !isTerminal(pod)) {
       if (wasOnNode) this.#tell({ resource: 'AssignedPod', action: 'Update', pod, old: old! });
       else this.#tell({ resource: 'AssignedPod', action: 'Add', pod });
     } else if (wasOnNode) {
-      this.#tell(roomFreed(pod, old!.nodeName));
+      this.#tell(roomFreed(old!, old!.nodeName));
     } else if (!isTerminal(pod)) {
       if (old === undefined) this.#tell({ resource: 'UnscheduledPod', action: 'Add', pod });
       else this.#tell({ resource: 'UnscheduledPod', action: 'Update', pod, old });
     }
   }
 
-  /** What it asks for has changed while it was assumed, and may be less now. */
+  /** It has changed while it was assumed: what it asks for may be less now, and what others want or do not want beside them something else. */
   #tellOfAssumed(old: Pod, pod: Pod, nodeName: string): void {
-    if (old.template === pod.template) return;
+    if (standsAlike(old, pod)) return;
     this.#tell({ resource: 'AssignedPod', action: 'Update', pod: { ...pod, nodeName }, old: { ...old, nodeName } });
   }
 
@@ -249,6 +250,12 @@ export class WatchHandlers {
   #tell(event: ClusterEvent): void {
     if (this.#options.hasSynced()) this.#options.queue.moveOnEvent(event);
   }
+}
+
+/** The two states of a pod are one to all who look at it where it is. */
+function standsAlike(a: Pod | undefined, b: Pod | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.template === b.template && a.deleting === b.deleting && sameLabels(a.labels, b.labels);
 }
 
 function sameQuestion(a: GangQuestion | undefined, b: GangQuestion | undefined): boolean {

@@ -25,8 +25,8 @@ export const mutations: readonly Mutation[] = [
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whatever comes of the others.',
     file: 'scheduler/binding-cycle.ts',
-    find: '(await this.#passPermit(plan)) ?? (await this.#preBind(plan, early));',
-    replace: 'await this.#passPermit(plan);',
+    find: '(await this.#passPermit(plan, until)) ?? (await this.#preBind(plan, early, until));',
+    replace: 'await this.#passPermit(plan, until);',
     and: [
       {
         file: 'scheduler/binding-cycle.ts',
@@ -257,7 +257,7 @@ export const mutations: readonly Mutation[] = [
     name: 'events-during-an-attempt-are-lost',
     why: 'What happens while a plan is being bound or refused wakes nobody.',
     file: 'scheduler/binding-outcomes.ts',
-    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(pod, nodeName));',
+    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(left[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },

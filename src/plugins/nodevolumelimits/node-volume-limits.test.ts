@@ -63,4 +63,34 @@ describe('volumes that a node can have', () => {
     world.object('CSIDriver', { metadata: { name: driver }, spec: {} });
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
+
+  it("are another driver's, or none, once a claim has its volume", async () => {
+    limit(0);
+    for (const name of ['p', 'q']) world.lone(name, [name === 'p' ? 'c0' : 'c1']);
+    while ((await world.attempt()) !== undefined);
+    expect(world.states()).toEqual({ 'pod/p': 'unschedulable', 'pod/q': 'unschedulable' });
+    world.volume('pv', { storageClass: 'wait', claim: 'c0' });
+    world.claim('c0', { volume: 'pv' });
+    expect(world.states()).toEqual({ 'pod/p': 'backoff', 'pod/q': 'unschedulable' });
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+  });
+
+  it('are none any more when one of another driver takes the place of the volume', async () => {
+    limit(0);
+    world.bind('c0', 'pv', { storageClass: 'wait', csi: { driver, volumeHandle: 'h' } });
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    world.removeObject('PersistentVolume', 'pv');
+    world.volume('pv', { storageClass: 'wait', claim: 'c0' });
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+  });
+
+  it('are any number on a node that no longer says how many', async () => {
+    limit(0);
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    world.removeObject('CSINode', 'a');
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+  });
 });

@@ -9,7 +9,7 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { InterchangeableClaims } from '../interchangeable-claims.ts';
-import { usesClaim } from '../pod-claims.ts';
+import { usesClaim, usesVolume } from '../pod-claims.ts';
 import type { ClaimVolume } from '../pod-claims.ts';
 import { addCsiVolumesOf, csiVolumesOf, volumeKey } from './csi-volumes.ts';
 import type { CsiVolumes } from './csi-volumes.ts';
@@ -97,13 +97,20 @@ class NodeVolumeLimits implements Plugin {
 
   eventsToRegister(): readonly EventRegistration[] {
     return [
-      { resource: 'CSINode', actions: ['Add'] },
+      // Nothing limits a node that does not say what it has.
+      { resource: 'CSINode', actions: ['Add', 'Delete'] },
       { resource: 'CSINode', actions: ['Update'], hint: afterCsiNode },
       { resource: 'CSIDriver', actions: ['Update', 'Delete'], hint: afterCsiDriver },
       { resource: 'AssignedPod', actions: ['Delete'], hint: afterPod },
-      { resource: 'PersistentVolumeClaim', actions: ['Add'], hint: afterClaim },
+      { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint: afterClaim },
+      { resource: 'PersistentVolume', actions: ['Add'], hint: (pod, event) => this.#isItsVolume(pod, event) },
       { resource: 'VolumeAttachment', actions: ['Delete'], hint: afterAttachment },
     ];
+  }
+
+  /** The one in whose place it is may have been another driver's. */
+  #isItsVolume(pod: Pod, event: ClusterEvent): boolean {
+    return !('object' in event) || usesVolume(pod, event.object.name, this.#cluster.listed);
   }
 
   #revision(): number {

@@ -1,6 +1,7 @@
 import { projectListed } from '../../api/listed-object.ts';
 import type { ListedKind, ListedObject } from '../../api/listed-object.ts';
 import type { VolumeWriter } from '../../framework/plugin-handle.ts';
+import type { PictureOptions } from '../../testkit/picture.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { defaultPlugins } from '../registry.ts';
 
@@ -38,7 +39,10 @@ export class StorageScheduling extends Scheduling {
   readonly #shown = new Map<string, ListedObject>();
 
   /** `refuses`: why the API does not take what is written; undefined: it does. Default: it takes all. */
-  constructor({ refuses = () => undefined }: { readonly refuses?: (text: string) => string | undefined } = {}) {
+  constructor({
+    refuses = () => undefined,
+    plugins = defaultPlugins,
+  }: { readonly refuses?: (text: string) => string | undefined; readonly plugins?: PictureOptions['plugins'] } = {}) {
     const written: string[] = [];
     const versions = { latest: 0 };
     const write = (text: string): Promise<string> => {
@@ -51,7 +55,7 @@ export class StorageScheduling extends Scheduling {
       bind: ({ name }, claim) => write(`${name} for ${claim.name}`),
       provision: ({ name }, nodeName) => write(`${name} on ${nodeName}`),
     };
-    super({ plugins: defaultPlugins, ports: { volumes } });
+    super({ plugins, ports: { volumes } });
     this.written = written;
     this.#versions = versions;
     this.class('wait');

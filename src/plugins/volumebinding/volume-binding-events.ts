@@ -1,14 +1,19 @@
 import type { ListedObject } from '../../api/listed-object.ts';
 import type { PersistentVolumeClaim } from '../../api/persistent-volume-claim.ts';
+import { isVolumeOf } from '../../api/persistent-volume.ts';
+import type { PersistentVolume } from '../../api/persistent-volume.ts';
 import type { Pod } from '../../api/pod.ts';
 import { sameLabels } from '../../api/same-labels.ts';
 import type { ClusterEvent, EventRegistration } from '../../framework/cluster-event.ts';
 import type { ClusterLister } from '../../framework/plugin-handle.ts';
 import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
 
+type ListedEvent = Extract<ClusterEvent, { readonly object: ListedObject }>;
+
 /**
- * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about; and besides that an
- * assumption about volumes that is given up.
+ * What may help a pod that was turned away: kube-scheduler's events, each only for pods whose claims it is about: what becomes of a volume that
+ * somebody else has is nothing to them. Besides that an assumption about volumes that is given up, and that a driver is gone which said
+ * what room there is, or a volume that was kept for a claim.
  */
 export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): readonly EventRegistration[] {
   const claimsOf = (pod: Pod): readonly (PersistentVolumeClaim | undefined)[] =>
@@ -20,7 +25,13 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
       (claim) => claim !== undefined && listed.get('StorageClass', '', claim.className)?.provisioner === provisioner,
     );
 
-  const isAbout = (pod: Pod, object: ListedObject, old: ListedObject | undefined): boolean => {
+  /** One of its claims names it, or it is kept for one, which may have no other meanwhile. */
+  const isItsOwn = (pod: Pod, volume: PersistentVolume): boolean =>
+    claimsOf(pod).some(
+      (claim) => claim !== undefined && (claim.volumeName === volume.name || isVolumeOf(volume, claim)),
+    );
+
+  const isAbout = (pod: Pod, { object, old, action }: ListedEvent): boolean => {
     switch (object.kind) {
       case 'StorageClass': {
         const was = old?.kind === 'StorageClass' ? old.allowedTopologies : undefined;
@@ -30,11 +41,15 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
       case 'PersistentVolumeClaim':
         return usesClaim(pod, object);
       case 'PersistentVolume':
-        return asksForClass(pod, object.group) || claimsOf(pod).some((claim) => claim?.volumeName === object.name);
+        if (isItsOwn(pod, object) || (old?.kind === 'PersistentVolume' && isItsOwn(pod, old))) return true;
+        return action !== 'Delete' && object.claim === undefined && asksForClass(pod, object.group);
       case 'CSINode':
         return old?.kind !== 'CSINode' || old.migratedPlugins !== object.migratedPlugins;
       case 'CSIDriver': {
-        const isRelaxed = old?.kind === 'CSIDriver' && old.publishesCapacity && !object.publishesCapacity;
+        const isRelaxed =
+          action === 'Delete'
+            ? object.publishesCapacity
+            : old?.kind === 'CSIDriver' && old.publishesCapacity && !object.publishesCapacity;
         return isRelaxed && asksProvisioner(pod, object.name);
       }
       case 'CSIStorageCapacity': {
@@ -46,21 +61,23 @@ export function volumeBindingEvents({ listed }: Pick<ClusterLister, 'listed'>): 
     }
   };
 
-  const hint = (pod: Pod, event: ClusterEvent): boolean =>
-    !('object' in event) || isAbout(pod, event.object, event.old);
+  const hint = (pod: Pod, event: ClusterEvent): boolean => !('object' in event) || isAbout(pod, event);
 
-  /** The pod that goes had not been bound yet, so that what was to be its own is free again. */
+  /**
+   * The pod that goes may not have been bound yet, so that what was to be its own is free again: whatever has become of its claims
+   * meanwhile, which may be gone, or bound to other volumes.
+   */
   const afterPod = (pod: Pod, event: ClusterEvent): boolean => {
-    if (event.resource !== 'AssignedPod' || claimVolumesOf(pod).length === 0) return false;
-    return claimsOf(event.pod).some((claim) => claim?.isBound === false);
+    if (event.resource !== 'AssignedPod' || event.pod.phase !== 'Pending') return false;
+    return claimVolumesOf(event.pod).length > 0 && claimVolumesOf(pod).length > 0;
   };
 
   return [
     { resource: 'StorageClass', actions: ['Add', 'Update'], hint },
     { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint },
-    { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint },
+    { resource: 'PersistentVolume', actions: ['Add', 'Update', 'Delete'], hint },
     { resource: 'CSINode', actions: ['Add', 'Update'], hint },
-    { resource: 'CSIDriver', actions: ['Update'], hint },
+    { resource: 'CSIDriver', actions: ['Update', 'Delete'], hint },
     { resource: 'CSIStorageCapacity', actions: ['Add', 'Update'], hint },
     { resource: 'Node', actions: ['Add', 'Update'], hint: afterNode },
     { resource: 'AssignedPod', actions: ['Delete'], hint: afterPod },

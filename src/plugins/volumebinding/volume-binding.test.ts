@@ -64,6 +64,34 @@ describe('a gang whose members need volumes of their own', () => {
   });
 });
 
+describe('a volume that was chosen for a pod which could not be bound', () => {
+  beforeEach(async () => {
+    world.hosts('a');
+    world.volume('pv', { node: 'a' });
+    for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });
+    world.lone('first', ['c0']);
+    expect(await world.attempt()).toBe('planned');
+    world.lone('late', ['c1']);
+    expect(await world.attempt()).toBe('refused');
+  });
+
+  it('is there for others, also where the claim of the first was gone before', async () => {
+    world.removeObject('PersistentVolumeClaim', 'c0');
+    world.removePod('first');
+    await world.settle();
+    expect(world.states()).toEqual({ 'pod/late': 'backoff' });
+  });
+
+  it('is there for others, also where the claim of the first has come to be bound to another', async () => {
+    world.bind('c0', 'another', { storageClass: 'manual', node: 'a' });
+    await world.advance(599_000);
+    world.picture.core.attempt();
+    expect(world.states()['pod/late']).toBe('unschedulable');
+    await world.advance(1_000);
+    expect(world.states()['pod/late']).not.toBe('unschedulable');
+  });
+});
+
 describe('volumes that are to be made', () => {
   beforeEach(() => {
     world.hosts('a', 'b');
@@ -178,6 +206,47 @@ describe('a pod', () => {
     expect(await world.attempt()).toBe('planned');
     await world.settle();
     expect([world.binding, world.states()]).toEqual([['y@a'], { 'pod/x': 'unschedulable', 'pod/z': 'unschedulable' }]);
+  });
+
+  it('waits for room for its volume as long as somebody says what room there is', async () => {
+    world.hosts('a');
+    world.object('CSIDriver', { metadata: { name: 'csi.example' }, spec: { storageCapacity: true } });
+    world.claim('c0');
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.verdictOf('p')).toContain('did not have enough free storage');
+    world.removeObject('CSIDriver', 'csi.example');
+    expect(world.states()['pod/p']).not.toBe('unschedulable');
+  });
+
+  it('waits for volumes that it may have, and hears nothing of what becomes of those of others', async () => {
+    world.hosts('a');
+    world.volume('pv', { node: 'a' });
+    for (const name of ['c0', 'c1']) world.claim(name, { storageClass: 'manual' });
+    world.lone('first', ['c0']);
+    await world.attempt();
+    world.lone('late', ['c1']);
+    expect(await world.attempt()).toBe('refused');
+    world.bind('c0', 'pv', { storageClass: 'manual', node: 'a' });
+    world.volume('of-another', { claim: 'c0' });
+    world.removeObject('PersistentVolume', 'of-another');
+    await world.settle();
+    expect([world.binding, world.states()]).toEqual([['first@a'], { 'pod/late': 'unschedulable' }]);
+    world.volume('its-own', { node: 'a', claim: 'c1' });
+    expect(world.states()).toEqual({ 'pod/late': 'backoff' });
+  });
+
+  it('may have another volume when the one that was kept for it is gone', async () => {
+    world.hosts('a');
+    world.volume('kept', { node: 'b', claim: 'c0' });
+    world.volume('free', { node: 'a' });
+    world.claim('c0', { storageClass: 'manual' });
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    world.removeObject('PersistentVolume', 'kept');
+    expect(world.states()).toEqual({ 'pod/p': 'backoff' });
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
   });
 
   it('of a gang waits for a claim of its own, whichever member it is', async () => {

@@ -22,6 +22,9 @@ describe('a volume with a zone', () => {
     world.lone('p', ['c0']);
     expect(await world.attempt()).toBe('refused');
     expect(world.verdictOf('p')).toContain('2 node(s) had no available volume zone');
+    world.bind('c1', 'of-another', { labels: { [zone]: 'north' } });
+    world.bind('c1', 'of-another', { labels: { [zone]: 'east' } });
+    expect(world.states()['pod/p']).toBe('unschedulable');
     // Kept answers must not outlive what they were made of.
     world.bind('c0', 'pv', { labels: { [zone]: 'east' } });
     expect(world.states()['pod/p']).not.toBe('unschedulable');

@@ -1,5 +1,5 @@
 import type { Labels } from '../../api/label-selector.ts';
-import type { ListedKind } from '../../api/listed-object.ts';
+import type { ListedKind, ListedObject } from '../../api/listed-object.ts';
 import type { PersistentVolume } from '../../api/persistent-volume.ts';
 import { noVolumes } from '../../api/pod-volume.ts';
 import type { Pod } from '../../api/pod.ts';
@@ -13,7 +13,7 @@ import type { Plugin, PluginFactory } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { noArguments } from '../plugin-arguments.ts';
 import { InterchangeableClaims } from '../interchangeable-claims.ts';
-import { claimVolumesOf, usesClaim } from '../pod-claims.ts';
+import { claimVolumesOf, usesClaim, usesVolume } from '../pod-claims.ts';
 import { claimNotFound, classNotFound, volumeNotFound, withoutBindingMode } from '../storage-reasons.ts';
 
 const name = 'VolumeZone';
@@ -81,7 +81,11 @@ class VolumeZone implements Plugin {
       { resource: 'StorageClass', actions: ['Add'], hint: afterClass },
       { resource: 'Node', actions: ['Add', 'Update'], hint: afterNode },
       { resource: 'PersistentVolumeClaim', actions: ['Add', 'Update'], hint: afterClaim },
-      { resource: 'PersistentVolume', actions: ['Add', 'Update'], hint: afterVolume },
+      {
+        resource: 'PersistentVolume',
+        actions: ['Add', 'Update'],
+        hint: (pod, event) => mayHaveMoved(event) && usesVolume(pod, event.object.name, this.#cluster.listed),
+      },
     ];
   }
 
@@ -142,8 +146,9 @@ function afterClaim(pod: Pod, event: ClusterEvent): boolean {
   return !('object' in event) || usesClaim(pod, event.object, { ephemeral: false });
 }
 
-function afterVolume(_pod: Pod, event: ClusterEvent): boolean {
-  if (!('object' in event) || event.object.kind !== 'PersistentVolume') return true;
+/** The volume is new, or its labels name another place than before. */
+function mayHaveMoved(event: ClusterEvent): event is Extract<ClusterEvent, { readonly object: ListedObject }> {
+  if (!('object' in event) || event.object.kind !== 'PersistentVolume') return false;
   if (event.old?.kind !== 'PersistentVolume') return true;
   const [before, now] = [event.old.labels, event.object.labels];
   return [...topologyLabels.keys()].some((key) => before[key] !== now[key]);

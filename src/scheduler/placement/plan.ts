@@ -2,7 +2,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Profile } from '../../framework/profile.ts';
-import type { Narrowing } from './narrowing.ts';
+import type { NarrowingOf } from './narrowing.ts';
 
 /** One member with the node it is assumed and reserved on. */
 export interface Placement {
@@ -49,8 +49,8 @@ export interface PlanRequest {
   readonly within?: ReadonlySet<string> | undefined;
   /** Pods that count as gone: room kept for them is free. Absent: none. */
   readonly isGone?: ((uid: string) => boolean) | undefined;
-  /** What extenders said of the nodes for this pod; undefined: they have no say. Absent: they have none about any. */
-  readonly narrowingOf?: ((pod: Pod) => Narrowing | undefined) | undefined;
+  /** What extenders said of the nodes for a pod, and nodes that have refused it before. Absent: nothing about any. */
+  readonly narrowingOf?: NarrowingOf | undefined;
   /** Told of the work before it is done, in looks at a node; may throw to end the plan. */
   readonly spend?: ((steps: number) => void) | undefined;
 }
