@@ -44,6 +44,12 @@ interface Refusal {
   readonly uid?: string;
 }
 
+/** A plan that waits for plugins. */
+interface HeldPlan {
+  readonly plan: BindingPlan;
+  readonly giveUp: (why: Status) => void;
+}
+
 /** What is known of a plan on its way. */
 interface Sending {
   /** A Binding of it has been sent. */
@@ -69,8 +75,8 @@ export class BindingCycle {
   readonly #starting = new Map<string, BindingPlan>();
   /** Plans that a Permit plugin holds. */
   readonly #onPermit = new Set<BindingPlan>();
-  /** Plans that Permit plugins or PreBind hold -> gives one up for a reason */
-  readonly #held = new Map<BindingPlan, (why: Status) => void>();
+  /** key of a group -> its plans that Permit plugins or PreBind hold */
+  readonly #held = new Map<string, Set<HeldPlan>>();
   /** Placements that have failed, until the picture knows: while an attempt is open it is not told. */
   readonly #lost = new Set<Placement>();
   /** Plans whose Bindings are under way. */
@@ -106,12 +112,21 @@ export class BindingCycle {
 
   /** The group or a member of it has changed: a plan of it that nobody can be bound with any more is not waited for. */
   look(groupKey: string): void {
-    for (const [plan, giveUp] of this.#held) {
-      if (plan.placements[0]!.pod.podGroupKey !== groupKey) continue;
-      const problems = plan.placements.map((placement) => this.#options.stillHolds(plan, placement, this.#lost));
-      const [first] = problems;
-      if (first !== undefined && !problems.includes(undefined)) giveUp(first);
+    for (const { plan, giveUp } of this.#held.get(groupKey) ?? []) {
+      const why = this.#whyHopeless(plan);
+      if (why !== undefined) giveUp(why);
     }
+  }
+
+  /** What is wrong with the first member, if something is with each; undefined: one at least may be bound. */
+  #whyHopeless(plan: BindingPlan): Status | undefined {
+    let first: Status | undefined;
+    for (const placement of plan.placements) {
+      const problem = this.#options.stillHolds(plan, placement, this.#lost);
+      if (problem === undefined) return undefined;
+      first ??= problem;
+    }
+    return first;
   }
 
   start(plan: BindingPlan): void {
@@ -136,11 +151,7 @@ export class BindingCycle {
     // Changes that an open attempt made wait come in this same turn, after the plan and before anything else of it is done.
     const revision = hasWaited ? undefined : this.#options.revision();
     const sending: Sending = { hasBegun: false, failures: new Map(), untold: new Set(), revision };
-    const givenUp = new AbortController();
-    if (hasWaited) this.#held.set(plan, ({ message }) => givenUp.abort(new WithdrawnError(message)));
-    const until = hasWaited ? AbortSignal.any([this.#options.signal, givenUp.signal]) : this.#options.signal;
-    const refused = (await this.#passPermit(plan, until)) ?? (await this.#preBind(plan, early, until));
-    this.#held.delete(plan);
+    const refused = await this.#passPlugins(plan, early);
     const decide = (): void => {
       const refusal = refused ?? this.#stopped();
       if (refusal !== undefined) this.#giveUp(plan, sending, refusal);
@@ -157,6 +168,22 @@ export class BindingCycle {
     await binds;
     this.#binds.delete(binds);
     this.#options.report({ kind: 'finished', plan, failures: [...sending.failures.values()] });
+  }
+
+  /** Waits for Permit and PreBind, while somebody of the plan can still be bound. `early`: those for whom PreBind has something to do. */
+  async #passPlugins(plan: BindingPlan, early: readonly Placement[]): Promise<Refusal | undefined> {
+    if (plan.waiting.length + early.length === 0) return undefined;
+    const givenUp = new AbortController();
+    const signal = AbortSignal.any([this.#options.signal, givenUp.signal]);
+    const key = plan.placements[0]!.pod.podGroupKey ?? '';
+    const ofGroup = this.#held.get(key) ?? new Set();
+    this.#held.set(key, ofGroup);
+    const held = { plan, giveUp: ({ message }: Status) => givenUp.abort(new WithdrawnError(message)) };
+    ofGroup.add(held);
+    const refused = (await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));
+    ofGroup.delete(held);
+    if (ofGroup.size === 0) this.#held.delete(key);
+    return refused;
   }
 
   /** One that is rejected, or waited too long, takes the others with it at once; the first refusal stands. */

@@ -25,8 +25,8 @@ export const mutations: readonly Mutation[] = [
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whatever comes of the others.',
     file: 'scheduler/binding-cycle.ts',
-    find: '(await this.#passPermit(plan, until)) ?? (await this.#preBind(plan, early, until));',
-    replace: 'await this.#passPermit(plan, until);',
+    find: '(await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));',
+    replace: 'await this.#passPermit(plan, signal);',
     and: [
       {
         file: 'scheduler/binding-cycle.ts',
