@@ -33,7 +33,7 @@ export class Scheduling extends Queueing {
 
   /** Lets everything run on that waits for neither a timer nor an answer. */
   async settle(): Promise<void> {
-    for (let i = 0; i < 20; i++) await Promise.resolve();
+    for (let i = 0; i < 40; i++) await Promise.resolve();
   }
 
   /** The API server accepts the Binding of this pod; the watch shows it later, if at all. */
