@@ -142,8 +142,10 @@ export class Conversation {
     } finally {
       clearTimeout(timer);
     }
-    this.#record('GET', path, ask, response, viewed(changes, ask) as JsonValue);
-    return { status: response.status, body: changes };
+    // How many come at once is chance.
+    const expected = changes.slice(0, count);
+    this.#record('GET', path, ask, response, viewed(expected, ask) as JsonValue);
+    return { status: response.status, body: expected };
   }
 
   #request(method: TransportRequest['method'], path: string, ask: Ask): TransportRequest {

@@ -86,7 +86,7 @@ export const watches: CaseGroup = {
     await api.givenCreated('pods', pod('taken', { nodeName: 'some-node' }));
     await api.given('DELETE', 'pods/taken');
     await api.given('DELETE', 'pods/taken', { body: { gracePeriodSeconds: 0 } });
-    await api.watch(`pods?watch=true&resourceVersion=${version}`, 6, { view });
+    await api.watch(`pods?watch=true&resourceVersion=${version}`, 7, { view });
   },
   'custom resources are watched in the same way': async (api) => {
     const version = await versionOf(api, 'podgroups');
