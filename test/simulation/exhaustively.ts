@@ -2,8 +2,8 @@ import type { Depth, ExhaustiveOutcome } from './exhaustive.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
 
-/** So many parts, so that progress shows and no thread is left with the last big one. */
-const parts = 200;
+/** So many parts, so that progress shows, no thread is left with the last big one, and none has more runs than its memory lets it. */
+const parts: Readonly<Record<Depth, number>> = { singles: 200, pairs: 2_000 };
 
 /** Every single fault, then every pair for the smallest gang; says the counts. False when something was violated. */
 export async function exhaustively(workers: number, say: (line: string) => void): Promise<boolean> {
@@ -28,7 +28,7 @@ async function tryAll(depth: Depth, pool: WorkerPool, say: (line: string) => voi
     }
     if (performance.now() - saidAt > 30_000) {
       saidAt = performance.now();
-      say(`${done} of ${parts} parts: ${tried} ${what}, ${failed} violated`);
+      say(`${done} of ${parts[depth]} parts: ${tried} ${what}, ${failed} violated`);
     }
     return true;
   });
@@ -37,5 +37,6 @@ async function tryAll(depth: Depth, pool: WorkerPool, say: (line: string) => voi
 }
 
 function* tasks(depth: Depth): Iterable<Task> {
-  for (let part = 0; part < parts; part++) yield { kind: 'exhaustive', depth, part, of: parts };
+  const of = parts[depth];
+  for (let part = 0; part < of; part++) yield { kind: 'exhaustive', depth, part, of };
 }
