@@ -30,7 +30,7 @@ export type Depth = 'singles' | 'pairs';
 
 export interface ExhaustiveOutcome {
   /** Faults, or pairs of them, that were tried. */
-  readonly tried: number;
+  readonly runs: number;
   readonly failed: readonly FailedCase[];
 }
 
@@ -109,7 +109,7 @@ function* callFaultsFrom(calls: FaultPlaces['calls'], role: Role, from: number):
 /** Work is divided by single faults: of all of them, every `of`th from the `part`th, or all pairs of which one of these is the first. */
 export async function runPart(depth: Depth, part: number, of: number): Promise<ExhaustiveOutcome> {
   const failed: FailedCase[] = [];
-  let [tried, index] = [0, 0];
+  let [runs, index] = [0, 0];
   const run = async (base: Base, faults: readonly Fault[]): Promise<FaultPlaces> => {
     const { violations, places } = await runScenario(baseScenario(base, faults), { endsAtRest: faults.length > 1 });
     if (violations[0] !== undefined) failed.push({ name: formatCase(base, faults), violation: violations[0] });
@@ -121,16 +121,16 @@ export async function runPart(depth: Depth, part: number, of: number): Promise<E
     for (const fault of singles) {
       if (index++ % of !== part) continue;
       const after = await run(base, [fault]);
-      if (depth === 'singles') tried++;
+      if (depth === 'singles') runs++;
       else {
         for (const second of callFaultsFrom(after.calls, 'scheduler', nthOf(fault) + 1)) {
-          tried++;
+          runs++;
           await run(base, [fault, second]);
         }
       }
     }
   }
-  return { tried, failed };
+  return { runs, failed };
 }
 
 function nthOf(fault: Fault): number {

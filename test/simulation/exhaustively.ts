@@ -2,8 +2,8 @@ import type { Depth, ExhaustiveOutcome } from './exhaustive.ts';
 import { WorkerPool } from './worker-pool.ts';
 import type { Task } from './worker.ts';
 
-/** So many parts, so that progress shows, no thread is left with the last big one, and none has more runs than its memory lets it. */
-const parts: Readonly<Record<Depth, number>> = { singles: 200, pairs: 2_000 };
+/** So many parts, so that progress shows, and no thread is left with the last big one or with more runs than its memory lets it. */
+const parts: Readonly<Record<Depth, number>> = { singles: 200, pairs: 400 };
 
 /** Every single fault, then every pair for the smallest gang; says the counts. False when something was violated. */
 export async function exhaustively(workers: number, say: (line: string) => void): Promise<boolean> {
@@ -19,7 +19,7 @@ async function tryAll(depth: Depth, pool: WorkerPool, say: (line: string) => voi
   const what = depth === 'singles' ? 'single faults' : 'pairs of faults';
   let [tried, failed, done, saidAt] = [0, 0, 0, begun];
   await pool.run<ExhaustiveOutcome>(tasks(depth), (outcome) => {
-    tried += outcome.tried;
+    tried += outcome.runs;
     done++;
     for (const { name, violation } of outcome.failed) {
       failed++;

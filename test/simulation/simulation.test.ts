@@ -76,7 +76,7 @@ describe('the simulation', () => {
       let tried = 0;
       const parts = [0, of >> 1].map((part): Task => ({ kind: 'exhaustive', depth, part, of }));
       await pool.run<ExhaustiveOutcome>(parts, (outcome) => {
-        tried += outcome.tried;
+        tried += outcome.runs;
         for (const { name, violation } of outcome.failed) {
           failed.push(`${violation.invariant}: ${violation.what}; npm run simulate -- --case "${name}"`);
         }

@@ -2,8 +2,16 @@ import { Worker } from 'node:worker_threads';
 import type { Mutation } from './mutation.ts';
 import type { Task } from './worker.ts';
 
-/** Tasks that a thread works off before another takes its place: Node keeps signals made of others until they abort, and processes that crash abort none. */
-const tasksOfAThread = 20;
+/**
+ * Another thread takes a thread's place after so many runs: Node keeps signals made of others until they abort, and processes that crash
+ * abort none. A run leaves about a megabyte.
+ */
+const runsOfAThread = 400;
+
+/** What came of a task. */
+interface Done {
+  readonly runs: number;
+}
 
 /** Threads that work off tasks, each one at a time. */
 export class WorkerPool {
@@ -19,16 +27,22 @@ export class WorkerPool {
    * Works off the tasks in order; `done` gets what came of each, in the order in which they end, and says whether to go on. Rejects
    * when a thread fails, which no scenario may make it do.
    */
-  async run<Outcome>(tasks: Iterable<Task>, done: (outcome: Outcome, task: Task) => boolean): Promise<void> {
+  async run<Outcome extends Done>(
+    tasks: Iterable<Task>,
+    done: (outcome: Outcome, task: Task) => boolean,
+  ): Promise<void> {
     const queue = tasks[Symbol.iterator]();
     let goesOn = true;
     const work = async (at: number): Promise<void> => {
-      for (let tasks = 1; ; tasks++) {
+      let runs = 0;
+      for (;;) {
         const next = goesOn ? queue.next() : { done: true as const, value: undefined };
         if (next.done === true) return;
         const outcome = await this.#ask<Outcome>(this.#workers[at]!, next.value);
         goesOn = done(outcome, next.value) && goesOn;
-        if (tasks % tasksOfAThread !== 0) continue;
+        runs += outcome.runs;
+        if (runs < runsOfAThread) continue;
+        runs = 0;
         await this.#workers[at]!.terminate();
         this.#workers[at] = this.#start();
       }
