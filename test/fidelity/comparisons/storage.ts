@@ -163,7 +163,14 @@ function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitr
         volumeName: maybe(fc.constantFrom(...volumeNames, 'gone'), bound),
         accessModes: isPlain ? fc.constant(['ReadWriteOnce']) : accessModes,
         resources: maybe(size, 9).map((storage) => (storage === undefined ? {} : { requests: { storage } })),
-        selector: maybe(fc.constantFrom<ApiObject>({ matchLabels: { tier: 'x' } }, {}), isPlain ? 0 : 1),
+        selector: maybe(
+          fc.constantFrom<ApiObject>(
+            { matchLabels: { tier: 'x' } },
+            {},
+            { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['x'] }] },
+          ),
+          isPlain ? 0 : 1,
+        ),
         volumeMode: maybe(fc.constantFrom('Filesystem', 'Block'), isPlain ? 0 : 2),
         volumeAttributesClassName: maybe(fc.constantFrom('fast', 'slow'), isPlain ? 0 : 1),
       }),
@@ -192,7 +199,7 @@ function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitr
 }
 
 /** Each larger than the one before, so that nobody has to choose between equals. */
-function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
+function volume({ hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
   return fc
     .record({
       place: fc.nat({ max: volumeNames.length - 1 }),
@@ -202,6 +209,9 @@ function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
         [oldZone]: maybe(zoneLabel, 2),
         [oldRegion]: maybe(fc.constantFrom('eu-west', 'eu-east'), 1),
         tier: maybe(fc.constantFrom('x', 'y'), 3),
+      }),
+      annotations: fields({
+        'volume.beta.kubernetes.io/storage-class': maybe(className, hasOldClasses ? 1 : 0),
       }),
       spec: fields({
         storageClassName: isPlain ? plainClass : maybe(className, 9),
@@ -241,13 +251,14 @@ function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
       phase: fc.constantFrom('Available', 'Available', 'Available', 'Bound', 'Released'),
       isDeleted: fc.integer({ min: 0, max: 29 }),
     })
-    .map(({ place, labels, spec, source, phase, isDeleted }) => {
+    .map(({ place, labels, annotations, spec, source, phase, isDeleted }) => {
       // A secret of Azure's has to be in some namespace.
       const own =
         'azureFile' in source ? { azureFile: { ...(source.azureFile as object), secretNamespace: 'x' } } : source;
       return {
         ...objectOf('v1', 'PersistentVolume', volumeNames[place]!, {
           labels,
+          annotations,
           ...(isDeleted === 0 && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
         }),
         spec: { capacity: { storage: `${place + 1}Gi` }, ...spec, ...own },
