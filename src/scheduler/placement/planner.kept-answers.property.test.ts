@@ -348,6 +348,42 @@ function said({ placements, placed, blocked, refusedBy, pending, never, isExhaus
   };
 }
 
+function profileOf(picture: Picture, schedulerName: string, members: readonly Pod[]): Profile {
+  return picture.core.profiles.of({ kind: 'pod', pod: { ...members[0]!, schedulerName } });
+}
+
+/** A plan that is being bound: its pods are assumed, and its volumes. */
+interface Committed {
+  readonly profile: Profile;
+  readonly placements: Plan['placements'];
+}
+
+/** The same pods, volumes and claims are assumed in a picture that shows the same otherwise. */
+function assumeAlike(old: Picture, anew: Picture): void {
+  const transaction = anew.cluster.begin();
+  for (const { uid } of old.cluster.pods()) {
+    if (!old.cluster.isAssumed(uid)) continue;
+    const node = old.cluster.nodeOf(old.cluster.pod(uid)!)!;
+    transaction.assume(anew.cluster.pod(uid)!, anew.cluster.node(node.name)!);
+  }
+  transaction.commit();
+  const { listed, assumedVolumes } = old.cluster;
+  for (const name of volumeNames) {
+    const volume = assumedVolumes.volume(name);
+    if (volume !== undefined && volume !== listed.get('PersistentVolume', '', name)) {
+      expect(anew.cluster.assumedVolumes.assumeVolume(volume)).toBe(true);
+    }
+  }
+  for (const namespace of ['default', 'one']) {
+    for (const name of claimNames) {
+      const claim = assumedVolumes.claim(namespace, name);
+      if (claim !== undefined && claim !== listed.get('PersistentVolumeClaim', namespace, name)) {
+        expect(anew.cluster.assumedVolumes.assumeClaim(claim)).toBe(true);
+      }
+    }
+  }
+}
+
 /** What one attempt at the members says, all of which is taken back. */
 function ask(
   picture: Picture,
@@ -358,10 +394,7 @@ function ask(
 ): { readonly plan: Plan | undefined; readonly said: unknown } {
   const members = uids.map((uid) => picture.cluster.pod(uid)!);
   const transaction = picture.cluster.begin();
-  const profile: Profile = picture.core.profiles.of({
-    kind: 'pod',
-    pod: { ...members[0]!, schedulerName: profileName },
-  });
+  const profile = profileOf(picture, profileName, members);
   try {
     transaction.takeOut(out.flatMap((uid) => picture.cluster.pod(uid) ?? []));
     const plan = picture.planner.plan({ profile, members, needed, groupState: new CycleState() }, transaction);
@@ -397,6 +430,19 @@ function play(seed: number): typeof none {
   }
   for (let i = 0; i < 50; i++) old.cluster.listed.set(history.object(true).object);
   for (let i = 0; i < 10; i++) change(history, old, kinds, setPod, removePod);
+  const committed: Committed[] = [];
+  /** Some pods of plans are shown on their nodes, and some plans are given up. */
+  const settle = (): void => {
+    const one = committed.length === 0 ? undefined : committed.splice(history.upTo(committed.length - 1), 1)[0]!;
+    if (one === undefined) return;
+    const isBound = history.flag(0.5);
+    if (!isBound) old.planner.unreserve(one.profile, one.placements);
+    for (const { pod, nodeName } of one.placements) {
+      const options = pods.get(pod.uid);
+      if (!isBound) old.cluster.forget(pod);
+      else if (options !== undefined) setPod({ ...options, nodeName });
+    }
+  };
   /** Gangs that no plan has been found for, or that nobody has asked about. */
   const waiting = Array.from({ length: 3 }, () => makeGang());
   function makeGang(): { readonly uids: readonly string[]; readonly profileName: string } {
@@ -411,6 +457,7 @@ function play(seed: number): typeof none {
 
   for (let round = 0; round < 14; round++) {
     for (let i = history.upTo(3); i > 0; i--) change(history, old, kinds, setPod, removePod);
+    if (history.flag(0.4)) settle();
     if (history.flag(0.3)) kinds[history.upTo(3)] = history.podOptions();
     const place = history.upTo(waiting.length - 1);
     const { uids, profileName } = waiting[place]!;
@@ -432,18 +479,28 @@ function play(seed: number): typeof none {
     for (const object of objects.values()) anew.cluster.listed.set(object);
     for (const options of nodes.values()) anew.node(options);
     for (const options of pods.values()) anew.pod(options);
+    assumeAlike(old, anew);
     expect(answer.said, `seed ${seed}, round ${round}`).toEqual(ask(anew, profileName, open, needed).said);
     if (answer.plan === undefined) tallies.failed++;
     else if (answer.plan.blocked === undefined) tallies.complete++;
     else tallies.refused++;
     const hasClaims = answer.plan?.placements.some(({ pod }) => pod.volumes.some(({ type }) => type === 'claim'));
     if (hasClaims === true) tallies.withClaims++;
-    for (const uid of open) {
-      const found = answer.plan?.placements.find(({ pod }) => pod.uid === uid);
-      if (found !== undefined && history.flag(0.3)) setPod({ ...pods.get(uid)!, nodeName: found.nodeName });
+    if (answer.plan?.blocked === undefined && answer.plan !== undefined && history.flag(0.4)) {
+      committed.push(commit(old, profileName, open, needed));
     }
   }
   return tallies;
+}
+
+/** As `ask`, and the plan is kept. */
+function commit(picture: Picture, profileName: string, uids: readonly string[], needed: number): Committed {
+  const members = uids.map((uid) => picture.cluster.pod(uid)!);
+  const profile = profileOf(picture, profileName, members);
+  const transaction = picture.cluster.begin();
+  const { placements } = picture.planner.plan({ profile, members, needed, groupState: new CycleState() }, transaction);
+  transaction.commit();
+  return { profile, placements };
 }
 
 /** Something of what watches show. */
@@ -478,6 +535,8 @@ function change(
     case 2: {
       if (nodes.size < 3) return;
       const name = history.pick([...nodes.keys()]);
+      // A core that is shown the end cannot assume a pod on a node that is gone.
+      if ([...old.cluster.node(name)!.pods.keys()].some((uid) => old.cluster.isAssumed(uid))) return;
       const options = nodes.get(name)!;
       nodes.delete(name);
       old.cluster.removeNode(name);
@@ -502,6 +561,8 @@ function change(
           { ...known, cpu: history.pick(['100m', '1', '2']) },
           { ...known, deleting: true },
           { ...known, phase: 'Succeeded' },
+          { ...known, priority: history.upTo(1) * 5, nominatedNodeName: history.pick(nodeNames) },
+          { ...known, nominatedNodeName: undefined },
         ]),
       );
       return;
