@@ -582,7 +582,8 @@ function change(
 
 it('what plugins keep of a history changes no answer', () => {
   const total = { ...none };
-  for (let seed = 1; seed <= 60; seed++) {
+  // 5717: a label comes to be read that the first of those who asked alike had, and the next has not.
+  for (const seed of [...Array.from({ length: 60 }, (_, i) => i + 1), 5717]) {
     const tallies = play(seed);
     for (const key of Object.keys(none) as (keyof typeof none)[]) total[key] += tallies[key];
   }
