@@ -69,6 +69,7 @@ export const countedResources = [
   'hugepages-1Gi',
   'kubernetes.io/odd',
   'notkubernetes.io/odd',
+  'attachable-volumes-odd',
 ] as const;
 
 /** What a container or an overhead asks for. */
@@ -91,6 +92,7 @@ function requestsOf(cpuAmount: fc.Arbitrary<string>, byteAmount: fc.Arbitrary<st
     'hugepages-2Mi': maybe(hugePages, 1),
     'kubernetes.io/odd': maybe(count, 1),
     'notkubernetes.io/odd': maybe(count, 1),
+    'attachable-volumes-odd': maybe(count, 1),
   });
 }
 
@@ -115,4 +117,5 @@ export const allocatable: fc.Arbitrary<ApiObject> = fields({
   'hugepages-2Mi': maybe(hugePages, 3),
   'kubernetes.io/odd': maybe(count, 3),
   'notkubernetes.io/odd': maybe(count, 3),
+  'attachable-volumes-odd': maybe(count, 3),
 });

@@ -11,6 +11,7 @@ import type { NodeInfo } from '../../src/cluster/node-info.ts';
 import type { QueueKey } from '../../src/framework/candidate.ts';
 import { CycleState } from '../../src/framework/cycle-state.ts';
 import type { PluginHandle } from '../../src/framework/plugin-handle.ts';
+import type { Plugin } from '../../src/framework/plugin.ts';
 import { Profile } from '../../src/framework/profile.ts';
 import { skip, Status } from '../../src/framework/status.ts';
 import { WaitingPods } from '../../src/framework/waiting-pods.ts';
@@ -76,6 +77,9 @@ function answerTo(question: Question): Answer {
   }
   if (plugin.filter !== undefined) answer.filter = Object.fromEntries(refused);
   const fitting = left.filter(({ name }) => !refused.has(name));
+  const isFiltered = plugin.filterAll !== undefined && !state.skippedFilters.has(plugin.name);
+  const isFailing = [...refused.values()].some(({ code }) => code === 'Error');
+  if (isFiltered && !isFailing) mustKeep(plugin, state, pod, { of: left, fitting });
   if (fitting.length === 0 || question.added !== undefined || question.removed !== undefined) return answer;
 
   const preScore = profile.preScore(state, pod, () => fitting);
@@ -85,6 +89,23 @@ function answerTo(question: Question): Answer {
     answer.scores = scoresOf(profile, state, pod, fitting);
   }
   return answer;
+}
+
+/** Throws unless the plugin lets the pod go to the same nodes when it is asked about all of them at once. */
+function mustKeep(
+  plugin: Plugin,
+  state: CycleState,
+  pod: Pod,
+  { of, fitting }: { readonly of: readonly NodeInfo[]; readonly fitting: readonly NodeInfo[] },
+): void {
+  const indexes = indexesOf(of);
+  const kept = indexes.slice(0, plugin.filterAll!(state, pod, indexes, indexes.length));
+  if (kept.join() === indexesOf(fitting).join()) return;
+  throw new Error(`of nodes ${of.map(({ name }) => name).join()} other ones are left when all are filtered at once`);
+}
+
+function indexesOf(nodes: readonly NodeInfo[]): Int32Array {
+  return Int32Array.from(nodes, ({ index }) => index);
 }
 
 function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
@@ -121,6 +142,10 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
 function scoresOf(profile: Profile, state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): Record<string, number> {
   const [scorer] = profile.scorers;
   const scores = Float64Array.from(nodes, (node) => profile.score(scorer!, state, pod, node));
+  const inBulk = new Float64Array(Math.max(...nodes.map(({ index }) => index)) + 1);
+  scorer!.plugin.scoreAll?.(state, pod, indexesOf(nodes), nodes.length, inBulk);
+  const differing = nodes.find(({ index }, i) => scorer!.plugin.scoreAll !== undefined && inBulk[index] !== scores[i]);
+  if (differing !== undefined) throw new Error(`node ${differing.name} is scored otherwise among all than alone`);
   scorer!.plugin.normalizeScore?.(state, pod, scores);
   return Object.fromEntries(nodes.map(({ name }, index) => [name, scores[index]!]));
 }

@@ -194,8 +194,10 @@ class InterPodAffinity implements Plugin {
   }
 
   #question(pod: Pod, rules: AffinityRules, text: string): AffinityQuestion {
-    const { namespace, labels } = pod;
-    const question = this.#questions.of(text, () => new AffinityQuestion({ namespace, labels, rules }, this.#context));
+    const question = this.#questions.of(text, () => {
+      const labels = this.#signedLabels(pod, rules);
+      return new AffinityQuestion({ namespace: pod.namespace, labels, rules }, this.#context);
+    });
     question.bringUpToDate();
     return question;
   }
@@ -227,6 +229,12 @@ class InterPodAffinity implements Plugin {
       for (const key of this.#context.rulesOf({ affinity }).labelKeys) keys.add(key);
     });
     this.#labelKeys = [...keys].sort();
+  }
+
+  /** Those in the text: when others come to be read, the question is that of pods which have none of them. */
+  #signedLabels({ labels }: Pod, rules: AffinityRules): Labels {
+    const read = [...this.#labelKeys, ...rules.labelKeys].filter((key) => Object.hasOwn(labels, key));
+    return Object.fromEntries(read.map((key) => [key, labels[key]!]));
   }
 
   #textOf({ namespace, labels }: Pod, rules: AffinityRules): string {

@@ -64,6 +64,19 @@ describe('volumes that a node can have', () => {
     expect(world.states()['pod/p']).not.toBe('unschedulable');
   });
 
+  it('are there on a node that comes after it was said what it can have, or without that', async () => {
+    limit(0);
+    const spec = { drivers: [{ name: driver, nodeID: 'b', allocatable: { count: 1 } }] };
+    world.object('CSINode', { metadata: { name: 'b' }, spec });
+    world.lone('p', ['c0']);
+    expect(await world.attempt()).toBe('refused');
+    expect(world.states()).toEqual({ 'pod/p': 'unschedulable' });
+    world.hosts('b');
+    expect(world.states()).toEqual({ 'pod/p': 'backoff' });
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+  });
+
   it("are another driver's, or none, once a claim has its volume", async () => {
     limit(0);
     for (const name of ['p', 'q']) world.lone(name, [name === 'p' ? 'c0' : 'c1']);

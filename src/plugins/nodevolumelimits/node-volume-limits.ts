@@ -97,6 +97,8 @@ class NodeVolumeLimits implements Plugin {
 
   eventsToRegister(): readonly EventRegistration[] {
     return [
+      // A node may be shown after its CSINode, or have none.
+      { resource: 'Node', actions: ['Add'] },
       // Nothing limits a node that does not say what it has.
       { resource: 'CSINode', actions: ['Add', 'Delete'] },
       { resource: 'CSINode', actions: ['Update'], hint: afterCsiNode },

@@ -50,10 +50,14 @@ async function write(
   { volumes, nodeName, signal }: BindingVolumes,
 ): Promise<WrittenVersions> {
   const written = new Map<PersistentVolume | PersistentVolumeClaim, string>();
+  const note = (each: PersistentVolume | PersistentVolumeClaim, version: string): void => {
+    written.set(each, version);
+    reserved.noteWritten(each);
+  };
   for (const { claim, volume, wasFree } of reserved.bindings) {
-    written.set(volume, await volumes.bind(volume, claim, { isOurChoice: wasFree, signal }));
+    note(volume, await volumes.bind(volume, claim, { isOurChoice: wasFree, signal }));
   }
-  for (const claim of reserved.provisions) written.set(claim, await volumes.provision(claim, nodeName, signal));
+  for (const claim of reserved.provisions) note(claim, await volumes.provision(claim, nodeName, signal));
   return written;
 }
 

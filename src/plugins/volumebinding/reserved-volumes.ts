@@ -15,6 +15,8 @@ export class ReservedVolumes {
   readonly provisions: readonly PersistentVolumeClaim[];
   /** Those that were otherwise before. */
   readonly #chosen: ReadonlySet<PersistentVolume | PersistentVolumeClaim>;
+  /** Those that the API has taken: they are so, whatever becomes of the pod. */
+  readonly #written = new Set<PersistentVolume | PersistentVolumeClaim>();
   readonly #assumed: AssumedVolumes;
 
   constructor({ bindings, provisions }: VolumesOnNode, nodeName: string, assumed: AssumedVolumes) {
@@ -46,9 +48,15 @@ export class ReservedVolumes {
     return stands;
   }
 
-  /** What others have been given since stays theirs. */
+  /** It is as it was to be, and will be shown so. */
+  noteWritten(each: PersistentVolume | PersistentVolumeClaim): void {
+    this.#written.add(each);
+  }
+
+  /** What others have been given since stays theirs; what is written stands until it is shown. */
   giveUp(): void {
     for (const each of this.#chosen) {
+      if (this.#written.has(each)) continue;
       if (each.kind === 'PersistentVolume') this.#assumed.giveUpVolume(each);
       else this.#assumed.giveUpClaim(each);
     }

@@ -10,6 +10,8 @@ interface Claim {
   readonly storageClass: 'manual' | 'wait';
   uid: string;
   selectedNode: string | undefined;
+  /** The node that was written last, whether or not it was shown since. */
+  writtenNode: string | undefined;
   volume: string | undefined;
 }
 
@@ -21,7 +23,10 @@ interface Volume {
   owner: { readonly name: string; readonly uid: string } | undefined;
 }
 
-/** Gangs whose members need volumes of their own, on an API whose watches are late and whose objects come and go. */
+/**
+ * Gangs whose members need volumes of their own, several each or one that they share besides, or another gang's, on an API whose watches
+ * are late and whose objects come and go.
+ */
 class Trouble {
   readonly world = new StorageScheduling({ refuses: (text) => this.#conflictOf(text) });
   readonly #random: () => number;
@@ -30,7 +35,8 @@ class Trouble {
   readonly #volumes = new Map<string, Volume>();
   readonly #nodes = new Set<string>(hosts);
   readonly #gone = new Set<string>();
-  readonly #gangs: { readonly name: string; readonly members: number }[] = [];
+  /** `claims`: of each member. */
+  readonly #gangs: { readonly name: string; readonly claims: readonly (readonly string[])[] }[] = [];
   /** Writes that nobody has acted on. */
   #todo: string[] = [];
   #seen = 0;
@@ -61,19 +67,27 @@ class Trouble {
     const name = `gang${this.#serial++}`;
     const members = 1 + Math.floor(this.#random() * 3);
     const storageClass = this.#random() < 0.6 ? 'manual' : 'wait';
-    const claims = Array.from({ length: members }, (_, index) => `${name}-${index}`);
-    for (const claim of claims) this.#makeClaim(claim, storageClass);
-    this.#gangs.push({ name, members });
-    this.world.gang(
-      name,
-      claims.map((claim) => [claim]),
-      '100m',
-    );
+    const own = Array.from({ length: members }, (_, index) => [`${name}-${index}`]);
+    const style = this.#random();
+    if (style < 0.2) for (const claims of own) claims.push(`${claims[0]!}-more`);
+    else if (style < 0.4) for (const claims of own) claims.push(`${name}-shared`);
+    const [other] = this.#gangs;
+    const claims = style > 0.85 && other !== undefined ? [other.claims[0]!] : own;
+    for (const claim of new Set(claims.flat())) if (!this.#claims.has(claim)) this.#makeClaim(claim, storageClass);
+    this.#gangs.push({ name, claims });
+    this.world.gang(name, claims, '100m');
   }
 
   #makeClaim(name: string, storageClass: Claim['storageClass']): void {
     const uid = `uid${this.#serial++}-of-${name}`;
-    const claim: Claim = { name, storageClass, uid, selectedNode: undefined, volume: undefined };
+    const claim: Claim = {
+      name,
+      storageClass,
+      uid,
+      selectedNode: undefined,
+      writtenNode: undefined,
+      volume: undefined,
+    };
     this.#claims.set(name, claim);
     this.#showClaim(claim);
   }
@@ -113,10 +127,14 @@ class Trouble {
     });
   }
 
-  /** The writer has seen the volume in another version than the API has by now. */
+  /** The writer has seen the volume, or the claim, in another version than the API has by now. */
   #conflictOf(text: string): string | undefined {
-    if (!text.includes(' for ')) return undefined;
     this.#takeWrites();
+    if (!text.includes(' for ')) {
+      const [claimName, node] = text.split(' on ') as [string, string];
+      const { writtenNode = node } = this.#claims.get(claimName)!;
+      return writtenNode === node ? undefined : `${claimName} is to be on ${writtenNode}`;
+    }
     const [volumeName, claim] = text.split(' for ') as [string, string];
     const volume = this.#volumes.get(volumeName);
     if (volume === undefined) return `${volumeName} is gone`;
@@ -128,7 +146,11 @@ class Trouble {
   #takeWrites(): void {
     for (const text of this.world.written.slice(this.#seen)) {
       this.#todo.push(text);
-      if (!text.includes(' for ')) continue;
+      if (!text.includes(' for ')) {
+        const [claimName, node] = text.split(' on ') as [string, string];
+        this.#claims.get(claimName)!.writtenNode = node;
+        continue;
+      }
       const [volumeName, claimName] = text.split(' for ') as [string, string];
       const volume = this.#volumes.get(volumeName);
       if (volume !== undefined) volume.owner = { name: claimName, uid: this.#claims.get(claimName)!.uid };
@@ -188,13 +210,16 @@ class Trouble {
       const { binding } = bind;
       if (this.#checked.has(bind)) continue;
       this.#checked.add(bind);
-      const [gang] = binding.name.split('-') as [string];
-      for (let i = 0; i < this.#gangs.find(({ name }) => name === gang)!.members; i++) {
-        const claim = this.#claims.get(`${gang}-${i}`)!;
-        expect(claim.volume, `${binding.name} is bound before ${claim.name} is: ${this.log.join('; ')}`).toBeDefined();
+      const [gang, member] = binding.name.split('-') as [string, string];
+      const { claims } = this.#gangs.find(({ name }) => name === gang)!;
+      for (const claim of claims.flat()) {
+        const { volume } = this.#claims.get(claim)!;
+        expect(volume, `${binding.name} is bound before ${claim} is: ${this.log.join('; ')}`).toBeDefined();
       }
-      const volume = this.#volumes.get(this.#claims.get(binding.name)!.volume!)!;
-      expect(volume.host, binding.name).toBe(binding.nodeName);
+      for (const claim of claims[Number(member)]!) {
+        const volume = this.#volumes.get(this.#claims.get(claim)!.volume!)!;
+        expect(volume.host, `${binding.name}: ${this.log.join('; ')}`).toBe(binding.nodeName);
+      }
     }
   }
 
@@ -241,7 +266,7 @@ class Trouble {
         claim.selectedNode = failing!.split(' on ')[1];
         this.#showClaim(claim);
         await world.settle();
-        claim.selectedNode = undefined;
+        claim.selectedNode = claim.writtenNode = undefined;
         this.#showClaim(claim);
       }
     } else if (chance < 0.84) this.#flipNode();
@@ -297,10 +322,8 @@ class Trouble {
     const { world } = this;
     for (const node of hosts) if (!this.#nodes.has(node)) this.#bringNode(node);
     for (const name of [...this.#gone]) this.#flipClass(name);
-    for (const host of hosts) for (let i = 0; i < 6; i++) this.#addVolume(host);
-    const members = this.#gangs.flatMap(({ name, members: count }) =>
-      Array.from({ length: count }, (_, index) => `${name}-${index}`),
-    );
+    for (const host of hosts) for (let i = 0; i < 12; i++) this.#addVolume(host);
+    const members = this.#gangs.flatMap(({ name, claims }) => claims.map((_, index) => `${name}-${index}`));
     const isBound = (name: string): boolean => {
       const pod = [...world.picture.cluster.pods()].find((each) => each.name === name);
       return pod !== undefined && pod.nodeName !== '';
@@ -322,7 +345,8 @@ class Trouble {
 }
 
 it('whatever comes and goes meanwhile, volumes go to one claim each, before any member is bound, and all gangs start in the end', async () => {
-  for (let seed = 1; seed <= 100; seed++) {
+  // 1447: a gang fails before it has been shown what was written for it.
+  for (let seed = 1401; seed <= 1500; seed++) {
     const trouble = new Trouble(seed);
     for (let i = 0; i < 60; i++) await trouble.step();
     await trouble.recover();

@@ -47,7 +47,7 @@ describe('a gang whose members need volumes of their own', () => {
     expect(world.written).toHaveLength(3);
   });
 
-  it('keeps what it has chosen from others until it is written, and gives it up when it fails', async () => {
+  it('keeps what it has chosen from others, also when it fails where that is written already', async () => {
     world.gang('work', [['c0'], ['c1']]);
     world.claim('c3', { storageClass: 'manual' });
     expect(await world.attempt()).toBe('planned');
@@ -55,12 +55,26 @@ describe('a gang whose members need volumes of their own', () => {
     expect(await world.attempt()).toBe('refused');
     // The member is gone, so the gang cannot be bound.
     world.removePod('work-1');
-    await world.advance(1_000);
+    await world.advance(61_000);
     expect(world.binding).toEqual([]);
-    expect(world.picture.cluster.assumedVolumes.volume('pv-a')?.claim).toBeUndefined();
-    await world.advance(60_000);
-    expect(await world.attempt()).toBe('planned');
-    expect(world.written.at(-1)).toMatch(/^pv-[ab] for c3$/);
+    // Nothing has been shown of the volumes since they were written.
+    await world.attempt();
+    expect(world.written.filter((text) => text.endsWith(' for c3'))).toEqual([]);
+  });
+});
+
+describe('a gang whose volumes cannot be written', () => {
+  it('gives them up, so that others may have them', async () => {
+    const refusing = new StorageScheduling({ refuses: (text) => (text.endsWith(' for c0') ? 'no' : undefined) });
+    refusing.hosts('a');
+    refusing.volume('pv', { node: 'a' });
+    for (const name of ['c0', 'c3']) refusing.claim(name, { storageClass: 'manual' });
+    refusing.lone('first', ['c0']);
+    expect(await refusing.attempt()).toBe('planned');
+    expect(refusing.picture.cluster.assumedVolumes.volume('pv')?.claim).toBeUndefined();
+    refusing.lone('late', ['c3']);
+    expect(await refusing.attempt()).toBe('planned');
+    expect(refusing.written).toEqual(['pv for c3']);
   });
 });
 
@@ -142,7 +156,12 @@ describe('volumes that are to be made', () => {
     world.claim('c1');
     await world.settle();
     expect(world.verdictOf('work-0')).toContain('provisioning failed for PVC "default/c1"');
-    expect(world.picture.cluster.assumedVolumes.claim('default', 'c0')?.selectedNode).toBeUndefined();
+    // What was written for the other stands, also while it has not been shown yet.
+    const nodeOf0 = world.written.includes('c0 on a') ? 'a' : 'b';
+    expect(world.picture.cluster.assumedVolumes.claim('default', 'c0')?.selectedNode).toBe(nodeOf0);
+    await world.advance(60_000);
+    expect(await world.attempt()).toBe('planned');
+    expect(new Set(world.written.filter((text) => text.startsWith('c0')))).toEqual(new Set([`c0 on ${nodeOf0}`]));
   });
 
   it('are waited for as long as the configuration says, and then the gang says what it has waited for', async () => {

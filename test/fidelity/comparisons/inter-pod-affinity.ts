@@ -28,6 +28,9 @@ const term = fields({
   labelSelector: selector,
   namespaces: maybe(fc.array(namespace, { maxLength: 2 }), 3),
   namespaceSelector: maybe(namespaceSelector, 3),
+  // Whoever makes the pod has them merged into the selector.
+  matchLabelKeys: maybe(fc.constant(['revision']), 1),
+  mismatchLabelKeys: maybe(fc.constant(['tier']), 1),
 });
 const weighted = fields({ weight: fc.integer({ min: 1, max: 100 }), podAffinityTerm: term });
 const side = fields({

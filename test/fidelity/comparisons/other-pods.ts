@@ -21,11 +21,12 @@ export const topologyNode: fc.Arbitrary<NodeParts> = fc.record({
     disk: maybe(fc.constant('ssd')),
   }).map((all) => all as Record<string, string>),
   spec: fields({
+    unschedulable: maybe(fc.boolean(), 2),
     taints: maybe(
       fc.array(
         fields({
           key: fc.constantFrom('t', 'u'),
-          value: maybe(fc.constant('v'), 3),
+          value: maybe(fc.constantFrom('v', '5'), 3),
           effect: fc.constantFrom('NoSchedule', 'NoExecute', 'PreferNoSchedule'),
         }),
         { minLength: 1, maxLength: 2 },

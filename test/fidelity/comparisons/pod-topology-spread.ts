@@ -50,7 +50,16 @@ const waiting: fc.Arbitrary<PodParts> = fc.record({
       2,
     ),
     tolerations: maybe(
-      fc.constantFrom([{ key: 't', operator: 'Exists' }], [{ operator: 'Exists', effect: 'NoSchedule' }]),
+      fc.constantFrom(
+        [{ key: 't', operator: 'Exists' }],
+        [{ operator: 'Exists', effect: 'NoSchedule' }],
+        [{ key: 't', value: 'v' }],
+        [
+          { key: 't', operator: 'Gt', value: '4' },
+          { key: 'u', operator: 'Equal', value: 'v', effect: 'NoExecute' },
+        ],
+        [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }],
+      ),
       3,
     ),
   }),
@@ -100,6 +109,8 @@ function owned(
 }
 
 const defaultConstraint = fields({
+  nodeAffinityPolicy: maybe(policy, 2),
+  matchLabelKeys: maybe(fc.constant(['revision']), 1),
   maxSkew: common.maxSkew,
   topologyKey,
   whenUnsatisfiable: common.whenUnsatisfiable,

@@ -23,6 +23,7 @@ export const storageNode: fc.Arbitrary<NodeParts> = fields({
   [oldRegion]: maybe(fc.constantFrom('eu-west', 'eu-east'), 2),
   'topology.ebs.csi.aws.com/zone': maybe(zone, 3),
   disk: maybe(fc.constantFrom('ssd', 'hdd')),
+  cores: maybe(fc.constantFrom('2', '8')),
 }).map((labels) => ({ labels: labels as Record<string, string> }));
 
 /** Also some that name several zones, and some that cannot be understood. */
@@ -41,6 +42,11 @@ const expression = fc.oneof(
     values: fc.uniqueArray(fc.constantFrom(...zones, 'h0', 'h1', 'ssd'), { minLength: 1, maxLength: 3 }),
   }),
   fields({ key: fc.constantFrom(zoneKey, oldRegion, 'disk'), operator: fc.constantFrom('Exists', 'DoesNotExist') }),
+  fields({
+    key: fc.constantFrom('cores', 'disk'),
+    operator: fc.constantFrom('Gt', 'Lt'),
+    values: fc.constantFrom(['4'], ['many'], ['4', '8']),
+  }),
 );
 const nodeAffinity = fc
   .array(
@@ -135,7 +141,7 @@ export function podWithVolumes(parts: { often: number; ephemeral: number }): fc.
 
 const className = fc.constantFrom('wait', 'wait', 'wait', 'now', 'manual', 'topology', 'in-tree', 'missing', '');
 const plainClass = fc.constantFrom('wait', 'wait', 'manual', 'topology');
-const size = fc.constantFrom('1Gi', '2Gi', '5Gi', '7Gi', '500M');
+const size = fc.constantFrom('1Gi', '2Gi', '5Gi', '7Gi', '500M', '1.5Gi', '0', '1500m');
 const accessModes = fc.uniqueArray(fc.constantFrom('ReadWriteOnce', 'ReadWriteMany', 'ReadWriteOncePod'), {
   minLength: 1,
   maxLength: 2,
@@ -163,7 +169,14 @@ function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitr
         volumeName: maybe(fc.constantFrom(...volumeNames, 'gone'), bound),
         accessModes: isPlain ? fc.constant(['ReadWriteOnce']) : accessModes,
         resources: maybe(size, 9).map((storage) => (storage === undefined ? {} : { requests: { storage } })),
-        selector: maybe(fc.constantFrom<ApiObject>({ matchLabels: { tier: 'x' } }, {}), isPlain ? 0 : 1),
+        selector: maybe(
+          fc.constantFrom<ApiObject>(
+            { matchLabels: { tier: 'x' } },
+            {},
+            { matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['x'] }] },
+          ),
+          isPlain ? 0 : 1,
+        ),
         volumeMode: maybe(fc.constantFrom('Filesystem', 'Block'), isPlain ? 0 : 2),
         volumeAttributesClassName: maybe(fc.constantFrom('fast', 'slow'), isPlain ? 0 : 1),
       }),
@@ -192,7 +205,7 @@ function claim({ bound, hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitr
 }
 
 /** Each larger than the one before, so that nobody has to choose between equals. */
-function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
+function volume({ hasOldClasses, isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
   return fc
     .record({
       place: fc.nat({ max: volumeNames.length - 1 }),
@@ -202,6 +215,9 @@ function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
         [oldZone]: maybe(zoneLabel, 2),
         [oldRegion]: maybe(fc.constantFrom('eu-west', 'eu-east'), 1),
         tier: maybe(fc.constantFrom('x', 'y'), 3),
+      }),
+      annotations: fields({
+        'volume.beta.kubernetes.io/storage-class': maybe(className, hasOldClasses ? 1 : 0),
       }),
       spec: fields({
         storageClassName: isPlain ? plainClass : maybe(className, 9),
@@ -240,17 +256,20 @@ function volume({ isPlain = false }: ClaimStyle): fc.Arbitrary<ApiObject> {
       ),
       phase: fc.constantFrom('Available', 'Available', 'Available', 'Bound', 'Released'),
       isDeleted: fc.integer({ min: 0, max: 29 }),
+      // Of several without one which is taken is chance.
+      hasSize: fc.integer({ min: 0, max: 49 }).map((dice) => dice > 0),
     })
-    .map(({ place, labels, spec, source, phase, isDeleted }) => {
+    .map(({ place, labels, annotations, spec, source, phase, isDeleted, hasSize }) => {
       // A secret of Azure's has to be in some namespace.
       const own =
         'azureFile' in source ? { azureFile: { ...(source.azureFile as object), secretNamespace: 'x' } } : source;
       return {
         ...objectOf('v1', 'PersistentVolume', volumeNames[place]!, {
           labels,
+          annotations,
           ...(isDeleted === 0 && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
         }),
-        spec: { capacity: { storage: `${place + 1}Gi` }, ...spec, ...own },
+        spec: { ...(hasSize && { capacity: { storage: `${place + 1}Gi` } }), ...spec, ...own },
         status: { phase },
       };
     });
@@ -348,6 +367,7 @@ const capacities = fc
     fc.record({
       storageClassName: fc.constantFrom('wait', 'topology', 'in-tree'),
       host: fc.constantFrom('h0', 'h1', 'h2', undefined),
+      isByExpression: fc.boolean(),
       // With a largest volume but no capacity kube-scheduler panics when it scores.
       sizes: fc.oneof(
         {
@@ -363,10 +383,14 @@ const capacities = fc
     { maxLength: 8, selector: ({ storageClassName, host }) => `${storageClassName} ${host}` },
   )
   .map((all) =>
-    all.map(({ storageClassName, host, sizes }, index) => ({
+    all.map(({ storageClassName, host, isByExpression, sizes }, index) => ({
       ...objectOf('storage.k8s.io/v1', 'CSIStorageCapacity', `capacity-${index}`, { namespace: 'default' }),
       storageClassName,
-      ...(host !== undefined && { nodeTopology: { matchLabels: { 'kubernetes.io/hostname': host } } }),
+      ...(host !== undefined && {
+        nodeTopology: isByExpression
+          ? { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] }
+          : { matchLabels: { 'kubernetes.io/hostname': host } },
+      }),
       ...sizes,
     })),
   );
@@ -380,7 +404,14 @@ const attachment = fc
   })
   .map(({ nodeName, attacher, persistentVolumeName, serial }) => ({
     ...objectOf('storage.k8s.io/v1', 'VolumeAttachment', `attachment-${serial}`),
-    spec: { attacher, nodeName, source: persistentVolumeName === undefined ? {} : { persistentVolumeName } },
+    spec: {
+      attacher,
+      nodeName,
+      source:
+        persistentVolumeName === undefined
+          ? { inlineVolumeSpec: { csi: { driver: 'csi.one', volumeHandle: '1' } } }
+          : { persistentVolumeName },
+    },
   }));
 
 /** Claims, volumes, classes and what CSI says, at most one of a kind and name. */

@@ -144,7 +144,7 @@ export const volumeBinding: PluginComparison = {
     node: storageNode,
     pod: podWithVolumes({ often: 9, ephemeral: 1 }),
     objects: fc.oneof(
-      { weight: 2, arbitrary: storageObjects({ bound: 4, hasOldClasses: false }) },
+      { weight: 2, arbitrary: storageObjects({ bound: 4, hasOldClasses: true }) },
       { weight: 2, arbitrary: storageObjects({ bound: 1, hasOldClasses: false, isPlain: true }) },
       { weight: 1, arbitrary: openObjects },
     ),

@@ -58,7 +58,7 @@ export const volumeRestrictions: PluginComparison = {
       node: storageNode,
       pod: podWithVolumes({ often: 5, ephemeral: 1 }),
       placed,
-      objects: storageObjects({ bound: 5, hasOldClasses: false }),
+      objects: storageObjects({ bound: 5, hasOldClasses: true }),
     }),
     placed,
   ),
