@@ -20,7 +20,8 @@ export interface Disagreement {
  * which nodes are preferred by how much. What has no effect does not count:
  * - the order of several reasons: kube-scheduler's own changes from run to run, and verdicts count each for itself;
  * - whether a plugin passes every node or skips the pod, or scores all nodes alike or does not score them;
- * - equals in the queue: kube-scheduler says nothing of them, Tutti puts them in some order.
+ * - equals in the queue: kube-scheduler says nothing of them, Tutti puts them in some order;
+ * - scores where kube-scheduler panics, that is, ends.
  */
 export function disagreementsOf({ question, tutti, kubeScheduler }: Answered): readonly Disagreement[] {
   const found: Disagreement[] = [];
@@ -40,6 +41,7 @@ export function disagreementsOf({ question, tutti, kubeScheduler }: Answered): r
   }
   if (found.length > 0) return found;
   compare('PreScore', text(tutti.preScore), text(kubeScheduler.preScore));
+  if (hasPanicked(kubeScheduler.score)) return found;
   compare('Score', text(tutti.score), text(kubeScheduler.score));
   if (found.length > 0) return found;
   const [ours, theirs] = [tutti.scores ?? {}, kubeScheduler.scores ?? {}];
@@ -57,6 +59,10 @@ function nodeNamesOf({ nodes }: Question): readonly string[] {
 
 function isRefusal(said: Said | undefined): boolean {
   return said !== undefined && said.code !== 'Success' && said.code !== 'Skip';
+}
+
+function hasPanicked(said: Said | undefined): boolean {
+  return said?.reasons?.some((reason) => reason.startsWith('panic: ')) === true;
 }
 
 function text(said: Said | undefined): string {

@@ -109,7 +109,7 @@ func score(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *v1
 	}
 	scores := make(fwk.NodeScoreList, len(left))
 	for i, node := range left {
-		points, code := asking.Score(ctx, state, pod, node)
+		points, code := scoreOf(ctx, asking, state, pod, node)
 		if !code.IsSuccess() {
 			said.Score = statusOf(code)
 			return
@@ -126,4 +126,14 @@ func score(ctx context.Context, plugin fwk.Plugin, state fwk.CycleState, pod *v1
 	for _, node := range scores {
 		said.Scores[node.Name] = node.Score
 	}
+}
+
+// scoreOf asks about one node. A plugin that panics, with which all of kube-scheduler would end, answers Error.
+func scoreOf(ctx context.Context, asking fwk.ScorePlugin, state fwk.CycleState, pod *v1.Pod, node fwk.NodeInfo) (points int64, code *fwk.Status) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			code = fwk.AsStatus(fmt.Errorf("panic: %v", cause))
+		}
+	}()
+	return asking.Score(ctx, state, pod, node)
 }
