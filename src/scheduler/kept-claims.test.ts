@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Builders } from '../testkit/builders/builders.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import type { Pod } from '../api/pod.ts';
+import type { Clock } from '../base/clock.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import type { Claim } from '../cluster/claim.ts';
 import { Cluster } from '../cluster/cluster.ts';
@@ -111,5 +112,31 @@ describe('room that is kept', () => {
     pod('x', { nominatedNodeName: 'b' });
     pod('x');
     expect(kept()).toEqual({ x: 'a' });
+  });
+
+  it('leaves nothing behind that waits for its time when all who had it together have ended', () => {
+    let running = 0;
+    const counting: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      setTimer: (ms, callback) => {
+        running++;
+        const timer = clock.setTimer(ms, () => (running--, callback()));
+        return { cancel: () => (running--, timer.cancel()) };
+      },
+    };
+    const wake = (): undefined => undefined;
+    claims = new KeptClaims({ cluster, queue: { moveOnEvent: wake, wake }, clock: counting });
+    const endOf = (owner: string): void => claims.end(cluster.claimOf(owner)!);
+    claims.keep([nomination(pod('x'), 'a'), nomination(pod('y'), 'b')], second);
+    endOf('x');
+    expect(running).toBe(1);
+    claims.keep([nomination(pod('y'), 'a')], second);
+    expect(running).toBe(1);
+    endOf('y');
+    expect(running).toBe(0);
+    claims.keep([nomination(pod('z'), 'a')], second);
+    claims.stop();
+    expect(running).toBe(0);
   });
 });

@@ -4,12 +4,19 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { roomFreed } from '../framework/cluster-event.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
 
+/** Claims that were made together, for the same time. */
+interface Kept {
+  readonly standing: Set<Claim>;
+  readonly timer: Timer;
+}
+
 /** Keeps room for pods, for a limited time: when it is over the room is free again, and whoever waits for it hears of it. */
 export class KeptClaims {
   readonly #cluster: Cluster;
   readonly #queue: Pick<SchedulingQueue, 'moveOnEvent' | 'wake'>;
   readonly #clock: Clock;
-  readonly #timers = new Set<Timer>();
+  /** claim -> those with which it was made; one that has been ended elsewhere goes when their time is over */
+  readonly #kept = new Map<Claim, Kept>();
   /** claim -> Clock.monotonic() since which its room has been kept for its owner */
   readonly #since = new WeakMap<Claim, number>();
 
@@ -34,6 +41,7 @@ export class KeptClaims {
       const isSameRoom = before?.nodeName === claim.nodeName;
       this.#since.set(claim, (isSameRoom ? this.#since.get(before) : undefined) ?? this.#clock.monotonic());
       this.#cluster.claim(claim);
+      if (before !== undefined) this.#forget(before);
       if (before !== undefined && before.nodeName !== claim.nodeName) this.#tell(before);
     }
     this.#setTimer(kept, ms, isNeeded);
@@ -52,18 +60,29 @@ export class KeptClaims {
 
   /** Ends no claim any more. */
   stop(): void {
-    for (const timer of this.#timers) timer.cancel();
-    this.#timers.clear();
+    for (const { timer } of this.#kept.values()) timer.cancel();
+    this.#kept.clear();
   }
 
-  #setTimer(kept: readonly Claim[], ms: number, isNeeded: () => boolean): void {
+  #setTimer(claims: readonly Claim[], ms: number, isNeeded: () => boolean): void {
+    if (claims.length === 0) return;
     const timer = this.#clock.setTimer(ms, () => {
-      this.#timers.delete(timer);
-      const standing = kept.filter((claim) => this.#cluster.claimOf(claim.claimant.uid) === claim);
+      const standing = [...kept.standing].filter((claim) => this.#cluster.claimOf(claim.claimant.uid) === claim);
+      for (const claim of kept.standing) this.#kept.delete(claim);
       if (standing.length > 0 && isNeeded()) this.#setTimer(standing, ms, isNeeded);
       else for (const claim of standing) this.#end(claim);
     });
-    this.#timers.add(timer);
+    const kept: Kept = { standing: new Set(claims), timer };
+    for (const claim of claims) this.#kept.set(claim, kept);
+  }
+
+  /** The time of those that have ended is not waited for. */
+  #forget(claim: Claim): void {
+    const kept = this.#kept.get(claim);
+    if (kept === undefined) return;
+    this.#kept.delete(claim);
+    kept.standing.delete(claim);
+    if (kept.standing.size === 0) kept.timer.cancel();
   }
 
   /** Ends a claim before its time. */
@@ -78,6 +97,7 @@ export class KeptClaims {
   }
 
   #release(claim: Claim): void {
+    this.#forget(claim);
     this.#cluster.releaseClaim(claim.claimant.uid);
     this.#tell(claim);
   }
