@@ -30,10 +30,13 @@ interface Part {
 }
 
 /**
- * What is free on all known nodes together, and on the one with most, kept up as nodes change: for questions that can be refused
- * without a look at the nodes. Amounts are never too small, and may be too great by a KiB a node.
+ * What is free on all known nodes together, and on the one with most: for questions that can be refused without a look at the nodes.
+ * Nodes that have changed are looked at again when somebody asks, since most plans change a node more than once. Amounts are never
+ * too small, and may be too great by a KiB a node.
  */
 export class Room implements RoomView {
+  /** Nodes that may have changed since their parts were made. */
+  readonly #changed = new Set<NodeInfo>();
   /** node -> what it has in the sums */
   readonly #parts = new Map<NodeInfo, Part>();
   /** id -> the sum of a common resource, once some node has had it */
@@ -42,6 +45,7 @@ export class Room implements RoomView {
   readonly #rare = new Map<ResourceId, Sum>();
 
   free(id: ResourceId): number {
+    this.#bringUpToDate();
     const sum = this.#known(id);
     if (sum === undefined) return 0;
     // What cannot be counted exactly is never short.
@@ -49,6 +53,7 @@ export class Room implements RoomView {
   }
 
   largest(id: ResourceId): number {
+    this.#bringUpToDate();
     const sum = this.#known(id);
     if (sum === undefined) return 0;
     if (sum.isStale) {
@@ -61,14 +66,24 @@ export class Room implements RoomView {
 
   /** The node has changed, or is new. */
   update(node: NodeInfo): void {
+    this.#changed.add(node);
+  }
+
+  #bringUpToDate(): void {
+    if (this.#changed.size === 0) return;
+    for (const node of this.#changed) this.#look(node);
+    this.#changed.clear();
+  }
+
+  #look(node: NodeInfo): void {
     if (node.index < 0) {
-      this.remove(node);
+      this.#remove(node);
       return;
     }
     const { ids } = node.node.allocatable;
     let part = this.#parts.get(node);
     if (part?.ids !== ids) {
-      this.remove(node);
+      this.#remove(node);
       part = { ids, free: ids.map(() => 0) };
       this.#parts.set(node, part);
       for (const id of ids) this.#sumOf(id).nodes++;
@@ -83,7 +98,7 @@ export class Room implements RoomView {
   }
 
   /** The node is not known any more. */
-  remove(node: NodeInfo): void {
+  #remove(node: NodeInfo): void {
     const part = this.#parts.get(node);
     if (part === undefined) return;
     this.#parts.delete(node);

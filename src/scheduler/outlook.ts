@@ -11,9 +11,7 @@ import type { Diagnosis } from '../framework/diagnosis.ts';
 import type { Profile } from '../framework/profile.ts';
 import type { TrialOptions } from '../framework/trial.ts';
 import type { Demand } from './placement/demand.ts';
-import type { Planner } from './placement/planner.ts';
 import type { Trial, Trials } from './placement/trials.ts';
-import { workPerMember } from './placement/work-per-member.ts';
 
 /** What a gang that does not fit has before it. */
 type Prospect = Extract<WaitsFor, 'capacity' | 'never' | 'unknown'>;
@@ -46,7 +44,6 @@ class WorkLimitError extends Error {
  */
 export class Outlook {
   readonly #cluster: Cluster;
-  readonly #planner: Planner;
   readonly #trials: Trials;
   readonly #clock: Clock;
   /** profile and what is asked for -> answer, on the nodes as of `#revision` */
@@ -60,12 +57,10 @@ export class Outlook {
 
   constructor(options: {
     readonly cluster: Cluster;
-    readonly planner: Planner;
     readonly trials: Trials;
     readonly clock: Clock;
   }) {
     this.#cluster = options.cluster;
-    this.#planner = options.planner;
     this.#trials = options.trials;
     this.#clock = options.clock;
   }
@@ -173,12 +168,11 @@ export class Outlook {
   }
 
   /** Ordered by kind; undefined when some members are like nobody. */
-  *#kinds(profile: Profile, { members }: Demand, pace: Pace): Steps<Kinds | undefined> {
+  *#kinds(profile: Profile, { members, signed }: Demand, pace: Pace): Steps<Kinds | undefined> {
+    const signatures = yield* signed.of(profile, pace);
     const kinds = new Map<string, Pod[]>();
-    for (const pod of members) {
-      pace.spend(workPerMember);
-      if (pace.isDue) yield;
-      const { whole: kind } = this.#planner.signaturesOf(profile, pod);
+    for (const [i, pod] of members.entries()) {
+      const { whole: kind } = signatures[i]!;
       if (kind === undefined) return undefined;
       const alike = kinds.get(kind);
       if (alike === undefined) kinds.set(kind, [pod]);

@@ -4,10 +4,9 @@ import type { Pace } from '../base/pace.ts';
 import type { Steps } from '../base/steps.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { Profile } from '../framework/profile.ts';
+import type { PodSignatures, Profile } from '../framework/profile.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Planner } from './placement/planner.ts';
-import { workPerMember } from './placement/work-per-member.ts';
 import type { Profiles } from './profiles.ts';
 
 /**
@@ -18,6 +17,8 @@ export class Questions {
   readonly #cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
   readonly #planner: Pick<Planner, 'signaturesOf'>;
   readonly #profiles: Pick<Profiles, 'hints' | 'isOurs' | 'of'>;
+  /** Of the pod without volumes that was asked about last: the next one is often like it. */
+  #last: { readonly signatures: PodSignatures; readonly priority: number; readonly kind: string } | undefined;
 
   constructor(options: {
     readonly cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
@@ -33,7 +34,7 @@ export class Questions {
   *of(
     profile: Profile,
     candidate: Candidate,
-    { members, needed, gang }: Demand,
+    { members, needed, gang, signed }: Demand,
     pace: Pace,
   ): Steps<string | undefined> {
     // Who makes room, or looks at one gang in particular, is asked about each.
@@ -44,10 +45,9 @@ export class Questions {
     if (this.#hasKeptRoom(members)) return undefined;
     /** what makes members alike -> how many are */
     const counts = new Map<string, number>();
-    for (const pod of members) {
-      pace.spend(workPerMember);
-      if (pace.isDue) yield;
-      const kind = this.kindOf(profile, pod);
+    const signatures = yield* signed.of(profile, pace);
+    for (const [i, pod] of members.entries()) {
+      const kind = this.kindFrom(pod, signatures[i]!);
       if (kind === undefined) return undefined;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
@@ -77,11 +77,20 @@ export class Questions {
    * PluginFailure.
    */
   kindOf(profile: Profile, pod: Pod): string | undefined {
-    const { whole } = this.#planner.signaturesOf(profile, pod);
+    return this.kindFrom(pod, this.#planner.signaturesOf(profile, pod));
+  }
+
+  /** As `kindOf`, by what the pod has been signed as. */
+  kindFrom(pod: Pod, signatures: PodSignatures): string | undefined {
+    const { whole } = signatures;
     if (whole === undefined) return undefined;
+    const { priority, namespace, volumes } = pod;
     // What happens to a claim helps those that have it, however alike others are.
-    const volumes = pod.volumes === noVolumes ? '' : JSON.stringify([pod.namespace, pod.volumes]);
-    return `${pod.priority}\u0003${volumes}\u0003${whole}`;
+    if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${whole}`;
+    if (this.#last?.signatures !== signatures || this.#last.priority !== priority) {
+      this.#last = { signatures, priority, kind: `${priority}\u0003\u0003${whole}` };
+    }
+    return this.#last.kind;
   }
 
   /** Whether the two states of a pod are one to the plugins that place it; false where nobody knows. */

@@ -220,7 +220,7 @@ export class SchedulerCore {
     const { evictor } = ports;
     const { preemptions: metrics } = this.#metrics;
     this.#preemptions = new Preemptions({ cluster, trials, claims, evictor, events, metrics, logger, signal });
-    const outlook = new Outlook({ cluster, planner, trials, clock });
+    const outlook = new Outlook({ cluster, trials, clock });
     const { extenders: port } = ports;
     const extenders = port && new Extenders({ port, cluster, planner, logger });
     this.#outside = extenders && {

@@ -154,7 +154,7 @@ export class SchedulingCycle {
     const { candidate } = entity;
     if (profile.preEnqueue(candidate) !== undefined) return { kind: 'notReady' };
     const demand = demandOf(this.#cluster, candidate);
-    const { members, needed, gang } = demand;
+    const { members, needed, gang, signed } = demand;
     if (needed === 0 || members.length === 0) return { kind: 'settled' };
 
     const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
@@ -184,7 +184,7 @@ export class SchedulingCycle {
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
         extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
-      const request = { profile, members, needed, groupState, narrowingOf };
+      const request = { profile, members, needed, signed, groupState, narrowingOf };
       const plan = yield* this.#plan(request, transaction, pace);
       const { placements } = plan;
       if (placements.length < needed) {
@@ -326,21 +326,27 @@ export class SchedulingCycle {
         question: isShared ? question : undefined,
       },
       preemption,
-      retell: isShared ? this.#retelling(profile, diagnosis.pod, members, verdictOf) : undefined,
+      retell: isShared ? yield* this.#retelling(profile, demand, diagnosis.pod, verdictOf, pace) : undefined,
     };
   }
 
   /** Where `blocked` stood among those of its kind, another gang has a member that it stands for. */
-  #retelling(
+  *#retelling(
     profile: Profile,
+    { members, signed }: Demand,
     blocked: Pod,
-    members: readonly Pod[],
     verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
-  ): Retelling {
-    const kind = this.#questions.kindOf(profile, blocked);
-    const alike = (pods: readonly Pod[]): Pod[] => pods.filter((pod) => this.#questions.kindOf(profile, pod) === kind);
-    const place = alike(members).indexOf(blocked);
-    return (candidate, others) => verdictOf(candidate, { pod: alike(others)[place] ?? others[0]! });
+    pace: Pace,
+  ): Steps<Retelling> {
+    const questions = this.#questions;
+    const signatures = yield* signed.of(profile, pace);
+    const kind = questions.kindOf(profile, blocked);
+    const alike = members.filter((pod, i) => questions.kindFrom(pod, signatures[i]!) === kind);
+    const place = alike.indexOf(blocked);
+    return (candidate, others) => {
+      const counterparts = others.filter((pod) => questions.kindOf(profile, pod) === kind);
+      return verdictOf(candidate, { pod: counterparts[place] ?? others[0]! });
+    };
   }
 
   *#waitsFor(

@@ -119,6 +119,15 @@ export class Feasibility {
     return size;
   }
 
+  /** `find` for who wants to know how many alone; undefined where nodes have to be looked at one by one. */
+  countAtOnce(asked: Asked): number | undefined {
+    const { nodes, room } = this.#options;
+    this.#begin(asked);
+    if (!this.#isInColumns) return undefined;
+    room.take(this, nodes.length);
+    return (room.order.size = this.#findInColumns(room.order.indexes));
+  }
+
   /** Nothing is to be asked about single nodes but what the kept answers lack. */
   get #isInColumns(): boolean {
     const { within, narrowing, hasClaims } = this.#options;
@@ -127,16 +136,15 @@ export class Feasibility {
       narrowing === undefined &&
       this.#asked.nodeNames === undefined &&
       this.#reserve.size === 0 &&
-      this.#anew.length === 0 &&
-      this.#working.length > 0 &&
-      this.#others.every(({ plugin }) => plugin.filterAll !== undefined) &&
+      this.#anew.every(isInBulk) &&
+      this.#others.every(isInBulk) &&
       !hasClaims()
     );
   }
 
   /** As `find`, through columns of numbers: several times as fast where most answers are known. */
   #findInColumns(indexes: Int32Array): number {
-    const { nodes, generations, profile, room } = this.#options;
+    const { nodes, generations, room } = this.#options;
     const now = generations();
     let size = nodes.length;
     for (const [i, working] of this.#working.entries()) {
@@ -149,16 +157,22 @@ export class Feasibility {
       else for (let j = 0; j < count; j++) this.#ask(working, nodes[room.outdated[j]!]!);
       size = isFirst ? listFlagged(indexes, size, fits) : keepFlagged(indexes, size, fits);
     }
-    if (this.#others.length === 0 || this.#error !== undefined) return size;
-    const { state, pod } = this.#asked;
-    const left = profile.keepPassing(this.#others, state, pod, indexes, size);
-    if (typeof left !== 'number') {
-      this.#failing(left);
-      return 0;
-    }
+    if (this.#working.length === 0) for (let index = 0; index < size; index++) indexes[index] = index;
+    if (this.#error !== undefined) return size;
+    size = this.#keepPassingAll(this.#anew, indexes, size);
+    const left = this.#keepPassingAll(this.#others, indexes, size);
     this.#dependsOnOthers ||= left < size;
     this.#isNarrowed ||= left < size;
     return left;
+  }
+
+  /** Of filters that can be asked about many nodes at once. A failure leaves none. */
+  #keepPassingAll(filters: readonly FilterPlugin[], indexes: Int32Array, size: number): number {
+    const { state, pod } = this.#asked;
+    const left = this.#options.profile.keepPassing(filters, state, pod, indexes, size);
+    if (typeof left === 'number') return left;
+    this.#failing(left);
+    return 0;
   }
 
   /** Before the same nodes are gone through by `counts`, in this generation of the cluster. */

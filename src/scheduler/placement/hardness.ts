@@ -10,14 +10,16 @@ export function countNodes(
   indexes: readonly number[] | undefined,
   batches: readonly Batch[],
 ): readonly number[] {
-  const counting = batches.map(({ ranking }) => ranking?.counting(generation));
-  const sizes = batches.map(() => 0);
-  const nodeCount = indexes?.length ?? nodes.length;
+  const sizes = batches.map(({ ranking }) => (ranking === undefined ? 0 : ranking.countAtOnce()));
+  const oneByOne = [...sizes.keys()].filter((i) => sizes[i] === undefined);
+  const counting = oneByOne.map((i) => batches[i]!.ranking!.counting(generation));
+  const counts = counting.map(() => 0);
+  const nodeCount = counting.length === 0 ? 0 : (indexes?.length ?? nodes.length);
   for (let place = 0; place < nodeCount; place++) {
     const node = nodes[indexes === undefined ? place : indexes[place]!]!;
-    for (let i = 0; i < counting.length; i++) if (counting[i]?.counts(node) === true) sizes[i]!++;
+    for (let i = 0; i < counting.length; i++) if (counting[i]!.counts(node)) counts[i]!++;
   }
-  return sizes;
+  return sizes.map((size, i) => size ?? counts[oneByOne.indexOf(i)]!);
 }
 
 /** The larger request first; among equals by what they are, so that the order is the same for all equal gangs. */

@@ -5,7 +5,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { PodSignatures } from '../../framework/profile.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { PlanRequest } from './plan.ts';
-import { workPerMember } from './work-per-member.ts';
+import { SignedMembers } from './signed-members.ts';
 
 /** Members that are alike to every plugin that looks at one node at a time, and to extenders and claims. */
 export interface Kind {
@@ -18,7 +18,9 @@ export interface Kind {
 }
 
 /** In the order in which members of each come. Throws PluginFailure. */
-export function* kindsOf(cluster: Cluster, { profile, members, narrowingOf }: PlanRequest, pace: Pace): Steps<Kind[]> {
+export function* kindsOf(cluster: Cluster, request: PlanRequest, pace: Pace): Steps<Kind[]> {
+  const { profile, members, signed = new SignedMembers(members), narrowingOf } = request;
+  const signaturesOf = yield* signed.of(profile, pace);
   const kinds: Kind[] = [];
   /** all that makes them alike -> kind */
   const known = new Map<string, Kind>();
@@ -26,10 +28,8 @@ export function* kindsOf(cluster: Cluster, { profile, members, narrowingOf }: Pl
   const narrowings = new Map<Narrowing | undefined, number>();
   const isTellingMore = narrowingOf !== undefined || hasClaims(cluster);
   let last: Kind | undefined;
-  for (const pod of members) {
-    pace.spend(workPerMember);
-    if (pace.isDue) yield;
-    const signatures = profile.signaturesOf(pod);
+  for (const [i, pod] of members.entries()) {
+    const signatures = signaturesOf[i]!;
     if (last?.signatures === signatures && signatures.local !== undefined && !isTellingMore) {
       last.pods.push(pod);
       continue;

@@ -3,6 +3,7 @@ import type { CycleState } from '../../framework/cycle-state.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { NarrowingOf } from './narrowing.ts';
+import type { SignedMembers } from './signed-members.ts';
 
 /** One member with the node it is assumed and reserved on. */
 export interface Placement {
@@ -43,6 +44,8 @@ export interface PlanRequest {
   readonly members: readonly Pod[];
   /** How many of them. */
   readonly needed: number;
+  /** What makes the members alike, where somebody has asked already; absent: nobody has. */
+  readonly signed?: SignedMembers | undefined;
   /** Shared by all members of a gang; undefined for a lone pod. */
   readonly groupState: CycleState | undefined;
   /** Names of the only nodes to look at; absent: all. */

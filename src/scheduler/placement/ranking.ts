@@ -81,6 +81,13 @@ export class Ranking {
     this.#feasibility = new Feasibility(options, asked);
   }
 
+  /** On how many nodes the pod fits, before anybody is placed; undefined where they have to be looked at one by one. */
+  countAtOnce(): number | undefined {
+    const { nodes, room } = this.#options;
+    room.order.begin(nodes, this.#salt);
+    return this.#feasibility.countAtOnce(this.#asked);
+  }
+
   /** How the nodes that the pod fits on are counted, before anybody is placed. Nothing is listed or scored. */
   counting(generation: number): Feasibility {
     this.#feasibility.beginToCount(this.#asked, generation);
