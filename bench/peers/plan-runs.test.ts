@@ -30,11 +30,13 @@ it('gives every workload an id of its own', () => {
   expect(new Set(workloads.map(({ id }) => id)).size).toBe(workloads.length);
 });
 
-it('has 2,000 pods, or as many as make whole gangs, on any number of nodes', () => {
+it('has 2,000 pods, or as many as make whole gangs, on any number of nodes, and once five times as many', () => {
   for (const workload of workloads.filter(({ nodes }) => nodes >= 1000)) {
-    expect(podCount(workload)).toBeLessThanOrEqual(2000);
-    expect(podCount(workload)).toBeGreaterThan(2000 - workload.gangSize);
+    const pods = workload.id.includes('-long-') ? 10_000 : 2000;
+    expect(podCount(workload)).toBeLessThanOrEqual(pods);
+    expect(podCount(workload)).toBeGreaterThan(pods - workload.gangSize);
   }
+  expect(workloads.filter(({ id }) => id.includes('-long-'))).toHaveLength(1);
 });
 
 it('makes every gang whole, in either order of its pods', () => {
