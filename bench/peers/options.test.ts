@@ -3,9 +3,12 @@ import { isWanted, parseOptions } from './options.ts';
 
 const parse = (...args: string[]): ReturnType<typeof parseOptions> => parseOptions(args, () => 42);
 
-it('takes three rounds on 1,000 and 5,000 nodes, and one round of the quick selection', () => {
+it('takes three rounds on 1,000 and 5,000 nodes, one round of the quick selection, and 1,000 nodes for the long one', () => {
   expect(parse()).toMatchObject({ quick: false, rounds: 3, nodes: [1000, 5000], seed: 42 });
   expect(parse('--quick')).toMatchObject({ quick: true, rounds: 1 });
+  expect(parse('--long')).toMatchObject({ quick: false, long: true, rounds: 3, nodes: [1000] });
+  expect(parse('--long', '--nodes', '5000')).toMatchObject({ long: true, nodes: [5000] });
+  expect(() => parse('--quick', '--long')).toThrow('--quick and --long');
   expect(parse('--quick', '--rounds', '2', '--nodes', '10,20', '--seed', '7')).toMatchObject({
     rounds: 2,
     nodes: [10, 20],

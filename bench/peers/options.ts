@@ -21,12 +21,14 @@ export interface BenchOptions extends Selection {
 export const usage = `npm run bench:peers [-- flags]
 
   --quick          few workloads on 1,000 nodes, one round; under 15 minutes on two cores
+  --long           gangs of 3, 4 and 100 that arrive, 10,000 pods; about half an hour on 1,000 nodes
   --rounds N       default 3 (1 with --quick)
-  --nodes N,N      numbers of nodes, default 1000,5000
+  --nodes N,N      numbers of nodes, default 1000,5000 (1000 with --long)
   --only PATTERN   a regular expression on scheduler/workload, such as 'tutti/gang4-.*arriving'
   --seed N         of the order of the runs; default drawn, and printed
   --profile        keep a CPU profile of each run of Tutti
   --record         keep the results in bench/results, as peers.json and peers.md
+                   (with --long peers-long.json and peers-long.md)
   --from FILE      run nothing, but print (and with --record keep) the results in this file
   --resume FILE    go on with an interrupted execution, whose results so far are in this file
   --cli PATH       the build of Tutti to measure, default dist/cli.js
@@ -39,6 +41,7 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
     args: [...args],
     options: {
       quick: { type: 'boolean' },
+      long: { type: 'boolean' },
       rounds: { type: 'string' },
       nodes: { type: 'string' },
       only: { type: 'string' },
@@ -51,12 +54,14 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
       list: { type: 'boolean', default: false },
     },
   });
-  const { quick = false, profile = false, only = '', record, list, cli, from, resume } = values;
+  const { quick = false, long = false, profile = false, only = '', record, list, cli, from, resume } = values;
   if (from !== undefined && resume !== undefined)
     throw new Error('--from runs nothing, so --resume cannot be given too');
+  if (quick && long) throw new Error('--quick and --long are selections of their own: give one of them');
   return {
     given: new Set(selectionKeys.filter((key) => values[key] !== undefined)),
     quick,
+    long,
     profile,
     record,
     list,
@@ -64,7 +69,7 @@ export function parseOptions(args: readonly string[], drawSeed: () => number): B
     ...(from !== undefined && { from }),
     ...(resume !== undefined && { resume }),
     rounds: values.rounds === undefined ? (quick ? 1 : 3) : wholeNumber('--rounds', values.rounds),
-    nodes: (values.nodes ?? '1000,5000').split(',').map((text) => wholeNumber('--nodes', text)),
+    nodes: (values.nodes ?? (long ? '1000' : '1000,5000')).split(',').map((text) => wholeNumber('--nodes', text)),
     seed: values.seed === undefined ? drawSeed() : wholeNumber('--seed', values.seed),
     only: pattern('--only', only),
   };

@@ -1,11 +1,17 @@
 import { columnMeanings, figuresTable, ratioTable } from './table.ts';
 import type { BenchResults } from './results.ts';
 
-/** What --record writes into bench/results/peers.md. */
+/** The files in bench/results that --record writes have this name, with .json and .md. */
+export function recordName({ long }: Pick<BenchResults, 'long'>): string {
+  return long ? 'peers-long' : 'peers';
+}
+
+/** What --record writes as a page. */
 export function resultsPage(results: BenchResults): string {
+  const name = recordName(results);
   return `${[
-    '# Tutti beside its peers: the figures',
-    'Written by `npm run bench:peers -- --record` from [peers.json](peers.json), which has every run; what was compared, how, and what follows ' +
+    `# Tutti beside its peers: the figures${results.long ? ' of the long selection' : ''}`,
+    `Written by \`npm run bench:peers --${results.long ? ' --long' : ''} --record\` from [${name}.json](${name}.json), which has every run; what was compared, how, and what follows ` +
       'from it stands in [Performance](../../docs/performance.md).',
     resultsSection(results),
     '## What the columns say',
@@ -15,9 +21,9 @@ export function resultsPage(results: BenchResults): string {
 
 /** The tables, and what they were measured on. */
 export function resultsSection(results: BenchResults): string {
-  const { machine, versions, date, rounds, quick, seed } = results;
+  const { machine, versions, date, rounds, quick, long, seed } = results;
   return [
-    `Measured on ${date.slice(0, 10)}: ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${quick ? ' of the quick selection' : ''}, seed ${seed}. ` +
+    `Measured on ${date.slice(0, 10)}: ${rounds} ${rounds === 1 ? 'round' : 'rounds'}${quick ? ' of the quick selection' : long ? ' of the long selection' : ''}, seed ${seed}. ` +
       `${machine.cores} cores (${machine.cpu}), ${machine.memoryGb} GB, Linux ${machine.kernel}, Node ${machine.node}, Go ${machine.go}. ` +
       `${Object.entries(versions)
         .map(([program, version]) => `${program} ${version}`)

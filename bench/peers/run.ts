@@ -18,7 +18,7 @@ import type { BenchOptions } from './options.ts';
 import { planRuns } from './plan-runs.ts';
 import type { PlannedRun } from './plan-runs.ts';
 import { PlaneSeeds } from './plane-seeds.ts';
-import { resultsPage, resultsSection } from './report.ts';
+import { recordName, resultsPage, resultsSection } from './report.ts';
 import { checkResumable, missingRuns, resumedSelection } from './resume.ts';
 import { formatResults } from './results.ts';
 import type { BenchResults, RunFigures, RunResult } from './results.ts';
@@ -26,8 +26,7 @@ import { selectionOf } from './selection.ts';
 import { workloadsOf } from './workload.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const recordedPath = join(root, 'bench/results/peers.json');
-const pagePath = join(root, 'bench/results/peers.md');
+const recordFolder = join(root, 'bench/results');
 
 const contenderNames: readonly ContenderName[] = ['tutti', 'kube-scheduler', 'scheduler-plugins'];
 const quickLimits: RunLimits = { limitMs: 60_000, stallMs: 30_000 };
@@ -126,7 +125,10 @@ async function writeResults(path: string, results: BenchResults): Promise<void> 
 async function present(results: BenchResults, path: string, { record }: BenchOptions): Promise<void> {
   console.log(`\n${resultsSection(results)}\n\nresults: ${relative(process.cwd(), path)}`);
   if (!record) return;
-  await mkdir(dirname(recordedPath), { recursive: true });
+  await mkdir(recordFolder, { recursive: true });
+  const name = recordName(results);
+  const recordedPath = join(recordFolder, `${name}.json`);
+  const pagePath = join(recordFolder, `${name}.md`);
   await writeFile(recordedPath, formatResults(results));
   await writeFile(pagePath, resultsPage(results));
   console.log(`recorded: ${relative(process.cwd(), recordedPath)}, ${relative(process.cwd(), pagePath)}`);

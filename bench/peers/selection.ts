@@ -1,6 +1,8 @@
 /** What an execution runs, and in which order. Kept with its results, so that it can be resumed. */
 export interface Selection {
   readonly quick: boolean;
+  /** Five times as many pods, in gangs that arrive; no other workloads. Not with `quick`. */
+  readonly long: boolean;
   readonly rounds: number;
   readonly nodes: readonly number[];
   /** Of the order in which things run. */
@@ -14,6 +16,7 @@ export interface Selection {
 /** Each is a flag of the same name. */
 export const selectionKeys = [
   'quick',
+  'long',
   'rounds',
   'nodes',
   'seed',
@@ -21,6 +24,6 @@ export const selectionKeys = [
   'profile',
 ] as const satisfies readonly (keyof Selection)[];
 
-export function selectionOf({ quick, rounds, nodes, seed, only, profile }: Selection): Selection {
-  return { quick, rounds, nodes, seed, only, profile };
+export function selectionOf({ quick, long, rounds, nodes, seed, only, profile }: Selection): Selection {
+  return { quick, long, rounds, nodes, seed, only, profile };
 }

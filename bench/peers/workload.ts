@@ -1,3 +1,5 @@
+import type { Selection } from './selection.ts';
+
 /** When the pods are made: while the scheduler runs, or all of them before it starts. */
 export type Loading = 'arriving' | 'backlog';
 
@@ -22,10 +24,7 @@ export interface Workload {
   readonly placing?: Placing;
 }
 
-export interface WorkloadSelection {
-  readonly quick: boolean;
-  readonly nodes: readonly number[];
-}
+export type WorkloadSelection = Pick<Selection, 'quick' | 'long' | 'nodes'>;
 
 /** Room for every pod, by far: what is measured is the scheduler and not the packing. */
 const nodeCpu = 32;
@@ -34,8 +33,8 @@ const pods = 2000;
 /** Five times as many: what the first thousand cost, while code is compiled, is a smaller part. */
 const longPods = 10_000;
 
-/** The workloads of a full run, or the few of a quick one; contention always has its own eight nodes. */
-export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workload[] {
+/** The workloads of a full run, or the few of a quick or a long one; contention always has its own eight nodes. */
+export function workloadsOf({ quick, long, nodes }: WorkloadSelection): readonly Workload[] {
   if (quick) {
     return [
       gangsOn(1000, 1, 1000, 'arriving'),
@@ -43,6 +42,11 @@ export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workl
       gangsOn(1000, 100, 10, 'arriving'),
       contention('arriving'),
     ];
+  }
+  if (long) {
+    return nodes.flatMap((count) =>
+      [3, 4, 100].map((size) => gangsOn(count, size, Math.floor(longPods / size), 'arriving')),
+    );
   }
   const loadings = ['arriving', 'backlog'] as const;
   return [
@@ -53,7 +57,6 @@ export function workloadsOf({ quick, nodes }: WorkloadSelection): readonly Workl
       ]),
     ),
     ...nodes.flatMap((count) => [placedOn(count, 'apart'), placedOn(count, 'spread')]),
-    ...nodes.filter((count) => count < 5000).map(lasting),
     ...loadings.map(contention),
   ];
 }
@@ -81,11 +84,6 @@ function gangsOn(
     loading,
     fitting: gangs,
   };
-}
-
-/** Gangs of 4 that go on coming. */
-function lasting(nodes: number): Workload {
-  return { ...gangsOn(nodes, 4, longPods / 4, 'arriving'), id: `gang4-long-${nodes}nodes-arriving` };
 }
 
 /** Gangs of 100 whose members stay apart by hostname, or are spread over zones with maxSkew 1. */
