@@ -55,11 +55,7 @@ export class Outlook {
   #steps = 2 * workLimit;
   #countedAt = 0;
 
-  constructor(options: {
-    readonly cluster: Cluster;
-    readonly trials: Trials;
-    readonly clock: Clock;
-  }) {
+  constructor(options: { readonly cluster: Cluster; readonly trials: Trials; readonly clock: Clock }) {
     this.#cluster = options.cluster;
     this.#trials = options.trials;
     this.#clock = options.clock;
