@@ -109,11 +109,11 @@ describe('the record', () => {
     expect(page).toContain('- **CPU a pod**: ');
   });
 
-  it('that is checked in is what its results make', async () => {
+  it.each(['peers', 'peers-long'])('%s that is checked in is what its results make', async (name) => {
     const [json, page] = await Promise.all(
-      ['json', 'md'].map((type) => readFile(`bench/results/peers.${type}`, 'utf8')),
+      ['json', 'md'].map((type) => readFile(`bench/results/${name}.${type}`, 'utf8')),
     );
-    expect(page, 'npm run bench:peers -- --from bench/results/peers.json --record').toBe(
+    expect(page, `npm run bench:peers -- --from bench/results/${name}.json --record`).toBe(
       resultsPage(JSON.parse(json!)),
     );
   });

@@ -50,8 +50,9 @@ const columns: readonly Column[] = [
   {
     title: 'CPU a pod, ms',
     meaning:
-      'processor time of the scheduler for each pod bound, from the first create until 3 s after the last bind (contention: ' +
-      '10 s). In a backlog from the start of its process, since it begins to schedule while it starts.',
+      'processor time of the scheduler for each pod bound, from the first create until 3 s after the last bind, or until ' +
+      'it has written the Events that it had left by then (contention: 10 s). In a backlog from the start of its process, since it ' +
+      'begins to schedule while it starts.',
     better: 'lower',
     digits: 2,
     of: (run) => run.cpuMsPerPod,

@@ -15,6 +15,8 @@ export interface RoomView {
 /** Of one resource over all nodes. */
 interface Sum {
   free: number;
+  /** It has been more than a number holds exactly since it was added up. */
+  isInexact: boolean;
   /** The greatest amount that is free on one node; too great while `isStale`. */
   largest: number;
   isStale: boolean;
@@ -48,6 +50,7 @@ export class Room implements RoomView {
     this.#bringUpToDate();
     const sum = this.#known(id);
     if (sum === undefined) return 0;
+    if (sum.isInexact) this.#addUp(id, sum);
     // What cannot be counted exactly is never short.
     return Number.isSafeInteger(sum.free) ? sum.free * unitOf(id) : Infinity;
   }
@@ -64,9 +67,21 @@ export class Room implements RoomView {
     return sum.largest * unitOf(id);
   }
 
-  /** The node has changed, or is new. */
+  /** What was lost while the sum could not be counted exactly is found again. */
+  #addUp(id: ResourceId, sum: Sum): void {
+    sum.free = 0;
+    for (const { ids, free } of this.#parts.values()) sum.free += free[ids.indexOf(id)] ?? 0;
+    sum.isInexact = !Number.isSafeInteger(sum.free);
+  }
+
+  /** The node has changed, is new, or is not known any more. */
   update(node: NodeInfo): void {
-    this.#changed.add(node);
+    if (node.index >= 0) {
+      this.#changed.add(node);
+      return;
+    }
+    this.#changed.delete(node);
+    this.#remove(node);
   }
 
   #bringUpToDate(): void {
@@ -76,10 +91,6 @@ export class Room implements RoomView {
   }
 
   #look(node: NodeInfo): void {
-    if (node.index < 0) {
-      this.#remove(node);
-      return;
-    }
     const { ids } = node.node.allocatable;
     let part = this.#parts.get(node);
     if (part?.ids !== ids) {
@@ -116,7 +127,7 @@ export class Room implements RoomView {
   #sumOf(id: ResourceId): Sum {
     const known = this.#known(id);
     if (known !== undefined) return known;
-    const sum = { free: 0, largest: 0, isStale: false, nodes: 0 };
+    const sum = { free: 0, largest: 0, isInexact: false, isStale: false, nodes: 0 };
     if (id >= commonResources) this.#rare.set(id, sum);
     else {
       while (this.#common.length < id) this.#common.push(undefined);
@@ -128,6 +139,7 @@ export class Room implements RoomView {
 
 function replace(sum: Sum, before: number, now: number): void {
   sum.free += now - before;
+  sum.isInexact ||= !Number.isSafeInteger(sum.free);
   if (now >= sum.largest) {
     sum.largest = now;
     sum.isStale = false;

@@ -8,6 +8,7 @@ import { Status } from '../framework/status.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { entityInFlight } from './testing/entity.ts';
 import { Picture } from '../testkit/picture.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
 import type { PictureOptions } from '../testkit/picture.ts';
 
 const barred = new Status('Unschedulable', 'barred');
@@ -380,4 +381,17 @@ describe('a lone pod that does not fit', () => {
     // The attempts themselves.
     expect(trials()).toBe(2);
   });
+});
+
+it('counts a look at the nodes once for each kind when they have to be looked at one by one', async () => {
+  const core = new Scheduling({ plugins: defaultPlugins });
+  for (let i = 0; i < 1000; i++) {
+    core.node({ name: `n${i}`, cpu: 1 });
+    core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
+  }
+  core.pod({ name: 'nominated', cpu: 2, priority: 5, nominatedNodeName: 'n0', gates: ['held'] });
+  core.group({ name: 'g', minMember: 40 });
+  for (let i = 0; i < 40; i++) core.pod({ name: `g-${i}`, group: 'g', cpu: `${100 + i}m` });
+  await core.attempt();
+  expect(core.picture.written.map(({ verdict }) => verdict.waitsFor)[0]).toBe('capacity');
 });

@@ -12,6 +12,7 @@ import type { Profile } from '../framework/profile.ts';
 import type { TrialOptions } from '../framework/trial.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Trial, Trials } from './placement/trials.ts';
+import { workPerMember } from './placement/work-per-member.ts';
 
 /** What a gang that does not fit has before it. */
 type Prospect = Extract<WaitsFor, 'capacity' | 'never' | 'unknown'>;
@@ -168,6 +169,10 @@ export class Outlook {
     const signatures = yield* signed.of(profile, pace);
     const kinds = new Map<string, Pod[]>();
     for (const [i, pod] of members.entries()) {
+      if (signatures[i] !== signatures[i - 1]) {
+        pace.spend(workPerMember);
+        if (pace.isDue) yield;
+      }
       const { whole: kind } = signatures[i]!;
       if (kind === undefined) return undefined;
       const alike = kinds.get(kind);

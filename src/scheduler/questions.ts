@@ -7,6 +7,7 @@ import type { Candidate } from '../framework/candidate.ts';
 import type { PodSignatures, Profile } from '../framework/profile.ts';
 import type { Demand } from './placement/demand.ts';
 import type { Planner } from './placement/planner.ts';
+import { workPerMember } from './placement/work-per-member.ts';
 import type { Profiles } from './profiles.ts';
 
 /**
@@ -47,6 +48,10 @@ export class Questions {
     const counts = new Map<string, number>();
     const signatures = yield* signed.of(profile, pace);
     for (const [i, pod] of members.entries()) {
+      if (!this.#isLikeLast(pod, signatures[i]!)) {
+        pace.spend(workPerMember);
+        if (pace.isDue) yield;
+      }
       const kind = this.kindFrom(pod, signatures[i]!);
       if (kind === undefined) return undefined;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -87,10 +92,13 @@ export class Questions {
     const { priority, namespace, volumes } = pod;
     // What happens to a claim helps those that have it, however alike others are.
     if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${whole}`;
-    if (this.#last?.signatures !== signatures || this.#last.priority !== priority) {
+    if (!this.#isLikeLast(pod, signatures))
       this.#last = { signatures, priority, kind: `${priority}\u0003\u0003${whole}` };
-    }
-    return this.#last.kind;
+    return this.#last?.kind;
+  }
+
+  #isLikeLast({ priority, volumes }: Pod, signatures: PodSignatures): boolean {
+    return volumes === noVolumes && this.#last?.signatures === signatures && this.#last.priority === priority;
   }
 
   /** Whether the two states of a pod are one to the plugins that place it; false where nobody knows. */

@@ -31,6 +31,7 @@ import type { Demand } from './placement/demand.ts';
 import { leftByBoth } from './placement/narrowing.ts';
 import type { Narrowing, NarrowingOf } from './placement/narrowing.ts';
 import type { Placement, Plan, Planner, PlanRequest } from './placement/planner.ts';
+import { workPerMember } from './placement/work-per-member.ts';
 import type { Preemption, Preemptions } from './preemptions.ts';
 import type { Questions } from './questions.ts';
 
@@ -341,12 +342,17 @@ export class SchedulingCycle {
     const questions = this.#questions;
     const signatures = yield* signed.of(profile, pace);
     const kind = questions.kindOf(profile, blocked);
-    const alike = members.filter((pod, i) => questions.kindFrom(pod, signatures[i]!) === kind);
-    const place = alike.indexOf(blocked);
-    return (candidate, others) => {
-      const counterparts = others.filter((pod) => questions.kindOf(profile, pod) === kind);
-      return verdictOf(candidate, { pod: counterparts[place] ?? others[0]! });
-    };
+    /** How many of its kind come before it. */
+    let place = 0;
+    for (const [i, pod] of members.entries()) {
+      if (pod === blocked) break;
+      if (signatures[i] !== signatures[i - 1]) {
+        pace.spend(workPerMember);
+        if (pace.isDue) yield;
+      }
+      if (questions.kindFrom(pod, signatures[i]!) === kind) place++;
+    }
+    return retellingAt(questions, profile, kind, place, verdictOf);
   }
 
   *#waitsFor(
@@ -445,5 +451,19 @@ function noDiagnosis(pod: Pod): Diagnosis {
     nodeCount: 0,
     refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
     plugins: new Set(),
+  };
+}
+
+/** A function of its own: what it answers with is kept with the line, and must not hold on to what members signed. */
+function retellingAt(
+  questions: Questions,
+  profile: Profile,
+  kind: string | undefined,
+  place: number,
+  verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
+): Retelling {
+  return (candidate, others) => {
+    const counterparts = others.filter((pod) => questions.kindOf(profile, pod) === kind);
+    return verdictOf(candidate, { pod: counterparts[place] ?? others[0]! });
   };
 }

@@ -6,6 +6,8 @@ export async function collectGarbage(done: () => boolean): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   for (let turn = 0; turn < 100; turn++) {
+    // Whoever looks at a WeakRef keeps what it refers to until the turn ends.
+    await new Promise((resolve) => setImmediate(resolve));
     collect();
     await new Promise((resolve) => setImmediate(resolve));
     if (done()) return;

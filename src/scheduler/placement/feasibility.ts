@@ -119,13 +119,14 @@ export class Feasibility {
     return size;
   }
 
-  /** `find` for who wants to know how many alone; undefined where nodes have to be looked at one by one. */
+  /** `find` for who wants to know how many alone; undefined where nodes have to be looked at one by one, or a plugin failed. */
   countAtOnce(asked: Asked): number | undefined {
     const { nodes, room } = this.#options;
     this.#begin(asked);
     if (!this.#isInColumns) return undefined;
     room.take(this, nodes.length);
-    return (room.order.size = this.#findInColumns(room.order.indexes));
+    const size = (room.order.size = this.#findInColumns(room.order.indexes));
+    return this.#error === undefined ? size : undefined;
   }
 
   /** Nothing is to be asked about single nodes but what the kept answers lack. */
@@ -168,6 +169,7 @@ export class Feasibility {
 
   /** Of filters that can be asked about many nodes at once. A failure leaves none. */
   #keepPassingAll(filters: readonly FilterPlugin[], indexes: Int32Array, size: number): number {
+    if (size === 0) return 0;
     const { state, pod } = this.#asked;
     const left = this.#options.profile.keepPassing(filters, state, pod, indexes, size);
     if (typeof left === 'number') return left;
@@ -175,9 +177,9 @@ export class Feasibility {
     return 0;
   }
 
-  /** Before the same nodes are gone through by `counts`, in this generation of the cluster. */
-  beginToCount(asked: Asked, generation: number): void {
-    this.#begin(asked);
+  /** Where `countAtOnce` did not answer: before the same nodes are gone through by `counts`, in this generation of the cluster. */
+  beginToCount(generation: number): void {
+    this.#error = undefined;
     this.#options.known.begin(this.#options.nodes.length, generation);
   }
 

@@ -6,6 +6,7 @@ import type { PodSignatures } from '../../framework/profile.ts';
 import type { Narrowing } from './narrowing.ts';
 import type { PlanRequest } from './plan.ts';
 import { SignedMembers } from './signed-members.ts';
+import { workPerMember } from './work-per-member.ts';
 
 /** Members that are alike to every plugin that looks at one node at a time, and to extenders and claims. */
 export interface Kind {
@@ -34,6 +35,8 @@ export function* kindsOf(cluster: Cluster, request: PlanRequest, pace: Pace): St
       last.pods.push(pod);
       continue;
     }
+    pace.spend(workPerMember);
+    if (pace.isDue) yield;
     const text = textOf(signatures);
     let key = text;
     if (isTellingMore) key += claimantOf(cluster, pod);

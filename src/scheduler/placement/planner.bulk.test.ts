@@ -80,3 +80,27 @@ describe('scores that are beyond measure together', () => {
     expect(namesOf(names.toReversed())).toEqual(namesOf(names));
   });
 });
+
+it('a plugin that fails for one kind on one node does not bring that kind to the front', () => {
+  const no = new Status('Unschedulable', 'no');
+  const fits = (own: string | undefined, node: string): boolean => {
+    if (own === 'odd' && node === 'n0') throw new Error('broken');
+    return own !== 'few' || node === 'n1';
+  };
+  const picture = pictureWith({
+    name: 'Frail',
+    filter: (_state, { labels }, { name }) => (fits(labels.own, name) ? undefined : no),
+    filterAll: (_state, { labels }, indexes, size) => {
+      let left = 0;
+      for (let i = 0; i < size; i++) {
+        if (fits(labels.own, picture.cluster.nodes[indexes[i]!]!.name)) indexes[left++] = indexes[i]!;
+      }
+      return left;
+    },
+  });
+  for (let i = 0; i < 5; i++) picture.node({ name: `n${i}` });
+  const odd = picture.pods(1, { cpu: 1, labels: { own: 'odd' } });
+  const few = picture.pods(1, { cpu: '500m', labels: { own: 'few' } });
+  // One is enough, and there is a place for it.
+  expect(trial(picture, [...odd, ...few], 1).blocked).toBeUndefined();
+});

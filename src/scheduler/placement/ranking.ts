@@ -90,7 +90,7 @@ export class Ranking {
 
   /** How the nodes that the pod fits on are counted, before anybody is placed. Nothing is listed or scored. */
   counting(generation: number): Feasibility {
-    this.#feasibility.beginToCount(this.#asked, generation);
+    this.#feasibility.beginToCount(generation);
     return this.#feasibility;
   }
 
