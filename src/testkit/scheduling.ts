@@ -14,10 +14,15 @@ export interface PendingBind {
 export class Scheduling extends Queueing {
   readonly binds: PendingBind[];
 
-  constructor(options: Omit<PictureOptions, 'binder'>, phase: 'listing' | 'running' = 'running') {
+  /** `sendsAtOnce`: Bindings are looked at for the last time when they are there; otherwise the test does that. */
+  constructor(
+    { sendsAtOnce = false, ...options }: Omit<PictureOptions, 'binder'> & { readonly sendsAtOnce?: boolean },
+    phase: 'listing' | 'running' = 'running',
+  ) {
     const binds: PendingBind[] = [];
     const bind = (binding: PodBinding): Promise<void> =>
       new Promise((resolve, reject) => {
+        if (sendsAtOnce) binding.mayBeSent!();
         binds.push({ binding, accept: resolve, refuse: (reason) => reject(new Error(reason)) });
       });
     super({ ...options, binder: { bind } }, phase);
