@@ -32,5 +32,5 @@ LABEL org.opencontainers.image.title="tutti" \
 # As the first line of dist/cli.js has it, which says why; nobody reads that line here.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1
 # Source maps are there, and read with NODE_OPTIONS=--enable-source-maps: that costs memory, so it is not the default.
-ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--v8-pool-size=1", "--heap-growing-percent=100", "--invocation-count-for-maglev=2000", "/opt/tutti/dist/cli.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=4", "--v8-pool-size=1", "--heap-growing-percent=100", "--invocation-count-for-maglev=2000", "--expose-gc", "/opt/tutti/dist/cli.js"]
 CMD ["--help"]
