@@ -34,22 +34,27 @@ class Story {
     this.#store.remove('pods', `default/${name}`);
   }
 
-  /** Sends a Binding; with `plan` of a plan for two. */
-  send(process: Process, uid: string, plan?: string): Call {
+  get version(): number {
+    return this.#store.version;
+  }
+
+  /** Sends a Binding; with `plan` of a plan for two, which may have been made of what there was at the version `madeOf`. */
+  send(process: Process, uid: string, plan?: string, madeOf = this.#store.version): Call {
     const annotations = {
       'tutti.dev/pod-group-uid': 'red',
       ...(plan !== undefined && { 'tutti.dev/plan': plan, 'tutti.dev/quorum': '2' }),
     };
     const metadata = { namespace: 'default', name: uid.slice(0, 1), uid, annotations };
+    const viewOf = (version: number): Call['told'] => ({ pods: version, nodes: version, podgroups: version });
     const { version } = this.#store;
-    const told = { pods: version, nodes: version, podgroups: version };
+    const told = viewOf(version);
     const call = {
       process,
       of: 'bind',
       request: { body: JSON.stringify({ metadata, target: { name: 'a' } }) },
       sentAt: version,
       told,
-      views: [told],
+      views: [told, viewOf(madeOf)],
     } as unknown as Call;
     this.#checker.sent(call);
     return call;
@@ -109,4 +114,15 @@ describe('a member that goes without a plan before its group has its quorum', ()
     story.send(one, 'z');
     expect(story.end()).toEqual([alone('z')]);
   });
+});
+
+it('counts a member of a plan of whose end its sender was told while it planned', () => {
+  const story = new Story();
+  for (const name of ['x', 'y']) story.pod(name);
+  const madeOf = story.version;
+  story.remove('y');
+  const one = process('one');
+  story.answer(story.send(one, 'x', 'p', madeOf), 201);
+  story.answer(story.send(one, 'y', 'p', madeOf), 404);
+  expect(story.end()).toEqual([]);
 });

@@ -41,21 +41,23 @@ export class QuorumChecker implements Checker {
 
   sent(call: Call): void {
     if (call.of !== 'bind') return;
-    const { process, told } = call;
+    const { process, views } = call;
     const { metadata, target } = JSON.parse(String(call.request.body));
-    const problems = call.views.map((view) => this.#problem(metadata, target.name, view));
-    const [first] = problems;
-    if (first !== undefined && problems.every((problem) => problem !== undefined)) {
+    const problems = views.map((view) => this.#problem(metadata, target.name, view));
+    // The view by which it is right: by what came since, its pod may be gone.
+    const view = views[problems.indexOf(undefined)];
+    if (view === undefined) {
+      const [first] = problems;
       this.#evidence.violated('I1', `${process.name} sent a Binding of ${metadata.name} to ${target.name}: ${first}`);
       return;
     }
-    const object = this.#evidence.record.get('pods', `${metadata.namespace}/${metadata.name}`, told.pods);
+    const object = this.#evidence.record.get('pods', `${metadata.namespace}/${metadata.name}`, view.pods);
     const pod = object && plainPod(object);
     const uid: string | undefined = metadata.uid ?? pod?.uid;
     if (uid === undefined) return;
     const ofProcess = this.#sent.get(process.name) ?? new Set();
     this.#sent.set(process.name, ofProcess.add(uid));
-    const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, told);
+    const group = pod?.group === undefined ? undefined : groupNamed(this.#evidence.record, pod.group, view);
     if (group === undefined) return;
     // A member beyond the quorum has none of its own: others make the quorum before it goes.
     const planId: string = metadata.annotations?.['tutti.dev/plan'] ?? `of ${uid} alone, by ${process.name}`;
