@@ -8,6 +8,8 @@ type Process = Call['process'];
 /** A store with a group of two on one node, and what the checker says of Bindings that are sent in it. */
 class Story {
   readonly violations: string[] = [];
+  /** ms between the last change and the Bindings that are sent. */
+  silentFor = 0;
   readonly #store = new WrittenRecord();
   readonly #checker = new QuorumChecker({
     record: this.#store.record,
@@ -52,7 +54,7 @@ class Story {
       process,
       of: 'bind',
       request: { body: JSON.stringify({ metadata, target: { name: 'a' } }) },
-      sentAt: version,
+      sentAt: version + this.silentFor,
       told,
       views: [told, viewOf(madeOf)],
     } as unknown as Call;
@@ -116,11 +118,12 @@ describe('a member that goes without a plan before its group has its quorum', ()
   });
 });
 
-it('counts a member of a plan of whose end its sender was told while it planned', () => {
+it('counts a member of whose end, which was long ago, its sender was told when it had planned', () => {
   const story = new Story();
   for (const name of ['x', 'y']) story.pod(name);
   const madeOf = story.version;
   story.remove('y');
+  story.silentFor = 60_000;
   const one = process('one');
   story.answer(story.send(one, 'x', 'p', madeOf), 201);
   story.answer(story.send(one, 'y', 'p', madeOf), 404);
