@@ -100,7 +100,7 @@ function keepSmall(clock: Clock): () => void {
   if (gc === undefined) return () => undefined;
   return collectWhenQuiet({
     clock,
-    utilization: performance.eventLoopUtilization,
+    utilization: (now, before) => performance.eventLoopUtilization(now, before),
     usedHeap: () => process.memoryUsage().heapUsed,
     collect: () => gc({ type: 'major', flavor: 'last-resort', execution: 'sync' }),
   });
