@@ -7,7 +7,6 @@ const layers = [
   'observability',
   'client',
   'informer',
-  'workqueue',
   'cluster',
   'framework',
   'queue',
@@ -15,8 +14,7 @@ const layers = [
   'config',
   'scheduler',
   'controller',
-  'embedded',
-  'simulated',
+  'plane',
   'serving',
   'compose',
   'testkit',
@@ -36,8 +34,14 @@ const test = '\\.test\\.ts$|/testing/';
 const rooms = {
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],
-  scheduler: ['placement/', 'metrics/', 'files', 'api/'],
-  embedded: [
+  scheduler: [
+    ...['placement/', 'metrics/', 'ports.ts', 'sort-key.ts', 'profiles.ts', 'api/', 'verdicts/', 'extenders/'],
+    ...['intake/', 'preemption/', 'recovery/', 'binding/', 'cycle/', 'files'],
+  ],
+  'scheduler/placement': ['cache/', 'planning/'],
+  controller: ['work-queue/', 'files'],
+  plane: ['apiserver/', 'nodes/', 'workloads/'],
+  'plane/apiserver': [
     ...[
       'json.ts',
       'deep-equal.ts',
@@ -50,8 +54,7 @@ const rooms = {
     ],
     ...['ownership/', 'store/', 'http/', 'kinds/', 'access/', 'verbs/', 'discovery/', 'background/', 'files'],
   ],
-  'embedded/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
-  simulated: ['files', 'jobs/'],
+  'plane/apiserver/kinds': ['files', 'pods/', 'workloads/', 'custom/', 'built-in-kinds.ts'],
   serving: ['files', 'certificates/', 'access/', 'debug/', 'front/', 'secure-serving.ts'],
   testkit: ['builders/', 'files'],
   cli: ['interruption.ts', 'command-context.ts', 'exit-codes.ts', 'manifests/', 'up/', 'verify/', 'files'],
@@ -133,11 +136,11 @@ module.exports = {
       to: { path: '^src/plugins/[^/]+/', pathNot: '^src/plugins/$1/' },
     },
     {
-      name: 'embedded-only-in-compose',
-      comment: 'The embedded control plane is reached over its HTTP interface; only compose starts it.',
+      name: 'apiserver-only-in-compose',
+      comment: 'The embedded API server is reached over HTTP; only compose starts it.',
       severity: 'error',
-      from: { path: '^src/', pathNot: `^src/(embedded|compose)/|${test}` },
-      to: { path: '^src/embedded/' },
+      from: { path: '^src/', pathNot: `^src/(plane/apiserver|compose)/|${test}` },
+      to: { path: '^src/plane/apiserver/' },
     },
     {
       name: 'sources-without-tests',

@@ -6,7 +6,7 @@ import { hangsMs } from './test/planes/patience.ts';
 /** Tests that leave nothing behind in the process that runs them, and do not mind what others have left in its memory. */
 const sharing = ['src/**/*.test.ts'];
 /** Those of `sharing` that start processes, threads or servers, or measure the process. */
-const apart = ['src/*.test.ts', 'src/{cli,client,compose,serving,embedded}/**/*.test.ts', '**/*.e2e.test.ts'];
+const apart = ['src/*.test.ts', 'src/{cli,client,compose,serving,plane/apiserver}/**/*.test.ts', '**/*.e2e.test.ts'];
 
 export default defineConfig({
   // The examples import the package by its name; they get its sources.

@@ -5,7 +5,7 @@ import type { Plugin } from '../src/framework/plugin.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
-import { gangSpecOf } from '../src/scheduler/pod-group-adapter.ts';
+import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
 import type { PodOptions } from '../src/testkit/builders/pod.ts';

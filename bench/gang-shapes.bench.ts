@@ -8,7 +8,7 @@ import type { Plugin } from '../src/framework/plugin.ts';
 import { skip } from '../src/framework/status.ts';
 import type { PodOptions } from '../src/testkit/builders/pod.ts';
 import type { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
-import { workAtATime } from '../src/scheduler/work-at-a-time.ts';
+import { workAtATime } from '../src/scheduler/cycle/work-at-a-time.ts';
 import { CrowdedCore } from './crowded-core.ts';
 
 interface Shape {

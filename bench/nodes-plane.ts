@@ -2,9 +2,9 @@ import { podGroupDefinition } from '../src/api/pod-group-schema.ts';
 import { seededRandom } from '../src/base/random.ts';
 import { systemClock } from '../src/base/system-clock.ts';
 import { KubeClient } from '../src/client/kube-client.ts';
-import { EmbeddedApiServer } from '../src/embedded/embedded-api-server.ts';
-import { InProcessTransport } from '../src/embedded/in-process-transport.ts';
-import { listenHttp } from '../src/embedded/listen-http.ts';
+import { EmbeddedApiServer } from '../src/plane/apiserver/embedded-api-server.ts';
+import { InProcessTransport } from '../src/plane/apiserver/in-process-transport.ts';
+import { listenHttp } from '../src/plane/apiserver/listen-http.ts';
 
 export interface NodesPlane {
   readonly client: KubeClient;

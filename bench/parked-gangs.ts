@@ -13,7 +13,7 @@ import { systemClock } from '../src/base/system-clock.ts';
 import { createMetricRegistry } from '../src/observability/metric-registry.ts';
 import { silentLogger } from '../src/observability/silent-logger.ts';
 import { defaultPlugins, pluginRegistry } from '../src/plugins/registry.ts';
-import { gangSpecOf } from '../src/scheduler/pod-group-adapter.ts';
+import { gangSpecOf } from '../src/scheduler/intake/pod-group-adapter.ts';
 import { SchedulerCore } from '../src/scheduler/scheduler-core.ts';
 import { Builders } from '../src/testkit/builders/builders.ts';
 

@@ -1,13 +1,13 @@
-// Writes src/embedded/schema/api-field-lines.ts from the Go types of Kubernetes' own API modules: field numbers, list types and
+// Writes src/plane/apiserver/schema/api-field-lines.ts from the Go types of Kubernetes' own API modules: field numbers, list types and
 // merge keys are facts that no package of this registry has in another form. Needs Go; the version is the real plane's.
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { format, resolveConfig } from 'prettier';
-import { builtInKinds } from '../src/embedded/kinds/built-in-kinds.ts';
-import { modelFields } from '../src/embedded/schema/built-in-types.ts';
-import type { ValueType } from '../src/embedded/schema/built-in-types.ts';
+import { builtInKinds } from '../src/plane/apiserver/kinds/built-in-kinds.ts';
+import { modelFields } from '../src/plane/apiserver/schema/built-in-types.ts';
+import type { ValueType } from '../src/plane/apiserver/schema/built-in-types.ts';
 import { goEnvironment } from '../test/planes/real/go-toolchain.ts';
 import { moduleFolder } from '../test/planes/real/build-cache.ts';
 
@@ -83,7 +83,7 @@ const text = `// Written by scripts/generate-api-fields.ts; not to be changed by
  */
 export const apiFieldLines: readonly string[] = ${JSON.stringify(lines)};
 `;
-const target = new URL('../src/embedded/schema/api-field-lines.ts', import.meta.url);
+const target = new URL('../src/plane/apiserver/schema/api-field-lines.ts', import.meta.url);
 await writeFile(target, await format(text, { ...(await resolveConfig(target)), parser: 'typescript' }));
 console.log(`${lines.length} models of ${version.trim()}`);
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../src/api/verdict.ts';
 import type { EventToRecord } from '../../src/client/event-recorder.ts';
-import * as events from '../../src/scheduler/events.ts';
+import * as events from '../../src/scheduler/verdicts/events.ts';
 import { defaultPlugins } from '../../src/plugins/registry.ts';
 import { Picture } from '../../src/testkit/picture.ts';
 

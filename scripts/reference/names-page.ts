@@ -1,7 +1,7 @@
 import { podGroupLabel } from '../../src/api/pod-group-membership.ts';
 import { planAnnotations } from '../../src/api/pod.ts';
-import { simulatedProvisioner } from '../../src/simulated/simulated-volumes.ts';
-import { simulationAnnotations } from '../../src/simulated/simulation-annotations.ts';
+import { simulatedProvisioner } from '../../src/plane/nodes/simulated-volumes.ts';
+import { simulationAnnotations } from '../../src/plane/nodes/simulation-annotations.ts';
 import { code, madeFrom, table } from './markdown.ts';
 import { sourceTexts } from './source-texts.ts';
 

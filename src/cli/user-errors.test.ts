@@ -9,7 +9,7 @@ import { ConfigurationError } from '../config/configuration-error.ts';
 import { TemporaryFolderError } from '../compose/temporary-folder-error.ts';
 import { UnsupportedConfigurationError } from '../compose/unsupported-configuration-error.ts';
 import { ConditionError } from '../compose/until.ts';
-import { PortDeniedError, PortTakenError } from '../embedded/listen-http.ts';
+import { PortDeniedError, PortTakenError } from '../plane/apiserver/listen-http.ts';
 import { ProfileError } from '../framework/profile.ts';
 import { PluginArgumentsError } from '../plugins/plugin-arguments-error.ts';
 import { PortUnavailableError } from '../serving/port-unavailable-error.ts';

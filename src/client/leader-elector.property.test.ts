@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
-import { EmbeddedApiServer } from '../embedded/embedded-api-server.ts';
-import { InProcessTransport } from '../embedded/in-process-transport.ts';
+import { EmbeddedApiServer } from '../plane/apiserver/embedded-api-server.ts';
+import { InProcessTransport } from '../plane/apiserver/in-process-transport.ts';
 import { Candidate } from './testing/candidate.ts';
 import type { Journey } from './testing/candidate.ts';
 

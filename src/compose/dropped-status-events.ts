@@ -1,6 +1,6 @@
 import { podGroupResource } from '../api/pod-group.ts';
 import type { EventSink } from '../scheduler/ports.ts';
-import { statusDropped } from '../scheduler/events.ts';
+import { statusDropped } from '../scheduler/verdicts/events.ts';
 import type { ServedSchemaWatch } from './watch-served-schema.ts';
 
 /**

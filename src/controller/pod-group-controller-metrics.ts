@@ -2,7 +2,7 @@ import { Counter, Gauge } from 'prom-client';
 import { podGroupPhaseOf, podGroupPhases } from '../api/pod-group.ts';
 import type { PodGroup } from '../api/pod-group.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
-import { WorkQueueMetrics } from '../workqueue/work-queue-metrics.ts';
+import { WorkQueueMetrics } from './work-queue/work-queue-metrics.ts';
 
 /**
  * - unchanged: the status said it already, nothing was written.

@@ -12,7 +12,7 @@ import type { PodGroupControllerMetrics, ReconcileResult } from './pod-group-con
 import { derivePodGroupStatus } from './pod-group-status.ts';
 import { statusPatch } from './status-patch.ts';
 import type { StatusPatch } from './status-patch.ts';
-import { WorkQueue } from '../workqueue/work-queue.ts';
+import { WorkQueue } from './work-queue/work-queue.ts';
 
 /** Everything known of the groups and their members; keys are namespace/name. */
 export interface PodGroupLookup {

@@ -19,10 +19,10 @@ import { registerPictureAge } from '../informer/picture-age.ts';
 import { Reflector } from '../informer/reflector.ts';
 import type { ReflectorProblem } from '../informer/reflector-problem.ts';
 import type { Logger } from '../observability/logger.ts';
-import { gangSpecOf } from './pod-group-adapter.ts';
+import { gangSpecOf } from './intake/pod-group-adapter.ts';
 import { SchedulerCore } from './scheduler-core.ts';
 import type { SchedulerCoreOptions } from './scheduler-core.ts';
-import { workAtATime } from './work-at-a-time.ts';
+import { workAtATime } from './cycle/work-at-a-time.ts';
 
 export interface SchedulerOptions extends Omit<SchedulerCoreOptions, 'onReady'> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;

@@ -6,8 +6,8 @@ import type { Pod } from '../api/pod.ts';
 import type { GangSpec } from '../cluster/gang.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../queue/scheduling-queue.ts';
-import type { EntityRouter } from '../scheduler/entity-router.ts';
-import { gangSpecOf } from '../scheduler/pod-group-adapter.ts';
+import type { EntityRouter } from '../scheduler/intake/entity-router.ts';
+import { gangSpecOf } from '../scheduler/intake/pod-group-adapter.ts';
 import { Picture } from './picture.ts';
 import type { PictureOptions } from './picture.ts';
 

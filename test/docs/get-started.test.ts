@@ -5,7 +5,7 @@ import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
-import { SimulatedNodes } from '../../src/simulated/simulated-nodes.ts';
+import { SimulatedNodes } from '../../src/plane/nodes/simulated-nodes.ts';
 import { ChartRelease } from '../chart/installed-chart.ts';
 import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { helmPath, kubectlPath } from '../planes/kubectl.ts';

@@ -19,8 +19,8 @@ export interface VerdictTexts {
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
   'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noRoom', 'gone'],
-  'src/scheduler/releases.ts': ['note', 'why'],
-  'src/scheduler/scheduling-cycle.ts': ['neverFits'],
+  'src/scheduler/recovery/releases.ts': ['note', 'why'],
+  'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits'],
 };
 /** Functions that make the message of a verdict. */
 const describing = [
@@ -36,7 +36,7 @@ export function verdictTexts(): VerdictTexts {
     reasons: unionOf('src/api/verdict.ts', 'VerdictReason'),
     waitsFor: unionOf('src/api/verdict.ts', 'WaitsFor'),
     conditionReasons: propertiesOf('src/controller/pod-group-status.ts', 'reason'),
-    eventReasons: propertiesOf('src/scheduler/events.ts', 'reason'),
+    eventReasons: propertiesOf('src/scheduler/verdicts/events.ts', 'reason'),
     messages: [
       ...new Set(
         files

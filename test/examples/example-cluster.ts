@@ -1,4 +1,4 @@
-import { nodeObject } from '../../src/simulated/node-object.ts';
+import { nodeObject } from '../../src/plane/nodes/node-object.ts';
 import { applyManifests } from '../../src/cli/manifests/apply-manifests.ts';
 import { loadManifests } from '../../src/cli/manifests/load-manifests.ts';
 import type { TestPlane } from '../planes/plane.ts';

@@ -3,8 +3,8 @@ import { seededRandom } from '../../src/base/random.ts';
 import { VirtualClock } from '../../src/base/virtual-clock.ts';
 import { ConnectionError } from '../../src/client/api-errors.ts';
 import { KubeClient } from '../../src/client/kube-client.ts';
-import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
-import { InProcessTransport } from '../../src/embedded/in-process-transport.ts';
+import { EmbeddedApiServer } from '../../src/plane/apiserver/embedded-api-server.ts';
+import { InProcessTransport } from '../../src/plane/apiserver/in-process-transport.ts';
 import { Pulse } from './pulse.ts';
 
 async function pass(clock: VirtualClock, ms: number): Promise<void> {

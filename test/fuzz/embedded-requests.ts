@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { seededRandom } from '../../src/base/random.ts';
-import type { JsonObject, JsonValue as Json } from '../../src/embedded/json.ts';
+import type { JsonObject, JsonValue as Json } from '../../src/plane/apiserver/json.ts';
 import { Draws } from './draws.ts';
 import { fuzzResources, fuzzReviews } from './embedded-resources.ts';
 import type { FuzzResource } from './embedded-resources.ts';

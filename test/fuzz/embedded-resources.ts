@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue as Json } from '../../src/embedded/json.ts';
-import { thingDefinition } from '../../src/embedded/testing/manifests.ts';
+import type { JsonObject, JsonValue as Json } from '../../src/plane/apiserver/json.ts';
+import { thingDefinition } from '../../src/plane/apiserver/testing/manifests.ts';
 
 /** A resource of the embedded plane, and an object of it that it takes. */
 export interface FuzzResource {

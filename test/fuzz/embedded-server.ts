@@ -2,8 +2,8 @@
 import process from 'node:process';
 import { seededRandom } from '../../src/base/random.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
-import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
-import { listenHttp } from '../../src/embedded/listen-http.ts';
+import { EmbeddedApiServer } from '../../src/plane/apiserver/embedded-api-server.ts';
+import { listenHttp } from '../../src/plane/apiserver/listen-http.ts';
 
 /** What this process says, in answer to any message of its parent. */
 export interface ServerMeasures {

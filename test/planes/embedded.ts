@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { localKubeconfig } from '../../src/client/local-kubeconfig.ts';
-import { EmbeddedApiServer } from '../../src/embedded/embedded-api-server.ts';
-import { listenHttp } from '../../src/embedded/listen-http.ts';
+import { EmbeddedApiServer } from '../../src/plane/apiserver/embedded-api-server.ts';
+import { listenHttp } from '../../src/plane/apiserver/listen-http.ts';
 import { connectPlane } from './connect-plane.ts';
 import type { TestPlane } from './plane.ts';
 

@@ -1,8 +1,8 @@
-import { jobPath } from '../../src/simulated/jobs/job.ts';
-import type { JobStatus } from '../../src/simulated/jobs/job.ts';
-import { SimulatedJobs } from '../../src/simulated/jobs/simulated-jobs.ts';
+import { jobPath } from '../../src/plane/workloads/job.ts';
+import type { JobStatus } from '../../src/plane/workloads/job.ts';
+import { SimulatedJobs } from '../../src/plane/workloads/simulated-jobs.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
-import { jobManifest } from '../../src/simulated/jobs/testing/job-manifest.ts';
+import { jobManifest } from '../../src/plane/workloads/testing/job-manifest.ts';
 import { Recording } from '../expect/recording.ts';
 import type { WatchedObject } from '../expect/watched.ts';
 import { hangsMs } from '../planes/patience.ts';

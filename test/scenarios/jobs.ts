@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { JobStatus } from '../../src/simulated/jobs/job.ts';
+import type { JobStatus } from '../../src/plane/workloads/job.ts';
 import { JobStage } from './job-stage.ts';
 import type { PodSeen } from './job-stage.ts';
 import { scenario } from './scenario.ts';

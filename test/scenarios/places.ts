@@ -1,5 +1,5 @@
 import type { PodAffinityRules } from '../../src/api/pod.ts';
-import type { SimulatedNodeSpec } from '../../src/simulated/node-object.ts';
+import type { SimulatedNodeSpec } from '../../src/plane/nodes/node-object.ts';
 import { expectBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
 import { scenario } from './scenario.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/base/system-clock.ts';
 import { bindCompletedAnnotation } from '../../src/api/persistent-volume-claim.ts';
 import { NotFoundError } from '../../src/client/api-errors.ts';
-import { simulatedProvisioner, SimulatedVolumes } from '../../src/simulated/simulated-volumes.ts';
+import { simulatedProvisioner, SimulatedVolumes } from '../../src/plane/nodes/simulated-volumes.ts';
 import { Recording } from '../expect/recording.ts';
 import type { WatchedObject } from '../expect/watched.ts';
 import { poll } from '../planes/poll.ts';

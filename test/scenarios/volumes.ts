@@ -1,5 +1,5 @@
 import { isOlderVersion } from '../../src/api/resource-version.ts';
-import type { SimulatedNodeSpec } from '../../src/simulated/node-object.ts';
+import type { SimulatedNodeSpec } from '../../src/plane/nodes/node-object.ts';
 import { expectBound, expectNeverBound, nodeOf } from '../expect/expect-bound.ts';
 import { expectVerdict } from '../expect/expect-verdict.ts';
 import { poll } from '../planes/poll.ts';

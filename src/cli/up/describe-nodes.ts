@@ -1,4 +1,4 @@
-import type { SimulatedNodeSpec } from '../../simulated/node-object.ts';
+import type { SimulatedNodeSpec } from '../../plane/nodes/node-object.ts';
 
 /** `2 nodes with 2 CPU and 8Gi each`, or where they differ `3 nodes`. Of what all of them have, the amounts of pods are left out. */
 export function describeNodes(nodes: readonly SimulatedNodeSpec[]): string {

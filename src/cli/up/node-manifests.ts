@@ -1,7 +1,7 @@
 import { isObjectName } from '../../api/object-name.ts';
 import { isLabelValue, isQualifiedName } from '../../api/qualified-name.ts';
 import { parseQuantity, QuantityError, quantityToMilli } from '../../api/quantity.ts';
-import type { SimulatedNodeSpec, SimulatedTaint } from '../../simulated/node-object.ts';
+import type { SimulatedNodeSpec, SimulatedTaint } from '../../plane/nodes/node-object.ts';
 import { isObject } from '../manifests/is-object.ts';
 import { ManifestError, manifestTitle } from '../manifests/manifest.ts';
 import type { Manifest } from '../manifests/manifest.ts';

@@ -4,7 +4,7 @@ import { unlessAborted } from '../../client/wait.ts';
 import { HttpTransport } from '../../client/http/http-transport.ts';
 import type { RunningPlane } from '../../compose/plane.ts';
 import { startUpPlane } from '../../compose/up.ts';
-import type { SimulatedNodeSpec } from '../../simulated/node-object.ts';
+import type { SimulatedNodeSpec } from '../../plane/nodes/node-object.ts';
 import { createLogger } from '../../observability/logger.ts';
 import type { LogFormat, Logger, LogLevel } from '../../observability/logger.ts';
 import type { OwnPlugin } from '../../plugins/own-plugin.ts';

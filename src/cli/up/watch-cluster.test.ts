@@ -5,11 +5,11 @@ import { afterEach, expect, it } from 'vitest';
 import { podGroupDefinition } from '../../api/pod-group-schema.ts';
 import { systemClock } from '../../base/system-clock.ts';
 import { KubeClient } from '../../client/kube-client.ts';
-import { EmbeddedApiServer } from '../../embedded/embedded-api-server.ts';
-import type { Intercept } from '../../embedded/embedded-api-server.ts';
-import { jsonResponse } from '../../embedded/http/response.ts';
-import { InProcessTransport } from '../../embedded/in-process-transport.ts';
-import { listenHttp } from '../../embedded/listen-http.ts';
+import { EmbeddedApiServer } from '../../plane/apiserver/embedded-api-server.ts';
+import type { Intercept } from '../../plane/apiserver/embedded-api-server.ts';
+import { jsonResponse } from '../../plane/apiserver/http/response.ts';
+import { InProcessTransport } from '../../plane/apiserver/in-process-transport.ts';
+import { listenHttp } from '../../plane/apiserver/listen-http.ts';
 import type { ClusterChange } from './story.ts';
 import { watchCluster } from './watch-cluster.ts';
 

@@ -9,7 +9,7 @@ import { cpuId } from '../../api/resource-names.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
 import type { Wait } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
-import { gangSpecOf } from '../../scheduler/pod-group-adapter.ts';
+import { gangSpecOf } from '../../scheduler/intake/pod-group-adapter.ts';
 import { Coscheduling } from './coscheduling.ts';
 import { ClusterRoom } from './cluster-room.ts';
 

@@ -8,7 +8,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { ClusterEvent } from '../../framework/cluster-event.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { gangSpecOf } from '../../scheduler/pod-group-adapter.ts';
+import { gangSpecOf } from '../../scheduler/intake/pod-group-adapter.ts';
 import { Coscheduling } from './coscheduling.ts';
 import { readiness } from './readiness.ts';
 

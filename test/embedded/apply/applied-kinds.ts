@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/plane/apiserver/json.ts';
 
 /** A kind that sequences are played with. */
 export interface AppliedKind {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { AppliedKind } from './applied-kinds.ts';
 
 /** One write of a sequence. */

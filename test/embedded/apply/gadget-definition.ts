@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 
 /** The definition of the custom resource: every way in which a schema says how parts are owned. */
 export const gadgetDefinition: JsonObject = {

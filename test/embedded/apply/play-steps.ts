@@ -1,7 +1,7 @@
 import { readText } from '../../../src/client/read-text.ts';
 import type { Transport, TransportRequest } from '../../../src/client/transport.ts';
-import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
-import { applyMergePatch } from '../../../src/embedded/patch/index.ts';
+import type { JsonObject, JsonValue } from '../../../src/plane/apiserver/json.ts';
+import { applyMergePatch } from '../../../src/plane/apiserver/patch/index.ts';
 import type { AppliedKind } from './applied-kinds.ts';
 import type { ApplyStep } from './apply-steps.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/system-clock.ts';
-import { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts';
-import { InProcessTransport } from '../../../src/embedded/in-process-transport.ts';
+import { EmbeddedApiServer } from '../../../src/plane/apiserver/embedded-api-server.ts';
+import { InProcessTransport } from '../../../src/plane/apiserver/in-process-transport.ts';
 import { KubeClient } from '../../../src/client/kube-client.ts';
 import { poll } from '../../planes/poll.ts';
 import { provideForSuite } from '../../planes/real/provide-real-plane.ts';

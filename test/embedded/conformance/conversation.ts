@@ -1,6 +1,6 @@
 import { readText } from '../../../src/client/read-text.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
-import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/plane/apiserver/json.ts';
 import { LineSplitter } from '../../../src/informer/line-splitter.ts';
 import { poll } from '../../planes/poll.ts';
 import type { Exchange } from './exchange.ts';

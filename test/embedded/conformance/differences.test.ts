@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../../src/embedded/json.ts';
+import type { JsonValue } from '../../../src/plane/apiserver/json.ts';
 import { differences, unstated } from './differences.ts';
 import type { Exchange } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/plane/apiserver/json.ts';
 import type { Exchange } from './exchange.ts';
 import type { Limit } from './limits.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../src/embedded/json.ts';
+import type { JsonValue } from '../../../src/plane/apiserver/json.ts';
 
 /** One request and what of its answer counts, after normalisation. */
 export interface Exchange {

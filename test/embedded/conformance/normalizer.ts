@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../src/embedded/json.ts';
+import type { JsonObject, JsonValue } from '../../../src/plane/apiserver/json.ts';
 
 const timeText = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const uidText = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../src/base/virtual-clock.ts';
-import type { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts';
+import type { EmbeddedApiServer } from '../../../src/plane/apiserver/embedded-api-server.ts';
 import { answerOf, isWatch, readBody } from './exchange.ts';
 import type { Exchange, Transcript } from './exchange.ts';
 import { sessionServer } from './recorded-plane.ts';

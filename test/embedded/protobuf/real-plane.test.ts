@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBytes } from '../../../src/client/read-text.ts';
-import type { JsonObject } from '../../../src/embedded/json.ts';
-import { builtInKinds } from '../../../src/embedded/kinds/built-in-kinds.ts';
-import { apiVersionOf } from '../../../src/embedded/kinds/resource-type.ts';
-import { decodeProtobuf } from '../../../src/embedded/protobuf/index.ts';
-import { normalizeModel } from '../../../src/embedded/verbs/normalize-model.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
+import { builtInKinds } from '../../../src/plane/apiserver/kinds/built-in-kinds.ts';
+import { apiVersionOf } from '../../../src/plane/apiserver/kinds/resource-type.ts';
+import { decodeProtobuf } from '../../../src/plane/apiserver/protobuf/index.ts';
+import { normalizeModel } from '../../../src/plane/apiserver/verbs/normalize-model.ts';
 import { provideForSuite } from '../../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../../planes/real/real-plane.ts';
 import type { RealPlane } from '../../planes/real/real-plane.ts';

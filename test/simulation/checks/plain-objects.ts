@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 
 /** A pod as the checkers read it, without a line of what the product reads it with. Amounts in millicores and MiB. */
 export interface PlainPod {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { Call } from '../world/call.ts';
 import type { Committed } from '../world/record.ts';
 import type { Checker, Evidence } from './evidence.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import { StoreRecord } from '../world/record.ts';
 
 /** A store's record, for tests, of changes that are written down one by one: each is a version, and a millisecond. */

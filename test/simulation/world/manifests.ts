@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/embedded/json.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
 import type { GroupPlan, MemberPlan, NodePlan } from '../scenario.ts';
 
 const namespace = 'default';

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { seededRandom } from '../../../src/base/random.ts';
-import { EmbeddedApiServer } from '../../../src/embedded/embedded-api-server.ts';
+import { EmbeddedApiServer } from '../../../src/plane/apiserver/embedded-api-server.ts';
 import type { TransportRequest, TransportResponse } from '../../../src/client/transport.ts';
 import { mix } from './mix.ts';
 import { startMs } from './process.ts';

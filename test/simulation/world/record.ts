@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../../src/embedded/json.ts';
-import type { Change } from '../../../src/embedded/store/change.ts';
+import type { JsonObject } from '../../../src/plane/apiserver/json.ts';
+import type { Change } from '../../../src/plane/apiserver/store/change.ts';
 import type { WatchedResource } from '../scenario.ts';
 
 /** One write that the store has taken. */

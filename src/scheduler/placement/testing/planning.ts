@@ -4,7 +4,7 @@ import { CycleState } from '../../../framework/cycle-state.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { Picture } from '../../../testkit/picture.ts';
 import type { PictureOptions } from '../../../testkit/picture.ts';
-import type { Plan } from '../planner.ts';
+import type { Plan } from '../planning/planner.ts';
 
 export function pictureWith(...extra: NonNullable<PictureOptions['extra']>): Picture {
   return new Picture({ plugins: defaultPlugins, extra });

@@ -1,0 +1,170 @@
+import type { BackoffPolicy } from '../../base/backoff.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { FailureBackoff } from './failure-backoff.ts';
+import type { Backoff } from './failure-backoff.ts';
+import type { WorkQueueMetrics } from './work-queue-metrics.ts';
+
+/** A key that failed and will be processed again. */
+export interface Retry extends Backoff {
+  readonly key: string;
+  readonly error: unknown;
+}
+
+export interface WorkQueueOptions {
+  /** The `name` label of the metrics. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Keys that are processed at the same time, at most. */
+  readonly workers: number;
+  readonly backoff: BackoffPolicy;
+  /** Does the work for one key. A rejection puts the key back after its back-off. The signal is raised by `stop`. */
+  readonly process: (key: string, signal: AbortSignal) => Promise<void>;
+  readonly onRetry: (retry: Retry) => void;
+  readonly metrics: WorkQueueMetrics;
+}
+
+/** A change may mend what failed, and shows that the server is there: how long the rest of a back-off may still be then. */
+const backoffAfterAdditionMs = 1_000;
+
+/**
+ * - delayed: not due yet; `failed` when the delay is a back-off.
+ * - ready: waits for a worker, since `sinceMs` (monotonic).
+ * - processing: with a worker; `againMs` is the delay after which it is due again, when something was added meanwhile.
+ */
+type Entry =
+  | { readonly state: 'delayed'; readonly dueMs: number; readonly failed: boolean; readonly timer: Timer }
+  | { readonly state: 'ready'; readonly sinceMs: number }
+  | { readonly state: 'processing'; againMs: number | undefined };
+
+/**
+ * Keys that need work. However often a key is added it is there once, and it is never with two workers at a time; what is
+ * added while it is being processed makes it due again afterwards, so no change is missed.
+ *
+ * When a key is added that waits already, the earlier time counts; but what is left of a back-off is only shortened to a
+ * second, so that a key that changes all the time does not keep a server busy that fails.
+ */
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #stop = new AbortController();
+  /** key -> where it is; absent when there is nothing to do for it */
+  readonly #entries = new Map<string, Entry>();
+  /** Keys in state ready, first come first served. */
+  readonly #ready = new Set<string>();
+  readonly #backoff: FailureBackoff;
+  /** What the workers are doing. */
+  readonly #work = new Set<Promise<void>>();
+  #started = false;
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+    this.#backoff = new FailureBackoff({ policy: options.backoff, random: options.random });
+    options.metrics.depth.set({ name: options.name }, 0);
+  }
+
+  /** The key is due in `delayMs`. After `stop` this does nothing. */
+  add(key: string, delayMs = 0): void {
+    if (this.#stop.signal.aborted) return;
+    const entry = this.#entries.get(key);
+    switch (entry?.state) {
+      case undefined:
+        this.#schedule(key, delayMs, false);
+        return;
+      case 'delayed': {
+        const sooner = entry.failed ? Math.max(delayMs, backoffAfterAdditionMs) : delayMs;
+        if (this.#options.clock.monotonic() + sooner >= entry.dueMs) return;
+        entry.timer.cancel();
+        this.#schedule(key, sooner, entry.failed);
+        return;
+      }
+      case 'processing':
+        entry.againMs = Math.min(entry.againMs ?? delayMs, delayMs);
+        return;
+      case 'ready':
+        return;
+    }
+  }
+
+  /** Lets the workers begin; keys may be added before. */
+  start(): void {
+    this.#started = true;
+    this.#assign();
+  }
+
+  /** No key is taken up any more. Resolves when the work under way, which the signal tells to end, has ended. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error(`the ${this.#options.name} queue is stopped`));
+    for (const entry of this.#entries.values()) if (entry.state === 'delayed') entry.timer.cancel();
+    this.#entries.clear();
+    this.#ready.clear();
+    this.#reportDepth();
+    await Promise.all(this.#work);
+  }
+
+  #schedule(key: string, delayMs: number, failed: boolean): void {
+    const { clock } = this.#options;
+    if (delayMs <= 0) {
+      this.#makeReady(key);
+      return;
+    }
+    const timer = clock.setTimer(delayMs, () => this.#makeReady(key));
+    this.#entries.set(key, { state: 'delayed', dueMs: clock.monotonic() + delayMs, failed, timer });
+  }
+
+  #makeReady(key: string): void {
+    const { clock, metrics, name } = this.#options;
+    this.#entries.set(key, { state: 'ready', sinceMs: clock.monotonic() });
+    this.#ready.add(key);
+    metrics.adds.inc({ name });
+    this.#reportDepth();
+    this.#assign();
+  }
+
+  #assign(): void {
+    if (!this.#started) return;
+    for (const key of this.#ready) {
+      if (this.#work.size >= this.#options.workers) return;
+      this.#ready.delete(key);
+      this.#reportDepth();
+      const work = this.#process(key).finally(() => {
+        this.#work.delete(work);
+        this.#assign();
+      });
+      this.#work.add(work);
+    }
+  }
+
+  async #process(key: string): Promise<void> {
+    const { clock, metrics, name, process } = this.#options;
+    const begun = clock.monotonic();
+    const ready = this.#entries.get(key);
+    if (ready?.state === 'ready') metrics.queueSeconds.observe({ name }, (begun - ready.sinceMs) / 1000);
+    const entry: Entry = { state: 'processing', againMs: undefined };
+    this.#entries.set(key, entry);
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      await process(key, this.#stop.signal);
+    } catch (error) {
+      failure = { error };
+    }
+    metrics.workSeconds.observe({ name }, (clock.monotonic() - begun) / 1000);
+    if (this.#stop.signal.aborted) return;
+    this.#entries.delete(key);
+    if (failure === undefined) this.#backoff.succeeded(key);
+    else this.#retry(key, failure.error);
+    if (entry.againMs !== undefined) this.add(key, entry.againMs);
+  }
+
+  #retry(key: string, error: unknown): void {
+    const { metrics, name, onRetry } = this.#options;
+    const backoff = this.#backoff.failed(key);
+    metrics.retries.inc({ name });
+    this.#schedule(key, backoff.delayMs, true);
+    onRetry({ key, error, ...backoff });
+  }
+
+  #reportDepth(): void {
+    this.#options.metrics.depth.set({ name: this.#options.name }, this.#ready.size);
+  }
+}

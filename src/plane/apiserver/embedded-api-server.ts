@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
+import { authenticate } from './access/authenticate.ts';
+import { authenticationReader, builtInRoles } from './access/built-in-roles.ts';
+import { Rbac } from './access/rbac.ts';
+import { ServiceAccountTokens } from './access/service-account-tokens.ts';
+import { anonymous } from './access/user.ts';
+import { BackgroundWork } from './background-work.ts';
+import type { BackgroundProblem } from './background-work.ts';
+import { startDefinitionRegistrar } from './background/definition-registrar.ts';
+import { startEventExpiry } from './background/event-expiry.ts';
+import { startGarbageCollector } from './background/garbage-collector.ts';
+import { startNamespaceCleaner } from './background/namespace-cleaner.ts';
+import { startServiceAccountCreator } from './background/service-account-creator.ts';
+import { OpenApiDocuments } from './discovery/open-api.ts';
+import { ApiError, internalError } from './http/api-error.ts';
+import { jsonResponse } from './http/response.ts';
+import { builtInKinds } from './kinds/built-in-kinds.ts';
+import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
+import { OwnerIndex } from './kinds/owner-index.ts';
+import { podIndexes, pods } from './kinds/pods/pods.ts';
+import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
+import { clusterRoleBindings, clusterRoles, roles } from './kinds/rbac.ts';
+import { ResourceRegistry } from './kinds/resource-registry.ts';
+import { route } from './router.ts';
+import { ListSnapshots } from './store/list-snapshots.ts';
+import { Store } from './store/store.ts';
+import type { StoreListener } from './store/store.ts';
+import type { ApiContext } from './verbs/api-context.ts';
+import { createObject } from './verbs/create.ts';
+import { WatchStreams } from './verbs/watch-streams.ts';
+
+/**
+ * Stands between clients and the server, to inject faults: whatever response it returns is the answer; undefined lets the
+ * request through; throwing loses the connection. `proceed` answers the request as usual, for faults that strike after
+ * the write (a lost response).
+ */
+export type Intercept = (
+  request: TransportRequest,
+  proceed: () => TransportResponse,
+) => TransportResponse | undefined | Promise<TransportResponse | undefined>;
+
+/** What an observer learns of a request, once the head of its response is known. */
+export interface RequestObservation {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  /** With no question mark; empty when there is none. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly accept: string | undefined;
+  readonly userAgent: string | undefined;
+  readonly status: number;
+}
+
+export interface EmbeddedApiServerOptions {
+  readonly clock: Clock;
+  /** Makes uids and generated names, which everybody may see: nothing that is secret. */
+  readonly random: Random;
+  /** Signs the tokens of service accounts: 32 bytes or more that nobody can guess. Default: some of its own. */
+  readonly signingKey?: Uint8Array;
+  /** Who brings it is the administrator, and whoever brings no token is nobody. Default: whoever brings no token is the administrator. */
+  readonly administratorToken?: string;
+  readonly intercept?: Intercept;
+  readonly observe?: (observation: RequestObservation) => void;
+  /** Told of each write to any collection, in the same step, those at the start included. */
+  readonly onChange?: StoreListener;
+  /** Told of what the server should have done by itself and could not: the process and the other objects are not touched by it. */
+  readonly onProblem?: (problem: BackgroundProblem) => void;
+  /** How many changes of each resource are kept for watches to replay. Default 10,000. */
+  readonly historyLimit?: number;
+  /** About how many bytes of memory the changes of all resources together may hold; the longest history gives way first. Default 256 MiB. */
+  readonly historyLimitBytes?: number;
+  /** The resource version before the first write. Default 1. */
+  readonly initialResourceVersion?: number;
+}
+
+const defaultHistoryLimit = 10_000;
+const defaultHistoryLimitBytes = 256 * 1024 * 1024;
+const pageLifetimeMs = 5 * 60 * 1000;
+const pagedListsLimit = 100;
+const pagedListsLimitBytes = 256 * 1024 * 1024;
+
+/**
+ * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
+ * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
+ * writes never interleave. What it does not support is an error, never a silent success. Who brings the token of a service account has
+ * the rights that roles and bindings give it.
+ */
+export class EmbeddedApiServer {
+  readonly #api: ApiContext;
+  readonly #openApi: OpenApiDocuments;
+  readonly #administratorToken: string | undefined;
+  readonly #intercept: Intercept | undefined;
+  readonly #observe: ((observation: RequestObservation) => void) | undefined;
+  readonly #stopExpiry: () => void;
+  #closed = false;
+
+  constructor(options: EmbeddedApiServerOptions) {
+    const { clock, random } = options;
+    const store = new Store({
+      historyLimit: options.historyLimit ?? defaultHistoryLimit,
+      historyLimitBytes: options.historyLimitBytes ?? defaultHistoryLimitBytes,
+      initialResourceVersion: options.initialResourceVersion ?? 1,
+    });
+    if (options.onChange !== undefined) store.subscribe(options.onChange);
+    store.collection(pods.storage, podIndexes);
+    for (const type of builtInKinds) store.collection(type.storage);
+    this.#api = {
+      store,
+      clock,
+      random,
+      background: new BackgroundWork(clock, options.onProblem ?? (() => undefined)),
+      registry: new ResourceRegistry(builtInKinds),
+      snapshots: new ListSnapshots({
+        clock,
+        lifetimeMs: pageLifetimeMs,
+        limit: pagedListsLimit,
+        limitBytes: pagedListsLimitBytes,
+      }),
+      watches: new WatchStreams(),
+      owners: new OwnerIndex(store),
+      tokens: new ServiceAccountTokens({ store, nowMs: () => clock.now(), key: options.signingKey ?? randomBytes(32) }),
+      rbac: new Rbac(store),
+      nowMs: () => clock.now(),
+      now: () => toKubernetesTime(clock.now()),
+    };
+    this.#openApi = new OpenApiDocuments(this.#api.registry);
+    this.#administratorToken = options.administratorToken;
+    this.#intercept = options.intercept;
+    this.#observe = options.observe;
+    startGarbageCollector(this.#api);
+    startNamespaceCleaner(this.#api);
+    startDefinitionRegistrar(this.#api);
+    startServiceAccountCreator(this.#api);
+    this.#stopExpiry = startEventExpiry(this.#api);
+    this.#createBuiltIns();
+  }
+
+  /** The resource version of the latest write. */
+  get resourceVersion(): number {
+    return this.#api.store.resourceVersion;
+  }
+
+  /** How many watches are open. */
+  get openWatches(): number {
+    return this.#api.watches.size;
+  }
+
+  /**
+   * Answers one request; a watch is a body that goes on until its end, the client's `return`, the signal or `close`.
+   * Rejects only as a transport does: aborted, closed, or a fault that loses the connection.
+   */
+  async handle(request: TransportRequest, signal?: AbortSignal): Promise<TransportResponse> {
+    this.#refuseIfOver(signal);
+    const proceed = (): TransportResponse => this.#answer(request, signal);
+    const injected = await this.#intercept?.(request, proceed);
+    this.#refuseIfOver(signal);
+    const response = injected ?? proceed();
+    this.#report(request, response.status);
+    return response;
+  }
+
+  /** Whether whoever sends these headers is somebody: what others send beside them need not be kept, as it is refused. */
+  knows(headers: TransportRequest['headers']): boolean {
+    try {
+      return authenticate({ headers }, this.#api.tokens, this.#administratorToken) !== anonymous;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Makes every resource version so far too old to watch from, as a compaction does: for tests of 410. */
+  forgetHistory(): void {
+    for (const collection of this.#api.store.collections()) collection.forgetHistory(this.resourceVersion);
+  }
+
+  /** Ends all open watches, or those of one resource ("pods", "podgroups.scheduling.x-k8s.io"), as a server may at any time. */
+  endWatches(resource?: string): void {
+    this.#api.watches.end(resource);
+  }
+
+  /** Ends all watches at once and answers nothing more. Idempotent. */
+  close(): void {
+    this.#closed = true;
+    this.#stopExpiry();
+    this.#api.watches.end();
+  }
+
+  #refuseIfOver(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    if (this.#closed) throw new Error('the embedded API server is closed');
+  }
+
+  #answer(request: TransportRequest, signal: AbortSignal | undefined): TransportResponse {
+    try {
+      const context = { api: this.#api, openApi: this.#openApi, administratorToken: this.#administratorToken };
+      return route(context, request, signal);
+    } catch (error) {
+      const known = error instanceof ApiError ? error : internalError((error as Error).stack ?? String(error));
+      return jsonResponse(known.toStatus(), { status: known.code, headers: known.headers });
+    }
+  }
+
+  #report(request: TransportRequest, status: number): void {
+    if (this.#observe === undefined) return;
+    const { method, path: target, headers } = request;
+    const mark = target.indexOf('?');
+    this.#observe({
+      method,
+      path: mark < 0 ? target : target.slice(0, mark),
+      query: mark < 0 ? '' : target.slice(mark + 1),
+      contentType: headers['content-type'],
+      accept: headers.accept,
+      userAgent: headers['user-agent'],
+      status,
+    });
+  }
+
+  #createBuiltIns(): void {
+    for (const name of builtInNamespaces) {
+      createObject(
+        this.#api,
+        namespaces,
+        undefined,
+        { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+        false,
+      );
+    }
+    for (const [name, value] of builtInPriorityClasses) {
+      const description = `Used for system critical pods: ${name}.`;
+      const object = {
+        apiVersion: 'scheduling.k8s.io/v1',
+        kind: 'PriorityClass',
+        metadata: { name },
+        value,
+        description,
+      };
+      createObject(this.#api, priorityClasses, undefined, object, false);
+    }
+    const builtIn = builtInRoles();
+    for (const object of builtIn.roles) createObject(this.#api, clusterRoles, undefined, object, false);
+    for (const object of builtIn.bindings) createObject(this.#api, clusterRoleBindings, undefined, object, false);
+    createObject(this.#api, roles, 'kube-system', authenticationReader(), false);
+  }
+}

@@ -1,0 +1,79 @@
+import { Buffer } from 'node:buffer';
+import type { TransportResponse } from '../../../client/transport.ts';
+import type { JsonValue } from '../json.ts';
+
+/** Pieces of a long body are joined to about this size before they are handed on. */
+const pieceBytes = 64 * 1024;
+
+export interface ResponseHead {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A complete response of one piece. */
+export function textResponse(
+  text: string,
+  contentType: string,
+  head: ResponseHead = { status: 200 },
+): TransportResponse {
+  const bytes = Buffer.from(text);
+  return {
+    status: head.status,
+    headers: { 'content-type': contentType, 'content-length': String(bytes.length), ...head.headers },
+    body: singlePiece(bytes),
+  };
+}
+
+export function jsonResponse(value: JsonValue, head?: ResponseHead): TransportResponse {
+  return textResponse(JSON.stringify(value), 'application/json', head);
+}
+
+/** What there is at a path that no group and version has: not even a Status. */
+export function pageNotFound(): TransportResponse {
+  return textResponse('404 page not found\n', 'text/plain; charset=utf-8', { status: 404 });
+}
+
+/** A response whose text is made while it is sent. */
+export function streamedTextResponse(
+  texts: Iterable<string>,
+  contentType: string,
+  head: ResponseHead = { status: 200 },
+): TransportResponse {
+  return { status: head.status, headers: { 'content-type': contentType, ...head.headers }, body: pieces(texts) };
+}
+
+async function* singlePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* pieces(texts: Iterable<string>): AsyncGenerator<Uint8Array> {
+  let gathered: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    gathered.push(text);
+    length += text.length;
+    if (length < pieceBytes) continue;
+    yield Buffer.from(gathered.join(''));
+    gathered = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.from(gathered.join(''));
+}
+
+/** What all warnings together may come to, and each of them where that is too much: as kube-apiserver has it. */
+const warningsLimit = 4096;
+const warningLimit = 256;
+
+/**
+ * The headers that make kubectl print warnings. A header holds bytes, so the text is in UTF-8, and control characters are left out; of
+ * very many or long warnings only as much is told as clients take in a header.
+ */
+export function warningHeaders(warnings: readonly string[]): Record<string, string> {
+  let texts = warnings.map((warning) => warning.replaceAll(/\p{Cc}/gu, ' '));
+  if (texts.reduce((sum, text) => sum + text.length, 0) > warningsLimit) {
+    texts = texts.slice(0, warningsLimit / warningLimit).map((text) => text.slice(0, warningLimit));
+  }
+  if (texts.length === 0) return {};
+  const header = texts.map((text) => `299 - "${text.replaceAll(/["\\]/g, '\\$&')}"`).join(', ');
+  return { warning: Buffer.from(header.toWellFormed(), 'utf8').toString('latin1') };
+}

@@ -1,0 +1,306 @@
+import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
+import { Server, createServer, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import process from 'node:process';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { seededRandom } from '../../base/random.ts';
+import { systemClock } from '../../base/system-clock.ts';
+import { collectGarbage } from '../../base/testing/collect-garbage.ts';
+import { EmbeddedApiServer } from './embedded-api-server.ts';
+import type { Intercept, RequestObservation } from './embedded-api-server.ts';
+import { ApiError } from './http/api-error.ts';
+import { jsonResponse } from './http/response.ts';
+import { PortDeniedError, PortTakenError, listenHttp } from './listen-http.ts';
+import type { HttpListener } from './listen-http.ts';
+import { configMapManifest, configMapsPath } from './testing/manifests.ts';
+import { hangsMs } from '../../../test/planes/patience.ts';
+
+describe('over HTTP', () => {
+  let server: EmbeddedApiServer;
+  let listener: HttpListener;
+  let intercept: Intercept | undefined;
+  let observed: RequestObservation[];
+
+  beforeEach(async () => {
+    intercept = undefined;
+    observed = [];
+    server = new EmbeddedApiServer({
+      clock: systemClock,
+      random: seededRandom(1),
+      intercept: (request, proceed) => intercept?.(request, proceed),
+      observe: (observation) => observed.push(observation),
+    });
+    listener = await listenHttp(server, 0);
+  });
+
+  afterEach(async () => {
+    server.close();
+    await listener.close();
+  });
+
+  function post(name: string): Promise<Response> {
+    return fetch(`${listener.url}${configMapsPath}?fieldManager=test`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'test/1' },
+      body: JSON.stringify(configMapManifest(name, { text: 'ünïcödé' })),
+    });
+  }
+
+  it('creates, reads and lists', async () => {
+    expect((await post('a')).status).toBe(201);
+    const read = await fetch(`${listener.url}${configMapsPath}/a`);
+    expect(read.headers.get('content-type')).toBe('application/json');
+    expect(await read.json()).toMatchObject({ kind: 'ConfigMap', data: { text: 'ünïcödé' } });
+    expect(await (await fetch(`${listener.url}${configMapsPath}`)).json()).toMatchObject({
+      items: [{ data: { text: 'ünïcödé' } }],
+    });
+  });
+
+  it('streams a watch, beginning with its head, and ends it when the server closes', async () => {
+    const response = await fetch(`${listener.url}${configMapsPath}?watch=true`);
+    expect(response.status).toBe(200);
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    await post('a');
+    const { value } = await reader.read();
+    expect(JSON.parse(value!)).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } });
+    server.close();
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  it('closes though a client has a watch open, which would never end', async () => {
+    const response = await fetch(`${listener.url}${configMapsPath}?watch=true`);
+    const read = response.text();
+    await Promise.all([listener.close(), expect(read).rejects.toThrow()]);
+  });
+
+  it('lets go of a watch whose client has left', async () => {
+    const controller = new AbortController();
+    const response = await fetch(`${listener.url}${configMapsPath}?watch=true`, { signal: controller.signal });
+    expect(server.openWatches).toBe(1);
+    controller.abort();
+    await expect(response.text()).rejects.toThrow();
+    await expect.poll(() => server.openWatches).toBe(0);
+  });
+
+  it('tells an observer what was asked and answered', async () => {
+    await post('a');
+    expect(observed).toEqual([
+      {
+        method: 'POST',
+        path: configMapsPath,
+        query: 'fieldManager=test',
+        contentType: 'application/json',
+        accept: '*/*',
+        userAgent: 'test/1',
+        status: 201,
+      },
+    ]);
+  });
+
+  it('answers with an injected fault, then goes on', async () => {
+    const details = { retryAfterSeconds: 7 };
+    const refusal = new ApiError({ code: 429, reason: 'TooManyRequests', message: 'slow down', details });
+    intercept = () => jsonResponse(refusal.toStatus(), { status: 429, headers: { 'retry-after': '7' } });
+    const refused = await post('a');
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toBe('7');
+    expect(await refused.json()).toMatchObject({ reason: 'TooManyRequests', details: { retryAfterSeconds: 7 } });
+    intercept = undefined;
+    expect((await post('a')).status).toBe(201);
+  });
+
+  it('can lose a connection before or after the write', async () => {
+    intercept = () => {
+      throw new Error('lost');
+    };
+    await expect(post('before')).rejects.toThrow();
+    intercept = (_request, proceed) => {
+      proceed();
+      throw new Error('lost');
+    };
+    await expect(post('after')).rejects.toThrow();
+    intercept = undefined;
+    expect((await fetch(`${listener.url}${configMapsPath}/before`)).status).toBe(404);
+    expect((await fetch(`${listener.url}${configMapsPath}/after`)).status).toBe(200);
+  });
+
+  it('refuses a body beyond the limit and a method it does not have', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ data: 'x'.repeat(3 * 1024 * 1024) });
+    expect((await fetch(`${listener.url}${configMapsPath}`, { method: 'POST', headers, body })).status).toBe(413);
+    expect((await fetch(`${listener.url}/version`, { method: 'OPTIONS' })).status).toBe(405);
+  });
+
+  it('survives a client that vanishes in the middle of its request', async () => {
+    const broken = httpRequest(`${listener.url}${configMapsPath}`, {
+      method: 'POST',
+      headers: { 'content-length': 1000 },
+    });
+    broken.on('error', () => undefined);
+    broken.write('{');
+    await once(broken, 'socket');
+    broken.destroy();
+    expect((await post('a')).status).toBe(201);
+  });
+});
+
+describe('clients that mean no good', () => {
+  const administratorToken = 'a-token-that-nobody-guesses';
+  const authorization = `Bearer ${administratorToken}`;
+  let server: EmbeddedApiServer;
+  let listener: HttpListener;
+
+  beforeEach(async () => {
+    server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1), administratorToken });
+    listener = await listenHttp(server, 0);
+  });
+
+  afterEach(async () => {
+    server.close();
+    await listener.close();
+  });
+
+  const isThere = async (): Promise<boolean> =>
+    (await fetch(`${listener.url}${configMapsPath}`, { headers: { authorization } })).status === 200;
+
+  /** A connection on which these bytes are sent, when they have been taken. */
+  async function sent(...pieces: readonly (string | Buffer)[]): Promise<Socket> {
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    for (const piece of pieces) await new Promise((resolve) => socket.write(piece, resolve));
+    return socket;
+  }
+
+  /** All that comes until the server closes, or `count` answers have begun. */
+  async function answers(socket: Socket, count: number): Promise<string[]> {
+    let text = '';
+    for await (const piece of socket) {
+      text += String(piece);
+      if (text.split('HTTP/1.1 ').length > count) break;
+    }
+    return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!);
+  }
+
+  it('cannot fill the memory with what they send before they have said who they are', async () => {
+    const bytes = 3_000_000;
+    const half = Buffer.alloc(bytes - 1, ' ');
+    const before = process.memoryUsage().arrayBuffers;
+    const sockets = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        sent(
+          `POST ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+          half,
+        ),
+      ),
+    );
+    // Each of these takes a few turns of the loop, in which the server reads some of all the others.
+    for (let turn = 0; turn < 100; turn++) await isThere();
+    await collectGarbage(() => process.memoryUsage().arrayBuffers - before < 40_000_000);
+    sockets[0]!.write(' ');
+    expect(await answers(sockets[0]!, 1)).toEqual(['401']);
+    for (const socket of sockets) socket.destroy();
+    expect(await isThere()).toBe(true);
+  });
+
+  it('get the answers of a pipeline in its order, and do not hold up others by not reading them', async () => {
+    const get = `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
+    const refused = 'GET /api/v1/pods HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    const reader = await sent(get + refused + get);
+    expect(await answers(reader, 3)).toEqual(['200', '401', '200']);
+    const flood = connect(listener.port, '127.0.0.1');
+    await once(flood, 'connect');
+    flood.on('error', () => undefined);
+    // Nobody reads the answers: the server stops to read the requests before they are all there.
+    flood.write(get.repeat(100_000));
+    await vi.waitFor(async () => expect(await isThere()).toBe(true), { timeout: hangsMs, interval: 10 });
+    flood.destroy();
+  });
+
+  it('are cut off when they do not read their watches, and those that read are not', async () => {
+    const strict = await listenHttp(server, 0, { stalledMs: 100 });
+    const watchPath = `${configMapsPath}?watch=true`;
+    const deaf = connect(strict.port, '127.0.0.1');
+    deaf.on('error', () => undefined);
+    deaf.pause();
+    deaf.write(`GET ${watchPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`);
+    const reading = await fetch(`${strict.url}${watchPath}`, { headers: { authorization } });
+    await vi.waitFor(() => expect(server.openWatches).toBe(2));
+    const drained = (async () => {
+      for await (const piece of reading.body!) void piece;
+    })().catch(() => undefined);
+    const write = (number: number): Promise<Response> =>
+      fetch(`${strict.url}${configMapsPath}`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify(configMapManifest(`large-${number}`, { text: 'x'.repeat(900_000) })),
+      });
+    // More than the system takes on the way.
+    for (let number = 0; number < 30; number++) expect((await write(number)).status).toBe(201);
+    await vi.waitFor(() => expect(server.openWatches).toBe(1), { timeout: hangsMs });
+    deaf.destroy();
+    await strict.close();
+    await drained;
+  });
+
+  it.each([
+    ['CONNECT to somewhere else', 'CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test:443\r\n\r\n', []],
+    [
+      'an upgrade',
+      `GET ${configMapsPath} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nAuthorization: ${authorization}\r\n\r\n`,
+      ['200'],
+    ],
+    ['HEAD', 'HEAD /version HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n', ['405']],
+    ['headers without end', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${'x'.repeat(100_000)}`, ['431']],
+    ['thousands of headers', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, ['431']],
+    [
+      'a chunk without end',
+      'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n',
+      ['400'],
+    ],
+  ])('lose no more than their connection by %s', async (_what, text, statuses) => {
+    const socket = await sent(text);
+    expect(await answers(socket, 1)).toEqual(statuses);
+    socket.destroy();
+    expect(await isThere()).toBe(true);
+  });
+});
+
+describe('listenHttp', () => {
+  const server = new EmbeddedApiServer({ clock: systemClock, random: seededRandom(1) });
+
+  it('says which port is taken and what to do', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const refused = await listenHttp(server, port).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(PortTakenError);
+    expect((refused as PortTakenError).port).toBe(port);
+    expect((refused as PortTakenError).message).toContain(
+      `port ${port} on 127.0.0.1 is already in use: stop the process`,
+    );
+    other.close();
+  });
+
+  it('says which port this user may not have and what to do', async () => {
+    const cause = Object.assign(new Error('listen EACCES: permission denied 127.0.0.1:80'), { code: 'EACCES' });
+    vi.spyOn(Server.prototype, 'listen').mockImplementationOnce(function refuse(this: Server) {
+      process.nextTick(() => this.emit('error', cause));
+      return this;
+    });
+    const refused: unknown = await listenHttp(server, 80).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(PortDeniedError);
+    expect(refused).toMatchObject({
+      name: 'PortDeniedError',
+      port: 80,
+      message: 'this user may not listen on port 80 of 127.0.0.1: choose one from 1024 up (0 takes any free one)',
+      cause,
+    });
+  });
+
+  it('serves loopback addresses only', async () => {
+    await expect(listenHttp(server, 0, { host: '0.0.0.0' })).rejects.toThrow('loopback');
+  });
+});

@@ -1,0 +1,319 @@
+import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
+import { badRequest, methodNotAllowed, notFound, notImplemented, unknownPath } from './http/api-error.ts';
+import { bodyMediaType, decodeBody, requireObject } from './http/decode-body.ts';
+import type { ResourceTarget } from './http/request-target.ts';
+import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
+import type { JsonObject } from './json.ts';
+import { findReviewKind } from './access/review-kinds.ts';
+import type { ReviewKind } from './access/review-kinds.ts';
+import { answerTokenRequest } from './access/token-request.ts';
+import type { User } from './access/user.ts';
+import { authorize } from './authorize.ts';
+import { objectAt, textAt } from './kinds/access.ts';
+import { finalizerWarnings } from './kinds/finalizer-names.ts';
+import { serviceAccounts } from './kinds/plain-kinds.ts';
+import { bindPod } from './kinds/pods/bind-pod.ts';
+import { markEvicted } from './kinds/pods/mark-evicted.ts';
+import { pods } from './kinds/pods/pods.ts';
+import { hasStatusSubresource } from './kinds/resource-type.ts';
+import type { ResourceType } from './kinds/resource-type.ts';
+import type { StoredObject } from './store/stored-object.ts';
+import type { ApiContext } from './verbs/api-context.ts';
+import { applyToObject } from './verbs/apply.ts';
+import { createObject } from './verbs/create.ts';
+import { decodeObject } from './verbs/decode-object.ts';
+import { deleteObject } from './verbs/delete.ts';
+import type { Deletion } from './verbs/delete.ts';
+import { parseDeleteOptions, readDeleteOptions } from './verbs/delete-options.ts';
+import { generateUid } from './verbs/generate-name.ts';
+import { listObjects } from './verbs/list.ts';
+import { applyPatch } from './verbs/patch-media-types.ts';
+import { patchObject } from './verbs/patch.ts';
+import { presentOne, presentText } from './verbs/present.ts';
+import {
+  readApplyOptions,
+  readListOptions,
+  readPresentation,
+  readWriteOptions,
+  refuseForce,
+} from './verbs/request-options.ts';
+import { readSelection, selectObjects } from './verbs/select.ts';
+import { updateObject } from './verbs/update.ts';
+import { watchObjects } from './verbs/watch.ts';
+
+/** Subresources of pods that need a real container. */
+const containerSubresources = new Set([
+  'log',
+  'exec',
+  'attach',
+  'portforward',
+  'proxy',
+  'ephemeralcontainers',
+  'resize',
+]);
+
+/** Everything a handler of one resource request needs. */
+interface ResourceRequest {
+  readonly context: ApiContext;
+  readonly request: TransportRequest;
+  readonly user: User;
+  readonly type: ResourceType;
+  readonly target: ResourceTarget;
+  readonly query: URLSearchParams;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Answers a request for a resource, a collection or a subresource. Throws ApiError. */
+export function handleResource(
+  context: ApiContext,
+  request: TransportRequest,
+  user: User,
+  target: ResourceTarget,
+  query: URLSearchParams,
+  signal: AbortSignal | undefined,
+): TransportResponse {
+  const review = findReviewKind(target.group, target.version, target.plural);
+  if (review !== undefined && target.name === undefined && review.namespaced === (target.namespace !== undefined)) {
+    return answerReview(context, request, user, target.namespace, review);
+  }
+  if (target.group === '' && target.plural === 'bindings' && target.name === undefined) {
+    return bind({ context, request, user, type: pods, target, query, signal }, undefined);
+  }
+  const type = context.registry.find(target.group, target.version, target.plural);
+  if (type === undefined) {
+    if (!context.registry.serves(target.group, target.version)) return pageNotFound();
+    throw unknownPath();
+  }
+  if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
+  const resource: ResourceRequest = { context, request, user, type, target, query, signal };
+  if (target.name === undefined) return handleCollection(resource);
+  if (type.namespaced && target.namespace === undefined) throw unknownPath();
+  if (target.subresource !== undefined) return handleSubresource(resource, target.name, target.subresource);
+  return handleObject(resource, target.name, false);
+}
+
+function handleCollection(resource: ResourceRequest): TransportResponse {
+  const { context, request, type, target, query, signal } = resource;
+  switch (request.method) {
+    case 'GET': {
+      const options = readListOptions(query);
+      const presentation = readPresentation(request.headers.accept, query);
+      if (options.watch) return watchObjects(context, type, target.namespace, options, presentation, signal);
+      return listObjects(context, type, target.namespace, options, presentation);
+    }
+    case 'POST':
+      return create(resource);
+    case 'DELETE':
+      return deleteCollection(resource);
+    case 'PUT':
+    case 'PATCH':
+      throw methodNotAllowed();
+  }
+}
+
+function handleObject(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
+  const { context, request, user, type, target, query } = resource;
+  const find = (): StoredObject => {
+    const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+    if (stored === undefined) throw notFound(type, name);
+    return stored;
+  };
+  switch (request.method) {
+    case 'GET': {
+      const presentation = readPresentation(request.headers.accept, query);
+      return textResponse(presentOne(type, find(), presentation, context.nowMs()), 'application/json');
+    }
+    case 'PUT':
+      return update(resource, name, status);
+    case 'PATCH': {
+      const options = { ...readWriteOptions(request, query, 'PatchOptions'), status };
+      const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+      if (bodyMediaType(request) === applyPatch) {
+        if (stored === undefined) {
+          // To apply what is not there is to create it.
+          const { group, plural, namespace } = target;
+          authorize(context, user, { type: 'resource', verb: 'create', group, resource: plural, namespace, name });
+        }
+        const place = { type, namespace: target.namespace, name };
+        const applied = applyToObject(context, place, stored, request, { ...options, ...readApplyOptions(query) });
+        return written(type, applied.stored, stored === undefined ? 201 : 200, applied.warnings);
+      }
+      refuseForce(query);
+      const patched = patchObject(context, type, stored, name, request, options);
+      return written(type, patched.stored, 200, patched.warnings);
+    }
+    case 'DELETE': {
+      if (status) throw methodNotAllowed();
+      const options = readDeleteOptions(request, query);
+      return deleted(type, deleteObject(context, type, find(), options));
+    }
+    case 'POST':
+      throw methodNotAllowed();
+  }
+}
+
+function handleSubresource(resource: ResourceRequest, name: string, subresource: string): TransportResponse {
+  const { request, type } = resource;
+  if (subresource === 'status' && hasStatusSubresource(type)) return handleObject(resource, name, true);
+  if (subresource === 'status' && type.content.type === 'structural') throw notFound(type, name);
+  if (type === serviceAccounts && subresource === 'token') return issueToken(resource, name);
+  if (type !== pods) throw unknownPath();
+  if (containerSubresources.has(subresource)) {
+    throw notImplemented(
+      `pods/${subresource} is not available: the pods of this API server are simulated and have no containers behind them`,
+    );
+  }
+  if (subresource !== 'binding' && subresource !== 'eviction') throw unknownPath();
+  if (request.method !== 'POST') throw methodNotAllowed();
+  return subresource === 'binding' ? bind(resource, name) : evict(resource, name);
+}
+
+function create(resource: ResourceRequest): TransportResponse {
+  const { context, request, type, target, query } = resource;
+  const options = readWriteOptions(request, query, 'CreateOptions');
+  const { value, duplicates } = decodeBody(request);
+  const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
+  const ownership = { by: 'update', manager: options.fieldManager } as const;
+  const created = createObject(context, type, target.namespace, object, options.dryRun, ownership);
+  return written(type, created, 201, [...warnings, ...finalizerWarnings(type, created.object)]);
+}
+
+function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
+  const { context, request, type, target, query } = resource;
+  const options = readWriteOptions(request, query, 'UpdateOptions');
+  const { value, duplicates } = decodeBody(request);
+  const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
+  const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+  const ownership = { by: 'update', manager: options.fieldManager } as const;
+  if (stored !== undefined) {
+    const updated = updateObject(context, type, stored, object, { ...options, status, ownership });
+    return written(type, updated, 200, [...warnings, ...finalizerWarnings(type, updated.object, stored.object)]);
+  }
+  const metadata = objectAt(object, 'metadata');
+  const conditional = textAt(metadata, 'resourceVersion') !== '' || textAt(metadata, 'uid') !== '';
+  if (type.behaviour.createOnUpdate !== true || status || conditional) throw notFound(type, name);
+  if (textAt(metadata, 'name') !== name) {
+    throw badRequest(
+      `the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`,
+    );
+  }
+  return written(type, createObject(context, type, target.namespace, object, options.dryRun, ownership), 201, warnings);
+}
+
+function written(
+  type: ResourceType,
+  stored: StoredObject,
+  status: number,
+  warnings: readonly string[],
+): TransportResponse {
+  return textResponse(presentText(type, stored), 'application/json', { status, headers: warningHeaders(warnings) });
+}
+
+function deleted(type: ResourceType, deletion: Deletion): TransportResponse {
+  if (!deletion.gone || type.behaviour.returnsDeleted === true) {
+    return textResponse(presentText(type, deletion.object), 'application/json');
+  }
+  return jsonResponse({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: deletion.object.name,
+      ...(type.group !== '' && { group: type.group }),
+      kind: type.plural,
+      uid: deletion.object.uid,
+    },
+  });
+}
+
+function deleteCollection(resource: ResourceRequest): TransportResponse {
+  const { context, request, type, target, query } = resource;
+  if (type.namespaced && target.namespace === undefined) throw methodNotAllowed();
+  if (!type.verbs.includes('deletecollection')) throw methodNotAllowed();
+  const options = readDeleteOptions(request, query);
+  const selection = readSelection(type, target.namespace, readListOptions(query));
+  const collection = context.store.collection(type.storage);
+  const items = selectObjects(collection, selection).map((stored) =>
+    presentText(type, deleteObject(context, type, stored, options).object),
+  );
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`;
+  const head = JSON.stringify({
+    kind: type.listKind,
+    apiVersion,
+    metadata: { resourceVersion: String(context.store.resourceVersion) },
+  });
+  return textResponse(`${head.slice(0, -1)},"items":[${items.join(',')}]}`, 'application/json');
+}
+
+/** POST of a Binding: to a pod's subresource, or to the namespace's `bindings` with the pod named inside. */
+function bind(resource: ResourceRequest, podName: string | undefined): TransportResponse {
+  const { context, request, target, query } = resource;
+  if (request.method !== 'POST') throw methodNotAllowed();
+  if (target.namespace === undefined)
+    throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
+  const options = readWriteOptions(request, query, 'CreateOptions');
+  const binding = readSubresourceBody(request, 'Binding', 'v1');
+  const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
+  bindPod(binding, target.namespace, name, options.dryRun, context);
+  return jsonResponse(createdStatus, { status: 201 });
+}
+
+/** There are no disruption budgets here, so an eviction is a graceful deletion. */
+function evict(resource: ResourceRequest, name: string): TransportResponse {
+  const { context, request, type, target, query } = resource;
+  const eviction = readSubresourceBody(request, 'Eviction', 'policy/v1');
+  const named = textAt(objectAt(eviction, 'metadata'), 'name');
+  if (named !== '' && named !== name) throw badRequest('name in URL does not match name in Eviction object');
+  const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
+  if (stored === undefined) throw notFound(type, name);
+  const options = parseDeleteOptions(objectAt(eviction, 'deleteOptions') ?? {}, query);
+  const evicted = options.dryRun ? stored : markEvicted(context, stored);
+  deleteObject(context, type, evicted, options);
+  return jsonResponse(createdStatus, { status: 201 });
+}
+
+const createdStatus: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+
+function readSubresourceBody(request: TransportRequest, kind: string, apiVersion: string): JsonObject {
+  const body = requireObject(decodeBody(request).value);
+  if ((body.kind ?? kind) !== kind || (body.apiVersion ?? apiVersion) !== apiVersion) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): apiVersion ${JSON.stringify(body.apiVersion)}, kind ${JSON.stringify(body.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
+    );
+  }
+  return body;
+}
+
+function issueToken(resource: ResourceRequest, name: string): TransportResponse {
+  const { context, request, type, target, query } = resource;
+  if (request.method !== 'POST') throw methodNotAllowed();
+  readWriteOptions(request, query, 'CreateOptions');
+  const body = readSubresourceBody(request, 'TokenRequest', 'authentication.k8s.io/v1');
+  const account = context.store.collection(type.storage).get(target.namespace ?? '', name);
+  if (account === undefined) throw notFound(type, name);
+  const answer = answerTokenRequest(context, context.tokens, account, body, generateUid(context.random));
+  return jsonResponse(answer, { status: 201 });
+}
+
+function answerReview(
+  context: ApiContext,
+  request: TransportRequest,
+  user: User,
+  namespace: string | undefined,
+  review: ReviewKind,
+): TransportResponse {
+  if (request.method !== 'POST') throw methodNotAllowed();
+  const apiVersion = `${review.group}/${review.version}`;
+  const body = readSubresourceBody(request, review.kind, apiVersion);
+  const status = review.answer(objectAt(body, 'spec') ?? {}, {
+    user,
+    namespace,
+    rbac: context.rbac,
+    tokens: context.tokens,
+  });
+  return jsonResponse(
+    { ...body, apiVersion, kind: review.kind, metadata: objectAt(body, 'metadata') ?? {}, status },
+    { status: 201 },
+  );
+}

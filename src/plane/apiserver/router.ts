@@ -1,0 +1,130 @@
+import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
+import {
+  aggregatedDiscovery,
+  legacyGroup,
+  legacyGroupList,
+  legacyResourceList,
+  legacyVersions,
+} from './discovery/discovery.ts';
+import type { OpenApiDocuments } from './discovery/open-api.ts';
+import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
+import { negotiateDiscovery } from './http/negotiate.ts';
+import { authenticate, refuseAnonymous } from './access/authenticate.ts';
+import { parseResourceTarget } from './http/request-target.ts';
+import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
+import type { JsonObject } from './json.ts';
+import { attributesOf, authorize } from './authorize.ts';
+import { handleResource } from './resource-requests.ts';
+import type { ApiContext } from './verbs/api-context.ts';
+
+/** What `GET /version` says. The minor version is the one whose behaviour is imitated. */
+const serverVersion: JsonObject = {
+  major: '1',
+  minor: '34',
+  gitVersion: 'v1.34.0+tutti',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: 'node',
+};
+
+const healthPaths = new Set(['/healthz', '/livez', '/readyz']);
+
+/** What kubectl accepts from `/openapi/v2`, and the same form written as a Content-Type. */
+const openApiV2 = {
+  accepted: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+  contentType: 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+};
+
+export interface RouterContext {
+  readonly api: ApiContext;
+  readonly openApi: OpenApiDocuments;
+  /** Undefined: whoever brings no token is the administrator. */
+  readonly administratorToken: string | undefined;
+}
+
+/** Answers one request, synchronously: what it writes is one step that nothing comes between. Throws ApiError. */
+export function route(
+  context: RouterContext,
+  request: TransportRequest,
+  signal: AbortSignal | undefined,
+): TransportResponse {
+  const { path, query } = parseTarget(request.path);
+  const user = authenticate(request, context.api.tokens, context.administratorToken);
+  if (healthPaths.has(path)) return textResponse('ok', 'text/plain; charset=utf-8');
+  if (path === '/version') return jsonResponse(serverVersion);
+  refuseAnonymous(user);
+  const segments = decodeSegments(path);
+  const [root] = segments;
+  const target = parseResourceTarget(segments);
+  authorize(context.api, user, attributesOf(request, path, query, target));
+  if (root === 'openapi') return openApi(context, request, segments.slice(1));
+  if (root !== 'api' && root !== 'apis') throw unknownPath();
+  if (target === undefined) return discovery(context.api, request, segments);
+  return handleResource(context.api, request, user, target, query, signal);
+}
+
+function parseTarget(target: string): { path: string; query: URLSearchParams } {
+  const mark = target.indexOf('?');
+  const path = (mark < 0 ? target : target.slice(0, mark)).replace(/(.)\/$/, '$1');
+  return { path, query: new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1)) };
+}
+
+function decodeSegments(path: string): string[] {
+  try {
+    return path.slice(1).split('/').map(decodeURIComponent);
+  } catch {
+    throw badRequest(`the path ${JSON.stringify(path)} is not properly percent-encoded`);
+  }
+}
+
+function requireGet(request: TransportRequest): void {
+  if (request.method === 'GET') return;
+  throw new ApiError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: `${request.method} is not supported here, only GET is`,
+  });
+}
+
+function discovery(api: ApiContext, request: TransportRequest, segments: readonly string[]): TransportResponse {
+  requireGet(request);
+  const { registry } = api;
+  const [root, group, version] = segments;
+  if (segments.length === 1) {
+    const form = negotiateDiscovery(request.headers.accept);
+    if (form === 'legacy') {
+      return jsonResponse(root === 'api' ? legacyVersions(request.headers.host ?? '') : legacyGroupList(registry));
+    }
+    const list = aggregatedDiscovery(registry, root === 'api' ? 'core' : 'groups', form);
+    const contentType = `application/json;g=apidiscovery.k8s.io;v=${form};as=APIGroupDiscoveryList`;
+    return textResponse(JSON.stringify(list), contentType);
+  }
+  const found =
+    root === 'api'
+      ? segments.length === 2
+        ? legacyResourceList(registry, '', group!)
+        : undefined
+      : version === undefined
+        ? legacyGroup(registry, group!)
+        : legacyResourceList(registry, group!, version);
+  if (found === undefined) return pageNotFound();
+  return jsonResponse(found);
+}
+
+function openApi(context: RouterContext, request: TransportRequest, segments: readonly string[]): TransportResponse {
+  requireGet(request);
+  const [version, ...rest] = segments;
+  if (version === 'v2' && rest.length === 0 && request.headers.accept?.includes(openApiV2.accepted) === true) {
+    // kubectl looks here for a kind that v3 lacks. After an empty document it says that there is no such kind; after a 404
+    // it would say that validation failed.
+    return textResponse('', openApiV2.contentType);
+  }
+  if (version !== 'v3') throw unknownPath();
+  if (rest.length === 0) return textResponse(JSON.stringify(context.openApi.index()), 'text/plain; charset=utf-8');
+  const document = context.openApi.document(rest.join('/'));
+  if (document === undefined) throw unknownPath();
+  return textResponse(document, 'application/json');
+}

@@ -1,0 +1,80 @@
+import type { TransportRequest } from '../../../client/transport.ts';
+import { badRequest } from '../http/api-error.ts';
+import { bodyText, decodeBody, requireObject } from '../http/decode-body.ts';
+import type { JsonObject } from '../json.ts';
+import { objectAt } from '../kinds/access.ts';
+import { isInt64 } from '../schema/formats.ts';
+import { invalidValue } from '../kinds/field-rules.ts';
+import { invalidOptions, readDryRun } from './request-options.ts';
+
+export interface DeleteOptions {
+  readonly dryRun: boolean;
+  /** Undefined: the object's own. */
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: 'Background' | 'Orphan';
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+/** What the server's own deletions use. */
+export const backgroundDeletion: DeleteOptions = {
+  dryRun: false,
+  gracePeriodSeconds: undefined,
+  propagationPolicy: 'Background',
+  preconditions: {},
+};
+
+/** Reads the options from the body, or from the query when there is no body. Throws 400, 415 or 422. */
+export function readDeleteOptions(request: TransportRequest, query: URLSearchParams): DeleteOptions {
+  const sent = bodyText(request) === '' ? queryOptions(query) : requireObject(decodeBody(request).value);
+  if (sent.kind !== undefined && sent.kind !== 'DeleteOptions') {
+    throw badRequest(`the body of a DELETE must be DeleteOptions, not ${JSON.stringify(sent.kind)}`);
+  }
+  return parseDeleteOptions(sent, query);
+}
+
+/** Reads options that came inside another object, such as an Eviction. */
+export function parseDeleteOptions(sent: JsonObject, query: URLSearchParams): DeleteOptions {
+  const grace = sent.gracePeriodSeconds ?? undefined;
+  if (grace !== undefined && (typeof grace !== 'number' || !isInt64(grace))) {
+    throw badRequest(`gracePeriodSeconds must be a whole number of 64 bits, not ${JSON.stringify(grace)}`);
+  }
+  const dryRun = [...query.getAll('dryRun'), ...(Array.isArray(sent.dryRun) ? sent.dryRun.map(String) : [])];
+  const preconditions = objectAt(sent, 'preconditions');
+  const uid = preconditions?.uid;
+  const resourceVersion = preconditions?.resourceVersion;
+  return {
+    dryRun: readDryRun(dryRun, 'DeleteOptions'),
+    gracePeriodSeconds: grace,
+    propagationPolicy: readPropagation(sent),
+    preconditions: {
+      ...(typeof uid === 'string' && { uid }),
+      ...(typeof resourceVersion === 'string' && { resourceVersion }),
+    },
+  };
+}
+
+function readPropagation(sent: JsonObject): DeleteOptions['propagationPolicy'] {
+  if (sent.orphanDependents !== undefined && sent.propagationPolicy !== undefined) {
+    const both = 'orphanDependents and deletionPropagation cannot be both set';
+    throw invalidOptions('DeleteOptions', [invalidValue('propagationPolicy', sent.propagationPolicy, both)]);
+  }
+  const policy = sent.propagationPolicy ?? (sent.orphanDependents === true ? 'Orphan' : 'Background');
+  if (policy === 'Background' || policy === 'Orphan') return policy;
+  throw invalidOptions('DeleteOptions', [
+    {
+      field: 'propagationPolicy',
+      reason: 'FieldValueNotSupported',
+      message: `Unsupported value: ${JSON.stringify(policy)}: this API server supports "Background", "Orphan"`,
+    },
+  ]);
+}
+
+function queryOptions(query: URLSearchParams): JsonObject {
+  const options: JsonObject = {};
+  const grace = query.get('gracePeriodSeconds');
+  if (grace !== null) options.gracePeriodSeconds = Number(grace);
+  const policy = query.get('propagationPolicy');
+  if (policy !== null) options.propagationPolicy = policy;
+  if (query.get('orphanDependents') === 'true') options.orphanDependents = true;
+  return options;
+}

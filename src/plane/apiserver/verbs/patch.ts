@@ -1,0 +1,88 @@
+import type { TransportRequest } from '../../../client/transport.ts';
+import { ApiError, badRequest, invalid, notFound, unsupportedMediaType } from '../http/api-error.ts';
+import { bodyMediaType, bodyText, decodeJson, requireObject } from '../http/decode-body.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { isObject } from '../kinds/access.ts';
+import { deepCopy } from '../deep-equal.ts';
+import { finalizerWarnings } from '../kinds/finalizer-names.ts';
+import { invalidValue } from '../kinds/field-rules.ts';
+import type { ResourceType } from '../kinds/resource-type.ts';
+import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch } from '../patch/index.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { ApiContext } from './api-context.ts';
+import { decodeObject } from './decode-object.ts';
+import { jsonPatch, patchMediaTypes, strategicMergePatch } from './patch-media-types.ts';
+import { presentObject } from './present.ts';
+import type { WriteOptions } from './request-options.ts';
+import { updateObject } from './update.ts';
+
+export interface PatchResult {
+  readonly stored: StoredObject;
+  readonly warnings: readonly string[];
+}
+
+/** Patches a stored object. Throws 400, 404, 409, 415 or 422. */
+export function patchObject(
+  context: ApiContext,
+  type: ResourceType,
+  stored: StoredObject | undefined,
+  name: string,
+  request: TransportRequest,
+  options: WriteOptions & { readonly status: boolean },
+): PatchResult {
+  const mediaType = bodyMediaType(request);
+  if (!patchMediaTypes(type).includes(mediaType)) {
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${patchMediaTypes(type).join(', ')}`,
+    );
+  }
+  const { value: patch, duplicates } = decodeJson(bodyText(request));
+  if (stored === undefined) throw notFound(type, name);
+  const before = presentObject(type, stored.object);
+  const patched = requireObject(applyPatchOf(mediaType, type, before, patch));
+  if (!isObject(patched.metadata)) throw badRequest('the patch leaves the object without metadata');
+  const { uid } = patched.metadata;
+  if (uid !== undefined && uid !== stored.uid) {
+    throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
+  }
+  // The result may share structure with the stored object, which nobody may change.
+  const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation, 'patch');
+  const ownership = { by: 'update', manager: options.fieldManager } as const;
+  const updated = updateObject(context, type, stored, decoded.object, { ...options, ownership });
+  return {
+    stored: updated,
+    warnings: [...decoded.warnings, ...finalizerWarnings(type, updated.object, stored.object)],
+  };
+}
+
+function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject, patch: JsonValue): JsonValue {
+  try {
+    if (mediaType === jsonPatch) return applyJsonPatch(before, patch);
+    const object = requireObject(patch);
+    if (mediaType === strategicMergePatch && type.content.type === 'model') {
+      return applyStrategicMergePatch(before, object, type.content.model);
+    }
+    return applyMergePatch(before, object);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw patchRefused(error);
+  }
+}
+
+function patchRefused(error: PatchError): ApiError {
+  switch (error.kind) {
+    case 'malformed':
+      return badRequest(`error decoding patch: ${error.message}`);
+    case 'tooLarge':
+      return new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message: error.message });
+    case 'testFailed':
+    case 'unprocessable':
+      // Details would keep kubectl from showing the message.
+      return new ApiError({
+        code: 422,
+        reason: 'Invalid',
+        message: `the server rejected our request due to an error in our request: ${error.message}`,
+        details: {},
+      });
+  }
+}

@@ -1,0 +1,196 @@
+import type { TransportRequest } from '../../../client/transport.ts';
+import { badRequest, invalid } from '../http/api-error.ts';
+import type { StatusCause } from '../http/api-error.ts';
+import { negotiateForm } from '../http/negotiate.ts';
+import { fieldForbidden, invalidValue, required } from '../kinds/field-rules.ts';
+import type { Presentation } from './present.ts';
+
+export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+  /** Who writes: what the client says, or else the first word of its User-Agent. */
+  readonly fieldManager: string;
+}
+
+/** Reads the options of create, update and patch; `kind` is what errors call them. Throws 400 or 422. */
+export function readWriteOptions(request: TransportRequest, query: URLSearchParams, kind: string): WriteOptions {
+  const fieldValidation = query.get('fieldValidation') ?? '';
+  if (fieldValidation !== '' && !['Strict', 'Warn', 'Ignore'].includes(fieldValidation)) {
+    throw invalidOptions(kind, [
+      {
+        field: 'fieldValidation',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(fieldValidation)}: supported values: "", "Ignore", "Strict", "Warn"`,
+      },
+    ]);
+  }
+  const fieldManager = query.get('fieldManager') ?? '';
+  const problems = fieldManagerProblems(fieldManager);
+  if (problems.length > 0) throw invalidOptions(kind, problems);
+  return {
+    fieldManager: fieldManager || managerOfAgent(request.headers['user-agent'] ?? ''),
+    dryRun: readDryRun(query.getAll('dryRun'), kind),
+    fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+  };
+}
+
+const fieldManagerLimit = 128;
+
+function fieldManagerProblems(name: string): StatusCause[] {
+  if (name.length > fieldManagerLimit) {
+    const message = `Too long: may not be more than ${fieldManagerLimit} bytes`;
+    return [{ field: 'fieldManager', reason: 'FieldValueTooLong', message }];
+  }
+  if (/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(name)) return [];
+  return [invalidValue('fieldManager', name, 'should only contain printable characters')];
+}
+
+function managerOfAgent(userAgent: string): string {
+  const printable = userAgent
+    .split('/')[0]!
+    .replace(/[^\x20-\x7e]/g, '')
+    .slice(0, fieldManagerLimit);
+  return printable || 'unknown';
+}
+
+/** Whether a dry run is asked for. Throws 422 for anything but "All". */
+export function readDryRun(values: readonly string[], kind: string): boolean {
+  const wrong = values.find((value) => value !== 'All' && value !== '');
+  if (wrong !== undefined) {
+    throw invalidOptions(kind, [
+      {
+        field: 'dryRun',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(values)}: supported values: "All"`,
+      },
+    ]);
+  }
+  return values.includes('All');
+}
+
+export interface ApplyOptions {
+  /** Takes fields from those who own them, where it otherwise would be refused. */
+  readonly force: boolean;
+}
+
+/** Reads the options that an apply has beside those of every write. Throws 422. */
+export function readApplyOptions(query: URLSearchParams): ApplyOptions {
+  if ((query.get('fieldManager') ?? '') === '') {
+    throw invalidOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
+  }
+  return { force: readFlag(query, 'force') };
+}
+
+/** Only an apply has an owner to take fields from. Throws 422. */
+export function refuseForce(query: URLSearchParams): void {
+  if (!query.has('force')) return;
+  throw invalidOptions('PatchOptions', [fieldForbidden('force', 'may not be specified for non-apply patch')]);
+}
+
+export interface ListOptions {
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+  /** 0: everything in one page. */
+  readonly limit: number;
+  readonly continueToken: string | undefined;
+  /** Undefined when absent. */
+  readonly resourceVersion: number | undefined;
+  readonly resourceVersionMatch: 'Exact' | 'NotOlderThan' | undefined;
+  readonly watch: boolean;
+  readonly allowWatchBookmarks: boolean;
+  readonly sendInitialEvents: boolean;
+  readonly timeoutSeconds: number | undefined;
+}
+
+/** Reads the options of list, watch and deletecollection. Throws 400 or 422. */
+export function readListOptions(query: URLSearchParams): ListOptions {
+  const text = (name: string): string | undefined => nonEmpty(query.get(name));
+  const resourceVersion = text('resourceVersion');
+  const match = text('resourceVersionMatch');
+  const watch = readFlag(query, 'watch');
+  const sendInitialEvents = readFlag(query, 'sendInitialEvents');
+  const continueToken = text('continue');
+  const causes: StatusCause[] = [];
+  const refuse = (field: string, message: string): void => {
+    causes.push({ field, reason: 'FieldValueForbidden', message: `Forbidden: ${message}` });
+  };
+  if (resourceVersion !== undefined && !/^\d+$/.test(resourceVersion)) {
+    throw badRequest(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: must be a decimal number`);
+  }
+  if (match !== undefined) {
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      causes.push({
+        field: 'resourceVersionMatch',
+        reason: 'FieldValueNotSupported',
+        message: `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`,
+      });
+    }
+    if (watch && !query.has('sendInitialEvents')) {
+      refuse(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    }
+    if (resourceVersion === undefined && !watch) {
+      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+    }
+    if (continueToken !== undefined) {
+      refuse('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+    }
+    if (match === 'Exact' && resourceVersion === '0') {
+      refuse('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    }
+  }
+  if (query.has('sendInitialEvents')) {
+    if (!watch) refuse('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+    else if (match !== 'NotOlderThan') {
+      refuse('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    }
+  }
+  if (causes.length > 0) throw invalidOptions('ListOptions', causes);
+  return {
+    labelSelector: text('labelSelector'),
+    fieldSelector: text('fieldSelector'),
+    limit: readNumber(query, 'limit') ?? 0,
+    continueToken,
+    resourceVersion: resourceVersion === undefined ? undefined : Number(resourceVersion),
+    resourceVersionMatch: match as ListOptions['resourceVersionMatch'],
+    watch,
+    allowWatchBookmarks: readFlag(query, 'allowWatchBookmarks'),
+    sendInitialEvents,
+    timeoutSeconds: readNumber(query, 'timeoutSeconds'),
+  };
+}
+
+/** Reads in which form the client wants the answer. Throws 400 or 406. */
+export function readPresentation(accept: string | undefined, query: URLSearchParams): Presentation {
+  const includeObject = nonEmpty(query.get('includeObject')) ?? 'Metadata';
+  if (includeObject !== 'None' && includeObject !== 'Metadata' && includeObject !== 'Object') {
+    throw badRequest(
+      `includeObject: Invalid value: ${JSON.stringify(includeObject)}: must be 'Metadata', 'Object', 'None', or empty.`,
+    );
+  }
+  return { ...negotiateForm(accept), includeObject };
+}
+
+export function invalidOptions(kind: string, causes: readonly StatusCause[]): Error {
+  return invalid(kind, 'meta.k8s.io', '', causes);
+}
+
+function nonEmpty(text: string | null): string | undefined {
+  return text === null || text === '' ? undefined : text;
+}
+
+function readFlag(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name);
+  return value !== null && value !== 'false' && value !== '0';
+}
+
+function readNumber(query: URLSearchParams, name: string): number | undefined {
+  const value = query.get(name);
+  if (value === null || value === '') return undefined;
+  if (!/^\d{1,15}$/.test(value)) throw badRequest(`${name}: Invalid value: ${JSON.stringify(value)}: must be a number`);
+  return Number(value);
+}

@@ -1,0 +1,309 @@
+import { backoffDelay } from '../../base/backoff.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import { podPath } from '../../api/pod-path.ts';
+import { isTerminalPhase } from './kubelet-pod.ts';
+import type { KubeletPod } from './kubelet-pod.ts';
+import type { Refusal } from './node-room.ts';
+import { persist } from './persist.ts';
+import { podStatus, refusedStatus } from './pod-status.ts';
+import type { ContainerProgress, FinishedRun } from './pod-status.ts';
+import type { Rendezvous } from './rendezvous.ts';
+import { readSimulation, SimulationError } from './simulation-annotations.ts';
+import type { Simulation, SimulationDefaults } from './simulation-annotations.ts';
+import type { OnSimulationProblem } from './simulation-problem.ts';
+
+/** The node as one of its pods needs it. */
+export interface PodHost {
+  readonly hostIP: string;
+  /** Gives the pod its room; rejects only when the node stops. */
+  admit(pod: KubeletPod): Promise<Refusal | undefined>;
+  /** Gives room to a pod that runs already. */
+  take(pod: KubeletPod): void;
+  release(pod: KubeletPod): void;
+}
+
+export interface PodWorkerOptions {
+  readonly client: Pick<KubeClient, 'patch' | 'delete'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly host: PodHost;
+  readonly rendezvous: Rendezvous;
+  readonly defaults: SimulationDefaults;
+  readonly podIP: string;
+  readonly onProblem: OnSimulationProblem;
+}
+
+/**
+ * - new: not begun.
+ * - admitting: the node looks whether it takes the pod.
+ * - creating: the containers are being started.
+ * - meeting: the containers run and wait for the other members of the group.
+ * - running: the run time counts.
+ * - restarting: the containers have ended and wait for the next run.
+ * - ended: by itself, or because someone else said so.
+ * - terminating: being deleted, the containers are given time.
+ * - left: nothing is done for the pod any more.
+ */
+type State =
+  | { readonly name: 'new' | 'admitting' | 'ended' | 'left' }
+  | { readonly name: 'creating' | 'restarting' | 'terminating'; readonly timer: Timer }
+  | { readonly name: 'meeting'; readonly giveUp: () => void }
+  | { readonly name: 'running'; readonly timer: Timer | undefined };
+
+/** Between the second run and the third, then doubling: a kubelet's. The second run follows the first at once. */
+const restartBackoff: BackoffPolicy = { initialMs: 10_000, maxMs: 300_000 };
+
+/** Of a container that ends when it is told to: 128 and SIGTERM. */
+const terminatedExitCode = 143;
+
+/** What a kubelet does for one pod, from its admission to its deletion. */
+export class PodWorker {
+  readonly #options: PodWorkerOptions;
+  readonly #stop = new AbortController();
+  #pod: KubeletPod;
+  #state: State = { name: 'new' };
+  #simulation: Simulation | undefined;
+  #acceptedAt = 0;
+  #startedAt = 0;
+  #restartCount = 0;
+  #lastRun: FinishedRun | undefined;
+  /** The newest status that has not been sent; only the newest matters. */
+  #unsent: Record<string, unknown> | undefined;
+  /** Settles when everything begun so far is over. */
+  #writing: Promise<void> | undefined;
+  #deleting: Promise<void> | undefined;
+
+  constructor(pod: KubeletPod, options: PodWorkerOptions) {
+    this.#pod = pod;
+    this.#options = options;
+  }
+
+  /** Begins with the pod as it is: one that runs already goes on, and its run time begins anew. */
+  begin(): void {
+    const pod = this.#pod;
+    this.#acceptedAt = this.#options.clock.now();
+    this.#startedAt = this.#acceptedAt;
+    if (pod.isDeleting) {
+      this.#terminate(0);
+      return;
+    }
+    if (isTerminalPhase(pod.phase)) {
+      this.#state = { name: 'ended' };
+      return;
+    }
+    try {
+      this.#simulation = readSimulation(pod.annotations, pod.groupKey !== undefined, this.#options.defaults);
+    } catch (error) {
+      if (!(error instanceof SimulationError)) throw error;
+      this.#refuse('InvalidSimulation', error.message);
+      return;
+    }
+    if (pod.phase === 'Running') {
+      this.#options.host.take(pod);
+      this.#startRunTime();
+    } else {
+      this.#state = { name: 'admitting' };
+      void this.#admit();
+    }
+  }
+
+  /** Something will become of the pod by itself: it is being taken, started or ended, or runs for a time that ends. */
+  get isMoving(): boolean {
+    const state = this.#state;
+    if (this.#writing !== undefined || state.name === 'admitting') return true;
+    return 'timer' in state && state.timer !== undefined;
+  }
+
+  /** The pod as the API has it now. */
+  update(pod: KubeletPod): void {
+    this.#pod = pod;
+    const { name } = this.#state;
+    if (name === 'left' || name === 'terminating') return;
+    if (pod.isDeleting) {
+      const hasRun = name === 'meeting' || name === 'running' || name === 'restarting';
+      this.#terminate(hasRun ? Math.min(pod.graceMs, this.#simulation?.terminationMs ?? 0) : 0);
+    } else if (isTerminalPhase(pod.phase) && name !== 'ended') {
+      this.#cancel();
+      this.#unsent = undefined;
+      this.#options.host.release(pod);
+      this.#state = { name: 'ended' };
+    }
+  }
+
+  /** Nothing more is done for the pod, and nothing is written. Resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#leave();
+    await Promise.all([this.#writing, this.#deleting]);
+  }
+
+  async #admit(): Promise<void> {
+    const { clock, host } = this.#options;
+    let refusal: Refusal | undefined;
+    try {
+      refusal = await host.admit(this.#pod);
+    } catch {
+      return; // the node stops
+    }
+    if (this.#state.name !== 'admitting') {
+      host.release(this.#pod);
+    } else if (refusal !== undefined) {
+      this.#refuse(refusal.reason, `Pod was rejected: ${refusal.message}`);
+    } else {
+      this.#write({ name: 'creating' });
+      const timer = clock.setTimer(this.#simulation!.startLatencyMs, () => this.#run());
+      this.#state = { name: 'creating', timer };
+    }
+  }
+
+  #refuse(reason: string, message: string): void {
+    this.#state = { name: 'ended' };
+    this.#send(refusedStatus(reason, message));
+  }
+
+  #run(): void {
+    this.#startedAt = this.#options.clock.now();
+    this.#write({ name: 'running', startedAt: this.#startedAt });
+    this.#startRunTime();
+  }
+
+  #startRunTime(): void {
+    const { rendezvous } = this.#simulation!;
+    const { namespace, groupName } = this.#pod;
+    if (rendezvous === undefined || groupName === undefined) {
+      this.#compute();
+      return;
+    }
+    const group = { namespace, name: groupName };
+    const giveUp = this.#options.rendezvous.join(group, rendezvous, () => {
+      if (this.#state.name === 'meeting') this.#compute();
+    });
+    this.#state = { name: 'meeting', giveUp };
+  }
+
+  #compute(): void {
+    const { runDurationMs } = this.#simulation!;
+    const timer =
+      runDurationMs === undefined ? undefined : this.#options.clock.setTimer(runDurationMs, () => this.#finish());
+    this.#state = { name: 'running', timer };
+  }
+
+  #finish(): void {
+    const { clock, host } = this.#options;
+    const { exitCode } = this.#simulation!;
+    const run: FinishedRun = { exitCode, startedAt: this.#startedAt, finishedAt: clock.now() };
+    const { restartPolicy } = this.#pod;
+    if (restartPolicy === 'Always' || (restartPolicy === 'OnFailure' && exitCode !== 0)) {
+      this.#lastRun = run;
+      const delay = backoffDelay(restartBackoff, this.#restartCount);
+      this.#restartCount++;
+      this.#state = { name: 'restarting', timer: clock.setTimer(delay, () => this.#run()) };
+      if (delay > 0) this.#write({ name: 'restarting' });
+      return;
+    }
+    host.release(this.#pod);
+    this.#state = { name: 'ended' };
+    this.#write({ name: 'ended', run });
+  }
+
+  #terminate(delayMs: number): void {
+    // Its end is on its way to the server.
+    const hasEnded = this.#state.name === 'ended';
+    this.#cancel();
+    const timer = this.#options.clock.setTimer(delayMs, () => {
+      this.#options.host.release(this.#pod);
+      if (!hasEnded) this.#sayThatItEnded();
+      this.#deleting = this.#delete();
+    });
+    this.#state = { name: 'terminating', timer };
+  }
+
+  /** Who holds a pod that is deleted waits for its end. Of one that nobody holds the deletion says as much. */
+  #sayThatItEnded(): void {
+    if (!this.#pod.isHeld || isTerminalPhase(this.#pod.phase)) return;
+    const run = { exitCode: terminatedExitCode, startedAt: this.#startedAt, finishedAt: this.#options.clock.now() };
+    this.#write({ name: 'ended', run });
+  }
+
+  async #delete(): Promise<void> {
+    const { client, clock, random } = this.#options;
+    const { signal } = this.#stop;
+    await this.#writing;
+    const body = { gracePeriodSeconds: 0, preconditions: { uid: this.#pod.uid } };
+    try {
+      const outcome = await persist(() => client.delete(podPath(this.#pod), body, { signal }), {
+        clock,
+        random,
+        signal,
+      });
+      if (outcome.name === 'refused') this.#report('a pod that has ended could not be deleted', outcome.error);
+    } catch {
+      return; // stopped
+    }
+    this.#leave();
+  }
+
+  #write(progress: ContainerProgress): void {
+    const { clock, host, podIP } = this.#options;
+    this.#send(
+      podStatus({
+        pod: this.#pod,
+        progress,
+        acceptedAt: this.#acceptedAt,
+        changedAt: clock.now(),
+        hostIP: host.hostIP,
+        podIP: this.#pod.usesHostNetwork ? host.hostIP : podIP,
+        restartCount: this.#restartCount,
+        lastRun: this.#lastRun,
+      }),
+    );
+  }
+
+  #send(status: Record<string, unknown>): void {
+    this.#unsent = status;
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+  }
+
+  async #writeAll(): Promise<void> {
+    const { client, clock, random } = this.#options;
+    const { signal } = this.#stop;
+    const path = `${podPath(this.#pod)}/status`;
+    let status: Record<string, unknown> | undefined;
+    const write = (): Promise<unknown> => {
+      // What came in while a failed write waited supersedes it.
+      status = this.#unsent ?? status;
+      this.#unsent = undefined;
+      return client.patch(path, 'strategic-merge', { metadata: { uid: this.#pod.uid }, status }, { signal });
+    };
+    try {
+      while (this.#unsent !== undefined) {
+        const outcome = await persist(write, { clock, random, signal });
+        if (outcome.name === 'refused') this.#report('the status of a pod could not be written', outcome.error);
+        if (outcome.name === 'gone') this.#unsent = undefined;
+      }
+    } catch {
+      this.#unsent = undefined; // stopped
+    }
+  }
+
+  #report(message: string, error: Error): void {
+    this.#options.onProblem({ message, subject: `pod ${this.#pod.namespace}/${this.#pod.name}`, error });
+  }
+
+  #leave(): void {
+    if (this.#state.name === 'left') return;
+    this.#cancel();
+    this.#unsent = undefined;
+    this.#options.host.release(this.#pod);
+    this.#state = { name: 'left' };
+    this.#stop.abort(new Error('the pod is no longer on this node'));
+  }
+
+  #cancel(): void {
+    const state = this.#state;
+    if ('timer' in state) state.timer?.cancel();
+    if (state.name === 'meeting') state.giveUp();
+  }
+}

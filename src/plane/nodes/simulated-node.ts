@@ -1,0 +1,90 @@
+import type { SelectableNode } from '../../api/label-selector.ts';
+import { AlreadyExistsError } from '../../client/api-errors.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import type { KubeletPod } from './kubelet-pod.ts';
+import { affinityRefusal, allowsNode } from './node-affinity.ts';
+import { allocatableOf, labelsOf, nodeObject } from './node-object.ts';
+import type { SimulatedNodeSpec } from './node-object.ts';
+import { NodeRoom } from './node-room.ts';
+import type { Refusal } from './node-room.ts';
+import type { PodHost } from './pod-worker.ts';
+
+export interface SimulatedNodeOptions {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'patch'>;
+  readonly spec: SimulatedNodeSpec;
+  readonly hostIP: string;
+  readonly signal: AbortSignal;
+}
+
+interface RawNode {
+  readonly metadata?: { readonly uid?: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+/** One node: its object in the API, its room, and whether it takes a pod. */
+export class SimulatedNode implements PodHost {
+  readonly hostIP: string;
+  readonly #options: SimulatedNodeOptions;
+  readonly #room: NodeRoom;
+  #labels: Readonly<Record<string, string>>;
+
+  constructor(options: SimulatedNodeOptions) {
+    this.#options = options;
+    this.hostIP = options.hostIP;
+    this.#room = new NodeRoom(allocatableOf(options.spec));
+    this.#labels = labelsOf(options.spec);
+  }
+
+  get name(): string {
+    return this.#options.spec.name;
+  }
+
+  /** Creates the Node, or takes one over that has its name; answers the Node's uid. Rejects with the client's errors. */
+  async register(now: number): Promise<string> {
+    const { client, spec, signal } = this.#options;
+    const object = nodeObject(spec, this.hostIP, now);
+    try {
+      return this.#learn(await client.create('/api/v1/nodes', object, { signal }));
+    } catch (error) {
+      if (!(error instanceof AlreadyExistsError)) throw error;
+    }
+    await client.patch(this.#path, 'strategic-merge', { metadata: object.metadata, spec: object.spec }, { signal });
+    const patch = { status: object.status };
+    return this.#learn(await client.patch(`${this.#path}/status`, 'strategic-merge', patch, { signal }));
+  }
+
+  async admit(pod: KubeletPod): Promise<Refusal | undefined> {
+    if (!this.#allows(pod)) {
+      // Someone may have set labels since; the scheduler that bound the pod may have seen them before us.
+      const raw = await this.#options.client.get(this.#path, { signal: this.#options.signal }).catch(() => undefined);
+      this.#options.signal.throwIfAborted();
+      if (raw !== undefined) this.#learn(raw);
+    }
+    const refusal = this.#room.admit(pod.uid, pod.requests);
+    if (refusal !== undefined || this.#allows(pod)) return refusal;
+    this.#room.release(pod.uid);
+    return affinityRefusal;
+  }
+
+  take(pod: KubeletPod): void {
+    this.#room.take(pod.uid, pod.requests);
+  }
+
+  release(pod: KubeletPod): void {
+    this.#room.release(pod.uid);
+  }
+
+  get #path(): string {
+    return `/api/v1/nodes/${encodeURIComponent(this.name)}`;
+  }
+
+  #allows(pod: KubeletPod): boolean {
+    const node: SelectableNode = { name: this.name, labels: this.#labels };
+    return allowsNode(pod, node);
+  }
+
+  #learn(raw: unknown): string {
+    const { metadata } = raw as RawNode;
+    this.#labels = metadata?.labels ?? {};
+    return metadata?.uid ?? '';
+  }
+}

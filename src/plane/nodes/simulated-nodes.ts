@@ -1,0 +1,190 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import { KubeClient } from '../../client/kube-client.ts';
+import { retry } from '../../client/retry.ts';
+import type { Transport } from '../../client/transport.ts';
+import { Reflector } from '../../informer/reflector.ts';
+import { isTerminalPhase, readKubeletPod } from './kubelet-pod.ts';
+import type { KubeletPod } from './kubelet-pod.ts';
+import { NodeLeases } from './node-leases.ts';
+import type { SimulatedNodeSpec } from './node-object.ts';
+import { PodWorker } from './pod-worker.ts';
+import { Rendezvous } from './rendezvous.ts';
+import { SimulatedNode } from './simulated-node.ts';
+import type { SimulationDefaults } from './simulation-annotations.ts';
+import type { OnSimulationProblem } from './simulation-problem.ts';
+
+export interface SimulatedNodesOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** For the jitter of retries only; what pods do depends on the clock and their annotations alone. */
+  readonly random: Random;
+  readonly nodes: readonly SimulatedNodeSpec[];
+  readonly defaults?: SimulationDefaults;
+  /** Told of what went wrong and was skipped or is tried again. Default: nobody is. */
+  readonly onProblem?: OnSimulationProblem;
+}
+
+/** Nodes registered at once at the start. */
+const registrationBatch = 16;
+
+/**
+ * Nodes that run nothing and say they do: kubelets as ordinary API clients. Each registers itself, renews its Lease, admits the
+ * pods bound to it or refuses them as a kubelet does, and plays them as `simulationAnnotations` say. One watch of all
+ * pods serves all nodes. The same clock and the same answers of the server give the same run.
+ */
+export class SimulatedNodes {
+  readonly #options: SimulatedNodesOptions;
+  readonly #client: KubeClient;
+  readonly #stop = new AbortController();
+  readonly #onProblem: OnSimulationProblem;
+  readonly #reflector: Reflector<KubeletPod>;
+  readonly #rendezvous: Rendezvous;
+  readonly #leases: NodeLeases;
+  /** Node name -> node */
+  readonly #nodes = new Map<string, SimulatedNode>();
+  /** Pod uid -> its worker; only pods bound to our nodes. */
+  readonly #workers = new Map<string, PodWorker>();
+  #isSynced = false;
+  #nodeAddresses = 0;
+  #podAddresses = 0;
+
+  constructor(options: SimulatedNodesOptions) {
+    const { transport, clock, random } = options;
+    const { signal } = this.#stop;
+    this.#options = options;
+    this.#onProblem = options.onProblem ?? ((): void => undefined);
+    const client = new KubeClient({ transport, clock, userAgent: 'tutti-simulated-nodes' });
+    this.#client = client;
+    this.#reflector = new Reflector<KubeletPod>({
+      client,
+      clock,
+      random,
+      path: '/api/v1/pods',
+      project: readKubeletPod,
+      handler: {
+        onAdd: (pod) => this.#changed(pod),
+        onUpdate: (_previous, pod) => this.#changed(pod),
+        onDelete: (pod) => this.#gone(pod),
+        onSynced: () => this.#takeOver(),
+      },
+      indexers: { group: (pod) => (pod.groupKey === undefined ? [] : [pod.groupKey]) },
+      onProblem: ({ kind, path, error }) => this.#onProblem({ message: `pods: ${kind} failed`, subject: path, error }),
+    });
+    this.#rendezvous = new Rendezvous({
+      client,
+      clock,
+      signal,
+      runningMembers: (groupKey) => this.#runningMembers(groupKey),
+      onProblem: this.#onProblem,
+    });
+    this.#leases = new NodeLeases({ client, clock, signal, onProblem: this.#onProblem });
+  }
+
+  /**
+   * Registers all nodes, then takes over the pods that are bound to them already; resolves when that is done. Calls are
+   * tried again a few times; rejects when a node still cannot be registered.
+   */
+  async start(): Promise<void> {
+    const { nodes } = this.#options;
+    for (let first = 0; first < nodes.length; first += registrationBatch) {
+      await Promise.all(nodes.slice(first, first + registrationBatch).map((spec) => this.#addNode(spec)));
+    }
+    this.#leases.start();
+    this.#reflector.start();
+    await this.#reflector.synced();
+  }
+
+  /** Whether something will become of a pod on a node by itself, however long that takes. Not so of one that runs for ever, or waits for others. */
+  get areMoving(): boolean {
+    for (const worker of this.#workers.values()) if (worker.isMoving) return true;
+    return false;
+  }
+
+  /** All nodes fall silent: no more statuses and Leases. Their objects stay. Resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('the simulated nodes are stopped'));
+    await Promise.all([
+      this.#reflector.stop(),
+      this.#leases.stop(),
+      ...[...this.#workers.values()].map((worker) => worker.stop()),
+    ]);
+    this.#workers.clear();
+  }
+
+  async #addNode(spec: SimulatedNodeSpec): Promise<void> {
+    if (this.#nodes.has(spec.name)) throw new Error(`there is a simulated node ${JSON.stringify(spec.name)} already`);
+    const { clock, random } = this.#options;
+    const { signal } = this.#stop;
+    const hostIP = address(10, 0, ++this.#nodeAddresses);
+    const node = new SimulatedNode({ client: this.#client, spec, hostIP, signal });
+    // Known before it is registered: a scheduler may bind to it at once.
+    this.#nodes.set(spec.name, node);
+    try {
+      const uid = await retry(() => node.register(clock.now()), { clock, random, idempotent: true, signal });
+      await this.#leases.add(spec.name, uid);
+    } catch (error) {
+      this.#nodes.delete(spec.name);
+      throw error;
+    }
+  }
+
+  /** Pods that run already come first, as they have their room; then the others in the order of their creation. */
+  #takeOver(): void {
+    this.#isSynced = true;
+    const pods = [...this.#reflector.store.values()].filter((pod) => !this.#workers.has(pod.uid));
+    const rank = (pod: KubeletPod): number => (pod.phase === 'Running' ? 0 : 1);
+    pods.sort((a, b) => rank(a) - rank(b) || a.createdAt - b.createdAt || (a.uid < b.uid ? -1 : 1));
+    for (const pod of pods) this.#changed(pod);
+  }
+
+  #changed(pod: KubeletPod): void {
+    if (!this.#isSynced) return;
+    const worker = this.#workers.get(pod.uid);
+    if (worker !== undefined) worker.update(pod);
+    else this.#begin(pod);
+    if (pod.groupKey !== undefined) this.#rendezvous.changed(pod.groupKey);
+  }
+
+  #begin(pod: KubeletPod): void {
+    const host = this.#nodes.get(pod.nodeName);
+    if (host === undefined || (isTerminalPhase(pod.phase) && !pod.isDeleting)) return;
+    const { clock, random, defaults = {} } = this.#options;
+    const worker = new PodWorker(pod, {
+      client: this.#client,
+      clock,
+      random,
+      host,
+      rendezvous: this.#rendezvous,
+      defaults,
+      podIP: address(10, 128, ++this.#podAddresses),
+      onProblem: this.#onProblem,
+    });
+    this.#workers.set(pod.uid, worker);
+    worker.begin();
+  }
+
+  #gone(pod: KubeletPod): void {
+    void this.#drop(pod.uid);
+    if (pod.groupKey !== undefined) this.#rendezvous.changed(pod.groupKey);
+  }
+
+  async #drop(uid: string): Promise<void> {
+    const worker = this.#workers.get(uid);
+    this.#workers.delete(uid);
+    await worker?.stop();
+  }
+
+  #runningMembers(groupKey: string): number {
+    let running = 0;
+    for (const pod of this.#reflector.store.byIndex('group', groupKey)) {
+      if (pod.phase === 'Running' && !pod.isDeleting) running++;
+    }
+    return running;
+  }
+}
+
+/** The `index`-th address of a network whose first two numbers are given. */
+function address(first: number, second: number, index: number): string {
+  return [first, second + ((index >> 16) & 63), (index >> 8) & 255, index & 255].join('.');
+}

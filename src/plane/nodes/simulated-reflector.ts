@@ -1,0 +1,28 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { KubeClient } from '../../client/kube-client.ts';
+import { Reflector } from '../../informer/reflector.ts';
+import type { ReflectorOptions } from '../../informer/reflector.ts';
+import type { OnSimulationProblem } from './simulation-problem.ts';
+
+/** Of whoever acts on a plane. */
+export interface SimulatedReflectorContext {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onProblem?: OnSimulationProblem | undefined;
+}
+
+/** A reflector whose problems are told as those of a simulation, under its path. */
+export function simulatedReflector<T>(
+  { client, clock, random, onProblem }: SimulatedReflectorContext,
+  options: Pick<ReflectorOptions<T>, 'path' | 'project' | 'handler' | 'indexers'>,
+): Reflector<T> {
+  return new Reflector<T>({
+    ...options,
+    client,
+    clock,
+    random,
+    onProblem: ({ kind, error }) => onProblem?.({ message: `${kind} failed`, subject: options.path, error }),
+  });
+}

@@ -1,0 +1,44 @@
+import { simulationAnnotations } from '../../nodes/simulation-annotations.ts';
+
+export interface JobManifestOptions {
+  /** How long each pod runs; default: for ever. */
+  readonly runs?: string | undefined;
+  readonly exitCode?: number | string | undefined;
+  /** Of the pods. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** On which the pods are. */
+  readonly nodeName: string;
+  /** Beside what every pod of these Jobs has. */
+  readonly pod?: object;
+  /** The rest of `spec`. */
+  readonly spec?: object | undefined;
+}
+
+/** A Job whose pods are bound to a node. */
+export function jobManifest(name: string, options: JobManifestOptions): object {
+  const { runs = 'never', exitCode = 0, labels, nodeName, pod, spec } = options;
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name },
+    spec: {
+      template: {
+        metadata: {
+          ...(labels !== undefined && { labels }),
+          annotations: {
+            [simulationAnnotations.runDuration]: runs,
+            [simulationAnnotations.exitCode]: String(exitCode),
+          },
+        },
+        spec: {
+          restartPolicy: 'Never',
+          nodeName,
+          terminationGracePeriodSeconds: 0,
+          containers: [{ name: 'main', image: 'registry.example/main:1' }],
+          ...pod,
+        },
+      },
+      ...spec,
+    },
+  };
+}

@@ -1,0 +1,416 @@
+import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../../api/pod.ts';
+import { deferred } from '../../base/deferred.ts';
+import type { Gang } from '../../cluster/gang.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import type { PodBinding } from '../../framework/plugin-handle.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { BindingCycle } from './binding-cycle.ts';
+import type { BindingPlan, BindingResult } from './binding-plan.ts';
+import { entityInFlight } from '../testing/entity.ts';
+import { Picture } from '../../testkit/picture.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+
+interface Fixture {
+  readonly picture: Picture;
+  readonly binding: BindingCycle;
+  readonly bound: PodBinding[];
+  readonly results: BindingResult[];
+  readonly stop: AbortController;
+  readonly cut: AbortController;
+  /** A plan for a group of three, decided and assumed. */
+  readonly plan: () => BindingPlan;
+}
+
+interface FixtureOptions {
+  readonly plugins?: readonly Plugin[];
+  readonly bind?: (binding: PodBinding) => Promise<void>;
+  readonly revision?: () => number;
+  readonly stillFits?: (plan: BindingPlan, podName: string) => Status | undefined;
+  /** How many of the three are enough, because of others that are planned beside them; default: all. */
+  readonly enough?: number;
+}
+
+function fixture(options: FixtureOptions = {}): Fixture {
+  const bound: PodBinding[] = [];
+  const results: BindingResult[] = [];
+  const stop = new AbortController();
+  const cut = new AbortController();
+  const picture = new Picture({
+    plugins: defaultPlugins,
+    extra: options.plugins ?? [],
+    binder: {
+      bind: async (asked) => {
+        await options.bind?.(asked);
+        bound.push(asked);
+      },
+    },
+  });
+  picture.node({ name: 'a', cpu: 4 });
+  const gang: Gang = picture.group({ name: 'red', uid: 'red-uid', minMember: 3 });
+  picture.pods(3, { group: 'red', cpu: 1 });
+  let plans = 0;
+  const binding = new BindingCycle({
+    report: (result) => results.push(result),
+    atRest: (look) => Promise.resolve(look()),
+    stillHolds: ({ placements, startsGang }) => {
+      const failed = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
+      const isEnough = placements.length - failed.length >= (options.enough ?? 3);
+      return isEnough || !startsGang ? undefined : new Status('Unschedulable', 'too few members are left');
+    },
+    revision: options.revision ?? (() => 0),
+    stillFits: (plan, { pod }) => options.stillFits?.(plan, pod.name),
+    permitWaited: () => undefined,
+    clock: picture.clock,
+    planId: () => `plan-${++plans}`,
+    signal: stop.signal,
+    cut: cut.signal,
+  });
+  const plan = (): BindingPlan => {
+    const result = picture.core.cycle.run(entityInFlight({ gang }), picture.profile);
+    if (result.kind !== 'planned') throw new Error(`the attempt ended ${result.kind}`);
+    return result.plan;
+  };
+  return { picture, binding, bound, results, stop, cut, plan };
+}
+
+/** Bindings wait for their turn, and are asked whether they are still wanted when it comes. */
+function inLine(options: FixtureOptions = {}): Fixture & { readonly turns: (() => void)[]; readonly sent: string[] } {
+  const turns: (() => void)[] = [];
+  const sent: string[] = [];
+  const made = fixture({
+    ...options,
+    bind: async ({ name, mayBeSent }) => {
+      await new Promise<void>((resolve) => turns.push(resolve));
+      mayBeSent!();
+      sent.push(name);
+    },
+  });
+  return { ...made, turns, sent };
+}
+
+/** Lets everything that is not waiting for a timer run on. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+function finished(results: readonly BindingResult[]): { pod: string; reason: string }[] {
+  const last = results.at(-1);
+  if (last?.kind !== 'finished') throw new Error('the plan is not finished');
+  return last.failures.map(({ placement, status }) => ({ pod: placement.pod.name, reason: status.message }));
+}
+
+describe('a binding cycle', () => {
+  it('binds every member, with the annotations that tell of the plan', async () => {
+    const { binding, bound, results, plan } = fixture();
+    binding.start(plan());
+    expect(binding.running).toBe(1);
+    await binding.idle();
+    expect(binding.running).toBe(0);
+    expect(bound.map(({ name, nodeName }) => [name, nodeName])).toEqual([
+      ['red-0', 'a'],
+      ['red-1', 'a'],
+      ['red-2', 'a'],
+    ]);
+    for (const { annotations } of bound) {
+      expect(annotations).toEqual({
+        [planAnnotations.groupUid]: 'red-uid',
+        [planAnnotations.plan]: 'plan-1',
+        [planAnnotations.quorum]: '3',
+      });
+    }
+    expect(results.map(({ kind }) => kind)).toEqual(['begun', 'bound', 'bound', 'bound', 'finished']);
+    expect(finished(results)).toEqual([]);
+  });
+
+  it('binds nobody before the last PreBind is through', async () => {
+    const steps: string[] = [];
+    const waits = new Map<string, () => void>();
+    const { binding, plan } = fixture({
+      plugins: [
+        {
+          name: 'Volumes',
+          preBind: async (_state, pod) => {
+            await new Promise<void>((resolve) => waits.set(pod.name, resolve));
+            steps.push(`ready ${pod.name}`);
+            return undefined;
+          },
+        },
+      ],
+      bind: ({ name }) => Promise.resolve(void steps.push(`bind ${name}`)),
+    });
+    binding.start(plan());
+    await settle();
+    expect([...waits.keys()]).toEqual(['red-0', 'red-1', 'red-2']);
+    waits.get('red-2')!();
+    waits.get('red-0')!();
+    await settle();
+    expect(steps).toEqual(['ready red-2', 'ready red-0']);
+    waits.get('red-1')!();
+    await binding.idle();
+    expect(steps.slice(0, 3)).toEqual(['ready red-2', 'ready red-0', 'ready red-1']);
+    expect(steps).toHaveLength(6);
+  });
+
+  it('binds nobody when one PreBind fails', async () => {
+    const { binding, bound, results, plan } = fixture({
+      plugins: [
+        {
+          name: 'Volumes',
+          preBind: (_state, pod) =>
+            pod.name === 'red-1' ? Promise.reject(new Error('no volume')) : Promise.resolve(undefined),
+        },
+      ],
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound).toEqual([]);
+    const reason = 'Volumes failed in PreBind: no volume';
+    expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason })));
+    const ownFailures = results.flatMap((result) => (result.kind === 'finished' ? result.failures : []));
+    expect(ownFailures.map(({ isBySibling = false }) => isBySibling)).toEqual([true, false, true]);
+  });
+
+  it('binds nobody when a member does not fit any more after something was waited for', async () => {
+    const { binding, bound, results, plan } = fixture({
+      plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
+      stillFits: (_plan, pod) => (pod === 'red-2' ? new Status('Unschedulable', 'node a is gone') : undefined),
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound).toEqual([]);
+    expect(finished(results).map(({ reason }) => reason)).toEqual(Array(3).fill('node a is gone'));
+  });
+
+  it('binds the others when they are enough without the one that does not fit any more', async () => {
+    const { binding, bound, results, plan } = fixture({
+      plugins: [{ name: 'Volumes', preBind: () => Promise.resolve(undefined) }],
+      stillFits: (_plan, pod) => (pod === 'red-1' ? new Status('Unschedulable', 'node a is gone') : undefined),
+      enough: 2,
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound.map(({ name }) => name)).toEqual(['red-0', 'red-2']);
+    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'node a is gone' }]);
+  });
+
+  it('reports a member that cannot be bound, while the others stay bound', async () => {
+    const { binding, bound, results, plan } = fixture({
+      bind: ({ name }) => (name === 'red-1' ? Promise.reject(new Error('node a refused')) : Promise.resolve()),
+    });
+    binding.start(plan());
+    await binding.idle();
+    expect(bound.map(({ name }) => name)).toEqual(['red-0', 'red-2']);
+    expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'binding rejected: node a refused' }]);
+  });
+});
+
+describe('a Permit plugin that really waits', () => {
+  const gate: Plugin = { name: 'Gate', permit: () => ({ waitMs: 5000 }) };
+
+  it('holds the whole plan back until it has allowed every member', async () => {
+    const { binding, bound, picture, plan } = fixture({ plugins: [gate] });
+    binding.start(plan());
+    const [first, ...others] = picture.waitingPods.all();
+    for (const other of others) other.allow('Gate');
+    await settle();
+    expect(bound).toEqual([]);
+    first!.allow('Gate');
+    await binding.idle();
+    expect(bound).toHaveLength(3);
+  });
+
+  it('that rejects one member ends the plan at once for all of them', async () => {
+    const { binding, bound, results, picture, plan } = fixture({ plugins: [gate] });
+    binding.start(plan());
+    picture.waitingPods.all()[1]!.reject('Gate', 'not today');
+    await settle();
+    expect(bound).toEqual([]);
+    expect(finished(results)).toEqual(['red-0', 'red-1', 'red-2'].map((pod) => ({ pod, reason: 'not today' })));
+    expect(picture.waitingPods.size).toBe(0);
+    expect(picture.clock.untilNextTimer()).toBeUndefined();
+  });
+
+  it('that lets one member wait too long ends the plan then, not when the last one has timed out', async () => {
+    const uneven: Plugin = {
+      name: 'Gate',
+      permit: (_state, pod) => ({ waitMs: pod.name === 'red-1' ? 1000 : 600_000 }),
+    };
+    const { binding, bound, results, picture, plan } = fixture({ plugins: [uneven] });
+    binding.start(plan());
+    picture.clock.advance(999);
+    await settle();
+    expect(results).toEqual([]);
+    picture.clock.advance(1);
+    await settle();
+    expect(bound).toEqual([]);
+    expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'timed out after 1 s of waiting on Permit' });
+    expect(picture.waitingPods.size).toBe(0);
+  });
+
+  it('does not keep a scheduler from stopping', async () => {
+    const { binding, bound, results, stop, plan } = fixture({ plugins: [gate] });
+    binding.start(plan());
+    stop.abort(new Error('stopping'));
+    await binding.idle();
+    expect(bound).toEqual([]);
+    expect(finished(results)).toHaveLength(3);
+  });
+
+  it('binds a plan to its end though the scheduler stops meanwhile, and none that comes to it later', async () => {
+    const answered = deferred();
+    const { binding, bound, results, stop, plan } = fixture({ bind: () => answered.promise });
+    binding.start(plan());
+    await settle();
+    stop.abort(new Error('stopping'));
+    const drained = binding.drained();
+    answered.resolve();
+    await drained;
+    expect(bound).toHaveLength(3);
+    expect(finished(results)).toEqual([]);
+  });
+
+  it('begins no Binding once the scheduler stops', async () => {
+    const { binding, bound, results, stop, plan } = fixture();
+    binding.start(plan());
+    stop.abort(new Error('stopping'));
+    await binding.idle();
+    expect(bound).toEqual([]);
+    expect(finished(results)[0]).toEqual({ pod: 'red-0', reason: 'the scheduler is stopping' });
+    await binding.drained();
+  });
+
+  describe('whose Bindings wait for their turn', () => {
+    /** From when it is set on the node has no room for that member. */
+    function crowded(enough = 3): ReturnType<typeof inLine> & { readonly crowd: (podName: string) => void } {
+      let noRoomFor: string | undefined;
+      const made = inLine({
+        enough,
+        revision: () => (noRoomFor === undefined ? 0 : 1),
+        stillFits: (_plan, pod) => (pod === noRoomFor ? new Status('Unschedulable', 'Insufficient cpu') : undefined),
+      });
+      return { ...made, crowd: (podName) => (noRoomFor = podName) };
+    }
+
+    it('sends none when there is no room for the last one before the first is sent, and says why at once', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded();
+      binding.start(plan());
+      await settle();
+      crowd('red-2');
+      turns[0]!();
+      await settle();
+      const failures = results.flatMap((result) => (result.kind === 'failed' ? result.failures : []));
+      expect(failures.map(({ placement, status, ...rest }) => [placement.pod.name, status.message, rest])).toEqual([
+        ['red-2', 'Insufficient cpu', {}],
+        ['red-0', 'Insufficient cpu', { isBySibling: true }],
+        ['red-1', 'Insufficient cpu', { isBySibling: true }],
+      ]);
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual([]);
+      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'failed', 'finished']);
+      expect(finished(results)).toHaveLength(3);
+    });
+
+    it('sends the others when they are enough without the one for whom there is no room', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded(2);
+      binding.start(plan());
+      await settle();
+      crowd('red-1');
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-2']);
+      expect(results.map(({ kind }) => kind)).toEqual(['failed', 'begun', 'bound', 'bound', 'finished']);
+      expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
+    });
+
+    it('sends the others when there is no room for one any more after the first is sent', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded();
+      binding.start(plan());
+      await settle();
+      turns[0]!();
+      await settle();
+      crowd('red-1');
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-2']);
+      expect(finished(results)).toEqual([{ pod: 'red-1', reason: 'Insufficient cpu' }]);
+    });
+
+    it('sends what still fits when the group is on nodes already', async () => {
+      const { binding, plan, turns, sent, results, crowd } = crowded();
+      binding.start({ ...plan(), startsGang: false });
+      await settle();
+      crowd('red-2');
+      for (const turn of turns) turn();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1']);
+      expect(finished(results)).toEqual([{ pod: 'red-2', reason: 'Insufficient cpu' }]);
+    });
+  });
+
+  describe('that is stopped', () => {
+    it('undoes a plan of which no Binding has been sent', async () => {
+      const { binding, plan, stop, turns, sent, results } = inLine();
+      binding.start(plan());
+      await settle();
+      stop.abort(new Error('stopping'));
+      for (const turn of turns) turn();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toEqual([]);
+      expect(finished(results).map(({ reason }) => reason)).toEqual(
+        Array.from({ length: 3 }, () => expect.stringContaining('the scheduler is stopping') as string),
+      );
+    });
+
+    it('finishes a plan of which one has been sent', async () => {
+      const { binding, plan, stop, turns, sent, results } = inLine();
+      binding.start(plan());
+      await settle();
+      turns[0]!();
+      await settle();
+      stop.abort(new Error('stopping'));
+      turns[1]!();
+      await settle();
+      turns[2]!();
+      await binding.drained();
+      await binding.idle();
+      expect(sent).toEqual(['red-0', 'red-1', 'red-2']);
+      expect(finished(results)).toEqual([]);
+    });
+  });
+});
+
+describe('a plugin that binds a member by itself', () => {
+  it('has it, with its room, until it has ended, though the plan is given up meanwhile', async () => {
+    const answered = deferred();
+    const seen: string[] = [];
+    const own: Plugin = {
+      name: 'Own',
+      reserve: () => undefined,
+      unreserve: (_state, pod) => void seen.push(`unreserve ${pod.name}`),
+      bind: async (_state, pod) => {
+        if (pod.name !== 'red-0') return new Status('Skip', '');
+        await answered.promise;
+        seen.push(`bound ${pod.name}`);
+        return undefined;
+      },
+    };
+    const core = new Scheduling({ plugins: [{ name: own.name, factory: () => own }, ...defaultPlugins] });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 3 });
+    core.members(3, { group: 'red', cpu: 1 });
+    await core.attempt();
+    const [first] = core.binds.map(({ binding }) => binding);
+    core.removePod('red-2');
+    expect(() => first!.mayBeSent!()).toThrow('has only 2 of the 3 members');
+    await core.settle();
+    expect(['red-0', 'red-1'].map((uid) => core.picture.cluster.isAssumed(uid))).toEqual([true, false]);
+    answered.resolve();
+    await core.settle();
+    expect(seen).toEqual(['unreserve red-2', 'unreserve red-1', 'bound red-0']);
+    expect(core.picture.events).toContain('Scheduled red-0');
+  });
+});

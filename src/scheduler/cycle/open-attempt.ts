@@ -1,0 +1,78 @@
+import type { Clock } from '../../base/clock.ts';
+import { Pace } from '../../base/pace.ts';
+import type { Steps } from '../../base/steps.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { Profile } from '../../framework/profile.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { Returned } from '../extenders/inquiries.ts';
+import type { CycleResult } from './scheduling-cycle.ts';
+
+/** What an attempt is about. */
+export interface AttemptSubject {
+  readonly entity: QueuedEntity;
+  readonly profile: Profile;
+  /** Where it is the second half of one. */
+  readonly returned: Returned | undefined;
+}
+
+/**
+ * An attempt that is being made in steps. Between them whoever looks at the picture sees it as it was before the attempt: what is half
+ * planned does not count. Nothing may change it until the attempt has ended.
+ */
+export class OpenAttempt {
+  readonly subject: AttemptSubject;
+  /** Clock.monotonic() */
+  readonly startedAt: number;
+  readonly #cluster: Pick<Cluster, 'pause' | 'resume'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #pace = new Pace();
+  readonly #steps: Steps<CycleResult>;
+  #isPaused = false;
+  #workedMs = 0;
+
+  constructor(options: {
+    readonly subject: AttemptSubject;
+    readonly cluster: Pick<Cluster, 'pause' | 'resume'>;
+    readonly clock: Pick<Clock, 'monotonic'>;
+    readonly steps: (pace: Pace) => Steps<CycleResult>;
+  }) {
+    this.subject = options.subject;
+    this.#cluster = options.cluster;
+    this.#clock = options.clock;
+    this.startedAt = options.clock.monotonic();
+    this.#steps = options.steps(this.#pace);
+  }
+
+  /** For how many milliseconds it has been worked at, pauses left aside. */
+  get workedMs(): number {
+    return this.#workedMs;
+  }
+
+  /** Goes on for so much work, and then to the end of the step. How it ended; undefined: there is more to do. */
+  advance(work: number): CycleResult | undefined {
+    const begunAt = this.#clock.monotonic();
+    this.#pace.allow(work);
+    const step = this.#unhidden(() => this.#steps.next());
+    this.#workedMs += this.#clock.monotonic() - begunAt;
+    return step.done === true ? step.value : undefined;
+  }
+
+  /** Gives it up after a pause: nothing is reserved or assumed. */
+  abandon(): void {
+    this.#unhidden(() => this.#steps.return(undefined as never));
+  }
+
+  /** It has not ended, and no step is being made. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
+  #unhidden(go: () => IteratorResult<undefined, CycleResult>): IteratorResult<undefined, CycleResult> {
+    if (this.#isPaused) this.#cluster.resume();
+    this.#isPaused = false;
+    const step = go();
+    this.#isPaused = step.done !== true;
+    if (this.#isPaused) this.#cluster.pause();
+    return step;
+  }
+}

@@ -1,0 +1,469 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict, WaitsFor } from '../../api/verdict.ts';
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/message-of.ts';
+import { Pace } from '../../base/pace.ts';
+import { finish } from '../../base/steps.ts';
+import type { Steps } from '../../base/steps.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { Transaction } from '../../cluster/transaction.ts';
+import { CycleState } from '../../framework/cycle-state.ts';
+import { describeCause, describeDiagnosis, failureIn, isResolvable, refusersOf } from '../../framework/diagnosis.ts';
+import type { Diagnosis } from '../../framework/diagnosis.ts';
+import { outsiders } from '../../framework/event-hints.ts';
+import type { Candidate } from '../../framework/candidate.ts';
+import { PluginFailure } from '../../framework/profile.ts';
+import type { Profile } from '../../framework/profile.ts';
+import { Status } from '../../framework/status.ts';
+import { wishOf } from '../../framework/wish.ts';
+import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { Line } from '../../queue/line.ts';
+import type { Failure } from '../../queue/failure.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { BindingPlan } from '../binding/binding-plan.ts';
+import type { ExtenderAnswers, Extenders, Question } from '../extenders/extenders.ts';
+import type { NodeRefusals } from '../recovery/node-refusals.ts';
+import type { Outlook } from './outlook.ts';
+import { demandOf } from '../placement/planning/demand.ts';
+import type { Demand } from '../placement/planning/demand.ts';
+import { leftByBoth } from '../placement/cache/narrowing.ts';
+import type { Narrowing, NarrowingOf } from '../placement/cache/narrowing.ts';
+import type { Placement, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
+import { workPerMember } from '../placement/planning/work-per-member.ts';
+import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
+import type { Questions } from './questions.ts';
+
+/** How one attempt ended. */
+export type CycleResult =
+  /** Nothing is left to place: a group whose quorum stands, a pod that is bound or gone. */
+  | { readonly kind: 'settled' }
+  /** PreEnqueue refuses it now. */
+  | { readonly kind: 'notReady' }
+  /** The plugins agree; extenders have to be asked before anything is assumed. */
+  | { readonly kind: 'asking'; readonly questions: readonly Question[] }
+  /** All that was needed is assumed; to be bound. */
+  | { readonly kind: 'planned'; readonly plan: BindingPlan }
+  /** A plugin that refused it before is certain that it would again: what it was told holds. */
+  | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
+  /** Equal ones wait that were refused: it would be, too, or one of them is to be tried before it. */
+  | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
+  /** Nothing is assumed; the verdict is for all `pods`. */
+  | {
+      readonly kind: 'refused';
+      readonly pods: readonly Pod[];
+      readonly verdict: Verdict;
+      readonly failure: Failure;
+      /** Room that PostFilter found a way to make. */
+      readonly preemption: Preemption | undefined;
+      /** The same for an equal entity; undefined: there is none. */
+      readonly retell?: Retelling | undefined;
+    };
+
+/** Says of an equal entity, with these members, what one was refused for. */
+export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
+
+const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
+const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
+const neverFits = 'It would not fit even if all other pods were gone.';
+
+type Refused = Extract<CycleResult, { kind: 'refused' }>;
+
+/** What the second half of an attempt knows from the first. */
+export interface Continuation {
+  readonly answers: ExtenderAnswers;
+  /** Clock.monotonic() when the attempt began. */
+  readonly startedAt: number;
+  /** How often extenders have been asked in it. */
+  readonly rounds: number;
+}
+
+/** How often extenders are asked in one attempt, because members that are like none before have come meanwhile. */
+const roundLimit = 3;
+
+/** What PostFilter, whose work nobody counts, is reckoned to take: so many passes over the nodes. */
+const postFilterLooks = 10;
+
+/** How far Permit went. */
+type PermitOutcome =
+  { readonly refused: undefined; readonly waiting: readonly WaitingPod[] } | { readonly refused: Status };
+
+/**
+ * One attempt to schedule one entity: a lone pod, or a gang as a whole. On one unmoving picture, in one piece or in steps. It ends with
+ * everything that is needed assumed, or with nothing: no room is held for an entity that cannot start.
+ *
+ * Where extenders have a say an attempt has two halves. The first finds out that the plugins agree, and what to ask; the second
+ * decides on the picture as it then is, and among the nodes that the extenders left.
+ */
+export class SchedulingCycle {
+  readonly #cluster: Cluster;
+  readonly #planner: Planner;
+  readonly #outlook: Outlook;
+  readonly #preemptions: Preemptions;
+  readonly #waitingPods: WaitingPods;
+  readonly #clock: Clock;
+  readonly #extenders: Extenders | undefined;
+  readonly #questions: Questions;
+  readonly #refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
+  readonly #queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
+  readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+  readonly #noteOf: (gang: GangView) => string | undefined;
+
+  constructor(options: {
+    readonly cluster: Cluster;
+    readonly planner: Planner;
+    readonly outlook: Outlook;
+    readonly preemptions: Preemptions;
+    readonly waitingPods: WaitingPods;
+    readonly clock: Clock;
+    readonly questions: Questions;
+    readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
+    readonly queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
+    /** The line of entities that were refused for asking this, if this one has to wait with them. */
+    readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+    /** What the verdict of this group has to say besides. */
+    readonly noteOf: (gang: GangView) => string | undefined;
+    /** Absent: nobody outside has a say. */
+    readonly extenders?: Extenders | undefined;
+  }) {
+    this.#cluster = options.cluster;
+    this.#planner = options.planner;
+    this.#outlook = options.outlook;
+    this.#preemptions = options.preemptions;
+    this.#waitingPods = options.waitingPods;
+    this.#clock = options.clock;
+    this.#extenders = options.extenders;
+    this.#questions = options.questions;
+    this.#lineBefore = options.lineBefore;
+    this.#noteOf = options.noteOf;
+    this.#refusals = options.refusals;
+    this.#queue = options.queue;
+  }
+
+  /** One attempt; with `continued`, the second half of one. */
+  run(entity: QueuedEntity, profile: Profile, continued?: Continuation): CycleResult {
+    return finish(this.steps(entity, profile, new Pace(), continued));
+  }
+
+  /**
+   * As `run`, with a pause whenever one is due. Until it has ended or was given up, after which nothing is reserved or assumed, nothing
+   * else may change the picture.
+   */
+  *steps(entity: QueuedEntity, profile: Profile, pace: Pace, continued?: Continuation): Steps<CycleResult> {
+    const startedAt = continued?.startedAt ?? this.#clock.monotonic();
+    const { candidate } = entity;
+    if (profile.preEnqueue(candidate) !== undefined) return { kind: 'notReady' };
+    const demand = demandOf(this.#cluster, candidate);
+    const { members, needed, gang, signed } = demand;
+    if (needed === 0 || members.length === 0) return { kind: 'settled' };
+
+    const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
+    const answers = continued?.answers;
+    if (extenders === undefined && this.#queue.wouldBeRefusedAgain(entity)) {
+      const { refusedBy, pending, refusedPods, wish } = entity;
+      const question = this.#queue.lineOf(entity)?.question;
+      return {
+        kind: 'ruledOut',
+        pods: members,
+        failure: { refusedBy, pending, refusedPods, wish, question, error: false, isOutdated: true },
+      };
+    }
+    let question: string | undefined;
+    try {
+      // While nobody waits in a line what it asks matters only if it is refused.
+      if (extenders === undefined && this.#queue.hasSharedLines) {
+        question = yield* this.#questions.of(profile, candidate, demand, pace);
+      }
+    } catch (error) {
+      return refusedBy(members, statusOf(error), candidate);
+    }
+    const line = question === undefined ? undefined : this.#lineBefore(entity, question);
+    if (line !== undefined) return { kind: 'foreseen', line, pods: members };
+    const transaction = this.#cluster.begin();
+    try {
+      const groupState = gang === undefined ? undefined : new CycleState();
+      const narrowingOf =
+        extenders && answers && ((pod: Pod): Narrowing | undefined => extenders.narrowingOf(answers, profile, pod));
+      const request = { profile, members, needed, signed, groupState, narrowingOf };
+      const plan = yield* this.#plan(request, transaction, pace);
+      const { placements } = plan;
+      if (placements.length < needed) {
+        this.#undo(profile, placements, transaction);
+        if (narrowingOf === undefined) {
+          if (extenders === undefined) question ??= yield* this.#questions.of(profile, candidate, demand, pace);
+          return yield* this.#refused(profile, candidate, demand, plan, question, pace);
+        }
+        return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
+          ? { kind: 'asking', questions: yield* extenders!.questions(profile, demand, pace) }
+          : refusedByExtenders(candidate, demand, plan);
+      }
+      if (extenders !== undefined && narrowingOf === undefined) {
+        this.#undo(profile, placements, transaction);
+        return { kind: 'asking', questions: yield* extenders.questions(profile, demand, pace) };
+      }
+      const permit = this.#permit(profile, placements);
+      if (permit.refused !== undefined) {
+        this.#undo(profile, placements, transaction);
+        return refusedBy(members, permit.refused, candidate);
+      }
+      transaction.commit();
+      const { waiting } = permit;
+      const startsGang = gang?.started === false;
+      const groupSpec = (gang ?? this.#cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
+      return {
+        kind: 'planned',
+        plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt },
+      };
+    } catch (error) {
+      transaction.abandon();
+      return refusedBy(members, statusOf(error), candidate);
+    } finally {
+      // Where it is given up at a pause.
+      transaction.abandon();
+    }
+  }
+
+  /** First without the nodes that keep refusing some member: one choice of nodes serves all, so that they stay alike. */
+  *#plan(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
+    if (this.#refusals.isEmpty) return yield* this.#planner.steps(request, transaction, pace);
+    const avoided = new Set(request.members.flatMap((pod) => this.#refusals.avoidedBy(pod)));
+    if (avoided.size > 0) {
+      const narrowing = without(avoided, this.#cluster, keepsRefusing);
+      const savepoint = transaction.savepoint();
+      const narrowingOf = leftByBoth(request.narrowingOf, () => narrowing);
+      const plan = yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
+      if (plan.placements.length >= request.needed) return plan;
+      this.#planner.unreserve(request.profile, plan.placements);
+      transaction.rollbackTo(savepoint);
+    }
+    const narrowingOf = leftByBoth(request.narrowingOf, this.#barring(request.members));
+    return yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
+  }
+
+  /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
+  #barring(members: readonly Pod[]): NarrowingOf | undefined {
+    /** shape -> where it may go */
+    const narrowings = new Map<Pod['template'], Narrowing>();
+    for (const pod of members) {
+      const barred = this.#refusals.barredFor(pod);
+      if (barred.size > 0 && !narrowings.has(pod.template)) {
+        narrowings.set(pod.template, without(barred, this.#cluster, notAdmitted));
+      }
+    }
+    return narrowings.size === 0 ? undefined : ({ template }) => narrowings.get(template);
+  }
+
+  /** The attempt cannot go on, because of `status`. */
+  giveUp({ candidate }: QueuedEntity, status: Status): CycleResult {
+    const { members, needed } = demandOf(this.#cluster, candidate);
+    return needed === 0 || members.length === 0 ? { kind: 'settled' } : refusedBy(members, status, candidate);
+  }
+
+  /** The gate before binding: all of them pass, or none does. */
+  #permit(profile: Profile, placements: readonly Placement[]): PermitOutcome {
+    const waiting: WaitingPod[] = [];
+    for (const { state, pod, nodeName } of placements) {
+      const answer = profile.permit(state, pod, nodeName);
+      if (answer.status !== undefined) return { refused: answer.status };
+      if (answer.waits.size > 0) waiting.push(this.#waitingPods.add(pod, nodeName, answer.waits));
+    }
+    const rejected = waiting.find((pod) => pod.settled?.status !== undefined);
+    if (rejected !== undefined) return { refused: rejected.settled!.status! };
+    return { refused: undefined, waiting: waiting.filter((pod) => pod.settled === undefined) };
+  }
+
+  #undo(profile: Profile, placements: readonly Placement[], transaction: Transaction): void {
+    this.#planner.unreserve(profile, placements);
+    for (const { pod } of placements) this.#waitingPods.get(pod.uid)?.reject('', 'the attempt was undone');
+    transaction.rollback();
+  }
+
+  *#refused(
+    profile: Profile,
+    candidate: Candidate,
+    demand: Demand,
+    plan: Plan,
+    question: string | undefined,
+    pace: Pace,
+  ): Steps<Refused> {
+    const { members, needed } = demand;
+    const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
+    const isError = failureIn(diagnosis) !== undefined;
+    if (profile.hasPostFilter && pace.lacks(this.#cluster.nodes.length * postFilterLooks)) yield;
+    // Nobody has to go for pods to which an extender may then refuse the room.
+    const mayMakeRoom = !isError && this.#extenders?.mayRefuse(members) !== true;
+    const preemption = mayMakeRoom ? this.#preemptions.ask(profile, candidate, demand, diagnosis) : undefined;
+    // With room that can be made for all of it nothing else needs to be found out.
+    const isHelped = preemption !== undefined && preemption.nominations.length > 0;
+    const waitsFor = isHelped ? 'capacity' : yield* this.#waitsFor(profile, candidate, demand, plan, diagnosis, pace);
+    const verdictOf = (of: Candidate, { pod }: { readonly pod: Pod }): Verdict => {
+      const more: string[] = [];
+      if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
+      if (preemption !== undefined) more.push(preemption.message);
+      const note = of.kind === 'gang' ? this.#noteOf(of.gang) : undefined;
+      if (note !== undefined) more.push(note);
+      return {
+        reason: isError ? 'SchedulerError' : 'Unschedulable',
+        message: [describeRefusal(of, { ...diagnosis, pod }, plan.placed, needed), ...more].join(' '),
+        waitsFor,
+        cause: [describeCause(diagnosis), ...more].join('. '),
+      };
+    };
+    // What one plugin says of one pod may be about that pod alone.
+    const isShared =
+      question !== undefined && !isError && preemption === undefined && diagnosis.refusal.kind === 'nodes';
+    return {
+      kind: 'refused',
+      pods: members,
+      verdict: verdictOf(candidate, diagnosis),
+      failure: {
+        // What a node has not admitted no plugin knows of: any event is worth a try.
+        refusedBy: plan.refusedBy.has(notAdmitted.plugin) ? new Set() : plan.refusedBy,
+        pending: plan.pending,
+        refusedPods: oneOfEachKind(members),
+        wish: wishOf(members, needed),
+        error: isError,
+        question: isShared ? question : undefined,
+      },
+      preemption,
+      retell: isShared ? yield* this.#retelling(profile, demand, diagnosis.pod, verdictOf, pace) : undefined,
+    };
+  }
+
+  /** Where `blocked` stood among those of its kind, another gang has a member that it stands for. */
+  *#retelling(
+    profile: Profile,
+    { members, signed }: Demand,
+    blocked: Pod,
+    verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
+    pace: Pace,
+  ): Steps<Retelling> {
+    const questions = this.#questions;
+    const signatures = yield* signed.of(profile, pace);
+    const kind = questions.kindOf(profile, blocked);
+    /** How many of its kind come before it. */
+    let place = 0;
+    for (const [i, pod] of members.entries()) {
+      if (pod === blocked) break;
+      if (signatures[i] !== signatures[i - 1]) {
+        pace.spend(workPerMember);
+        if (pace.isDue) yield;
+      }
+      if (questions.kindFrom(pod, signatures[i]!) === kind) place++;
+    }
+    return retellingAt(questions, profile, kind, place, verdictOf);
+  }
+
+  *#waitsFor(
+    profile: Profile,
+    candidate: Candidate,
+    demand: Demand,
+    plan: Plan,
+    diagnosis: Diagnosis,
+    pace: Pace,
+  ): Steps<WaitsFor> {
+    if (failureIn(diagnosis) !== undefined) return 'error';
+    if (plan.never) return 'never';
+    const prospect =
+      candidate.kind === 'gang'
+        ? yield* this.#outlook.of(profile, candidate, demand, diagnosis, pace)
+        : isResolvable(diagnosis)
+          ? 'capacity'
+          : 'unknown';
+    // Others may go, and the extender still refuse what the plugins then agree to.
+    return prospect === 'capacity' && this.#extenders?.mayRefuse(demand.members) === true ? 'unknown' : prospect;
+  }
+}
+
+function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): Narrowing {
+  const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
+  return { allowed, refused: new Map([...avoided].map((name) => [name, why])) };
+}
+
+/**
+ * The plugins agreed, and what extenders left is not enough. What they would say if other pods were gone is not known: nobody is
+ * made to go for it, and any event is worth a try, as in kube-scheduler.
+ */
+function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, plan: Plan): Refused {
+  const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
+  const isError = failureIn(diagnosis) !== undefined;
+  const message = describeRefusal(candidate, diagnosis, plan.placed, needed);
+  return {
+    kind: 'refused',
+    pods: members,
+    verdict: {
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message,
+      waitsFor: isError ? 'error' : 'unknown',
+      cause: describeCause(diagnosis),
+    },
+    failure: { refusedBy: new Set([outsiders]), refusedPods: oneOfEachKind(members), error: isError },
+    preemption: undefined,
+  };
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof PluginFailure) return error.status;
+  return new Status('Error', `the attempt failed: ${messageOf(error)}`, '', error);
+}
+
+function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {
+  const isError = status.code === 'Error';
+  const { plugins, pending } = refusersOf(status);
+  const prefix = candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key} cannot start: ` : '';
+  return {
+    kind: 'refused',
+    pods: members,
+    verdict: {
+      reason: isError ? 'SchedulerError' : 'Unschedulable',
+      message: `${prefix}${status.message}.`,
+      waitsFor: isError ? 'error' : 'permit',
+    },
+    failure: {
+      refusedBy: plugins,
+      pending,
+      refusedPods: oneOfEachKind(members),
+      error: isError,
+    },
+    preemption: undefined,
+  };
+}
+
+/** One sentence for every member: which of them finds no node, and why, counted over the nodes. */
+function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: number, needed: number): string {
+  if (candidate.kind === 'pod') return describeDiagnosis(diagnosis);
+  const cannot = `PodGroup ${candidate.gang.key} cannot start`;
+  if (diagnosis.refusal.kind === 'pod') return `${cannot}: ${diagnosis.refusal.status.message}.`;
+  const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
+  return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
+}
+
+/** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
+function oneOfEachKind(members: readonly Pod[]): readonly Pod[] {
+  // Whoever has volumes may wait for claims of its own.
+  return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
+}
+
+function noDiagnosis(pod: Pod): Diagnosis {
+  return {
+    pod,
+    nodeCount: 0,
+    refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
+    plugins: new Set(),
+  };
+}
+
+/** A function of its own: what it answers with is kept with the line, and must not hold on to what members signed. */
+function retellingAt(
+  questions: Questions,
+  profile: Profile,
+  kind: string | undefined,
+  place: number,
+  verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
+): Retelling {
+  return (candidate, others) => {
+    const counterparts = others.filter((pod) => questions.kindOf(profile, pod) === kind);
+    return verdictOf(candidate, { pod: counterparts[place] ?? others[0]! });
+  };
+}

@@ -1,0 +1,648 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../api/pod.ts';
+import type { Extender } from '../../framework/extender.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { AskedExtenders } from '../testing/asked-extender.ts';
+import type { ExtenderTraits } from '../testing/asked-extender.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+
+/** A scheduler with these extenders, and nodes a to d of so many cores each. */
+function extended(
+  traits: readonly ExtenderTraits[],
+  { cores = 4, nodes = 'abcd', extra = [] as readonly Plugin[] } = {},
+): { readonly core: Scheduling; readonly outside: AskedExtenders } {
+  const outside = new AskedExtenders(...traits);
+  const core = new Scheduling({ plugins: defaultPlugins, extra, ports: { extenders: outside } });
+  for (const name of nodes) core.node({ name, cpu: cores });
+  return { core, outside };
+}
+
+function boundTo(core: Scheduling): Record<string, string> {
+  return Object.fromEntries(core.binds.map(({ binding }) => [binding.name, binding.nodeName]));
+}
+
+describe('an extender that filters', () => {
+  it('is asked about the nodes that the plugins leave, and the pod goes where it says', async () => {
+    const { core, outside } = extended([{}]);
+    core.node({ name: 'full', cpu: 1 });
+    core.pod({ name: 'x', cpu: 2 });
+    expect(await core.attempt()).toBe('asking');
+    expect([outside.open, core.states()]).toEqual([['outside filter x: a,b,c,d'], { 'pod/x': 'setAside' }]);
+    outside.next().leave(['c']);
+    await core.settle();
+    expect(await core.attempt()).toBe('planned');
+    expect(boundTo(core)).toEqual({ x: 'c' });
+  });
+
+  it('asks for an attempt when it has answered', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    const before = core.picture.asked;
+    outside.next().leave(['a']);
+    await core.settle();
+    expect(core.picture.asked).toBeGreaterThan(before);
+  });
+
+  it('is not asked about what the plugins refuse', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 8 });
+    expect(await core.attempt()).toBe('refused');
+    expect([outside.history, core.states()]).toEqual([[], { 'pod/x': 'unschedulable' }]);
+  });
+
+  it('is named in the verdict with its reasons, each counted', async () => {
+    const { core, outside } = extended([{ name: 'http://gpu' }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave([], {
+      failed: new Map([
+        ['a', 'no GPU left'],
+        ['b', 'no GPU left'],
+      ]),
+      unresolvable: new Map([['c', 'no GPU']]),
+    });
+    await core.settle();
+    const result = core.picture.core.attempt();
+    expect(result).toMatchObject({ kind: 'refused', verdict: { waitsFor: 'unknown', reason: 'Unschedulable' } });
+    await core.settle();
+    expect(core.picture.verdicts).toEqual([
+      'x 0/4 nodes are available: 1 extender http://gpu: gave no reason, 1 extender http://gpu: no GPU, ' +
+        '2 extender http://gpu: no GPU left.',
+    ]);
+  });
+
+  it('keeps a verdict short that has another reason for each node', async () => {
+    const { core, outside } = extended([{}], { nodes: 'abcdefghij' });
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside
+      .next()
+      .leave([], { failed: new Map([...'abcdefghij'].map((name) => [name, `${name} ${'is full\n'.repeat(200)}`])) });
+    await core.settle();
+    await core.attempt();
+    expect(core.picture.verdicts[0]).toContain('5 extender outside: other reasons');
+    expect(core.picture.verdicts[0]!.length).toBeLessThan(1500);
+  });
+
+  it('is tried again on any event, after a back-off, but not because of the verdict', async () => {
+    const { core, outside } = extended([{}]);
+    const pod = core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave([]);
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    core.show({ ...pod, resourceVersion: '99', podScheduled: { status: 'False', reason: 'r', message: 'm' } });
+    expect(core.states()).toEqual({ 'pod/x': 'unschedulable' });
+    core.node({ name: 'a', cpu: 4, labels: { changed: 'yes' } });
+    expect(core.states()).toEqual({ 'pod/x': 'backoff' });
+  });
+
+  it('hears of labels that the pod was given', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave([]);
+    await core.settle();
+    await core.attempt();
+    core.change('x', { labels: { please: 'now' } });
+    expect(core.states()).toEqual({ 'pod/x': 'backoff' });
+  });
+
+  it('that fails fails the pod with its name, and the pod is tried again without an event', async () => {
+    const { core, outside } = extended([{ name: 'http://gpu' }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().fail('no answer within 5 s');
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.written[0]!.verdict).toEqual({
+      reason: 'SchedulerError',
+      message: 'extender http://gpu failed in filter: no answer within 5 s.',
+      waitsFor: 'error',
+    });
+    core.picture.clock.advance(1000);
+    expect(await core.attempt()).toBe('asking');
+  });
+
+  it('that may be ignored is passed over when it fails, with a warning', async () => {
+    const { core, outside } = extended([{ name: 'one', isIgnorable: true }, { name: 'two' }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().fail('broken');
+    await core.settle();
+    expect(outside.open).toEqual(['two filter x: a,b,c,d']);
+    outside.next().leave(['b']);
+    await core.settle();
+    await core.attempt();
+    expect([boundTo(core), core.picture.warnings]).toEqual([
+      { x: 'b' },
+      ['extender failed; the pod is scheduled without it'],
+    ]);
+  });
+
+  it('is asked about the nodes that the one before it left, and not at all when there are none', async () => {
+    const { core, outside } = extended([{ name: 'one' }, { name: 'two' }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['b', 'c']);
+    await core.settle();
+    expect(outside.open).toEqual(['two filter x: b,c']);
+    outside.next().leave([]);
+    await core.settle();
+    await core.attempt();
+    expect(core.picture.verdicts[0]).toMatch(/2 extender one: gave no reason, 2 extender two: gave no reason/);
+    core.node({ name: 'e', cpu: 4 });
+    core.picture.clock.advance(1000);
+    await core.attempt();
+    outside.next().leave([]);
+    await core.settle();
+    expect(outside.open).toEqual([]);
+  });
+
+  it('is no business of pods that request none of its resources', async () => {
+    const { core, outside } = extended([{ managedResources: ['example.com/gpu'] }]);
+    core.node({ name: 'gpu', cpu: 4, allocatable: { 'example.com/gpu': 4 } });
+    core.pod({ name: 'plain', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    expect(outside.history).toEqual([]);
+  });
+
+  it('cannot be asked about a pod that cannot be read: an error, also when it may be ignored', async () => {
+    const { core, outside } = extended([{ isIgnorable: true }]);
+    outside.unreadable = 'x';
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.verdicts[0]).toBe('x pod default/x could not be read for the extenders: not found.');
+  });
+});
+
+describe('an extender that prioritises', () => {
+  it('decides among equal nodes, times its weight', async () => {
+    const { core, outside } = extended([{ verbs: ['prioritize'], weight: 3 }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    expect(outside.open).toEqual(['outside prioritize x: a,b,c,d']);
+    outside.next().score({ b: 2, d: 9, unknown: 10 });
+    await core.settle();
+    await core.attempt();
+    expect(boundTo(core)).toEqual({ x: 'd' });
+  });
+
+  it('weighs ten of a plugin’s points for one of its own', async () => {
+    const likes = {
+      name: 'Likes',
+      score: (_: unknown, __: unknown, { name }: { name: string }) => (name === 'a' ? 25 : 0),
+    };
+    for (const [score, node] of [
+      [2, 'a'],
+      [3, 'b'],
+    ] as const) {
+      const outside = new AskedExtenders({ verbs: ['prioritize'] });
+      const plugins = defaultPlugins.filter(
+        ({ name }) => !['NodeResourcesFit', 'TaintToleration', 'NodeAffinity'].includes(name),
+      );
+      const core = new Scheduling({ plugins, extra: [likes], ports: { extenders: outside } });
+      for (const name of 'ab') core.node({ name, cpu: 4 });
+      core.pod({ name: 'x', cpu: 1 });
+      await core.attempt();
+      outside.next().score({ b: score });
+      await core.settle();
+      await core.attempt();
+      expect(boundTo(core)).toEqual({ x: node });
+    }
+  });
+
+  it('is asked about what the filters left, if that is a choice', async () => {
+    const { core, outside } = extended([{ name: 'one' }, { name: 'two', verbs: ['prioritize'] }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['a', 'b']);
+    await core.settle();
+    expect(outside.open).toEqual(['two prioritize x: a,b']);
+    outside.next().fail('broken');
+    await core.settle();
+    expect(await core.attempt()).toBe('planned');
+    expect(core.picture.warnings).toEqual(['extender failed; the pod is scheduled without it']);
+    core.pod({ name: 'y', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['c']);
+    await core.settle();
+    expect([await core.attempt(), outside.open]).toEqual(['planned', []]);
+  });
+
+  it('counts for every member of a gang', async () => {
+    const { core, outside } = extended([{ verbs: ['prioritize'], weight: 100 }], { cores: 2 });
+    core.group({ name: 'red', minMember: 3 });
+    core.members(3, { group: 'red', cpu: 1 });
+    await core.attempt();
+    outside.next().score({ a: 1, b: 5, c: 9 });
+    await core.settle();
+    await core.attempt();
+    expect(Object.values(boundTo(core)).sort()).toEqual(['b', 'c', 'c']);
+  });
+});
+
+describe('a gang', () => {
+  it('is asked about once for members that are alike, and starts whole', async () => {
+    const { core, outside } = extended([{}], { cores: 2 });
+    core.group({ name: 'red', minMember: 4 });
+    core.members(4, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('asking');
+    expect([outside.open, outside.read]).toEqual([['outside filter red-0: a,b,c,d'], ['red-0']]);
+    outside.next().leave(['a', 'b']);
+    await core.settle();
+    expect(await core.attempt()).toBe('planned');
+    expect(Object.values(boundTo(core)).sort()).toEqual(['a', 'a', 'b', 'b']);
+  });
+
+  it('does not start at all where an extender leaves too little', async () => {
+    const { core, outside } = extended([{}], { cores: 2 });
+    core.group({ name: 'red', minMember: 4 });
+    core.members(4, { group: 'red', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['a'], { failed: new Map([['b', 'too warm']]) });
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    expect([core.binds, core.picture.cluster.assumedCount]).toEqual([[], 0]);
+    expect(core.picture.written).toHaveLength(4);
+    expect(core.picture.verdicts[0]).toMatch(
+      /PodGroup default\/red cannot start: with 2 of 4 members placed.*too warm/,
+    );
+    expect(core.picture.written[0]!.verdict.waitsFor).toBe('unknown');
+  });
+
+  it('is asked about by kind, and each goes only where its kind may', async () => {
+    const { core, outside } = extended([{}]);
+    core.group({ name: 'red', minMember: 2 });
+    core.pod({ name: 'driver', group: 'red', cpu: 1, labels: { role: 'driver' } });
+    core.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+    await core.attempt();
+    expect([...outside.open].sort()).toEqual(['outside filter driver: a,b,c,d', 'outside filter worker: a,b,c,d']);
+    outside.next('worker').leave(['c']);
+    outside.next('driver').leave(['d']);
+    await core.settle();
+    await core.attempt();
+    expect(boundTo(core)).toEqual({ driver: 'd', worker: 'c' });
+  });
+
+  it('is failed whole when an extender fails for one kind, and nobody is asked about the others any more', async () => {
+    const { core, outside } = extended([{}]);
+    core.group({ name: 'red', minMember: 2 });
+    core.pod({ name: 'driver', group: 'red', cpu: 1, labels: { role: 'driver' } });
+    core.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+    await core.attempt();
+    outside.next('worker').fail('broken');
+    await core.settle();
+    expect([outside.open, await core.attempt(), core.picture.cluster.assumedCount]).toEqual([[], 'refused', 0]);
+  });
+
+  it('with members that are nobody’s business has them placed as ever', async () => {
+    const { core, outside } = extended([{ managedResources: ['example.com/gpu'] }], { nodes: 'a' });
+    core.node({ name: 'g', cpu: 1, allocatable: { 'example.com/gpu': 4 } });
+    core.group({ name: 'red', minMember: 2 });
+    core.pod({ name: 'cpu', group: 'red', cpu: 2 });
+    core.pod({ name: 'gpu', group: 'red', cpu: 1, requests: { 'example.com/gpu': 1 } });
+    await core.attempt();
+    expect(outside.open).toEqual(['outside filter gpu: g']);
+    outside.next().leave(['g']);
+    await core.settle();
+    expect(await core.attempt()).toBe('planned');
+    expect(boundTo(core)).toEqual({ cpu: 'a', gpu: 'g' });
+  });
+});
+
+describe('while an extender is asked', () => {
+  it('other entities go on', async () => {
+    const { core, outside } = extended([{ managedResources: ['example.com/gpu'] }]);
+    core.node({ name: 'g', cpu: 1, allocatable: { 'example.com/gpu': 4 } });
+    core.pod({ name: 'gpu', cpu: 1, requests: { 'example.com/gpu': 1 }, priority: 9 });
+    core.pod({ name: 'plain', cpu: 2 });
+    expect([await core.attempt(), await core.attempt()]).toEqual(['asking', 'planned']);
+    expect(Object.keys(boundTo(core))).toEqual(['plain']);
+    outside.next().leave(['g']);
+    await core.settle();
+    expect([await core.attempt(), Object.keys(boundTo(core))]).toEqual(['planned', ['plain', 'gpu']]);
+  });
+
+  it('room may go: the second half decides on the picture as it then is', async () => {
+    const { core, outside } = extended([{}], { cores: 2 });
+    core.pod({ name: 'x', cpu: 2 });
+    await core.attempt();
+    core.pod({ name: 'foreign', cpu: 2, nodeName: 'a', phase: 'Running' });
+    outside.next().leave(['a']);
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.verdicts[0]).toContain('Insufficient cpu');
+    expect(core.binds).toEqual([]);
+  });
+
+  it('a node that nobody was asked about is none, and what brought it is remembered', async () => {
+    const { core, outside } = extended([{}], { nodes: 'a' });
+    core.pod({ name: 'x', cpu: 2 });
+    await core.attempt();
+    core.node({ name: 'new', cpu: 4 });
+    outside.next().leave([]);
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.verdicts[0]).toContain('1 node(s) that the extenders were not asked about');
+    // An event came meanwhile, so it backs off rather than waits for one.
+    expect(core.states()).toEqual({ 'pod/x': 'backoff' });
+  });
+
+  it('nothing may happen: then it waits for an event', async () => {
+    const { core, outside } = extended([{}], { nodes: 'a' });
+    core.pod({ name: 'x', cpu: 2 });
+    await core.attempt();
+    outside.next().leave([]);
+    await core.settle();
+    expect([await core.attempt(), core.states()]).toEqual(['refused', { 'pod/x': 'unschedulable' }]);
+  });
+
+  it('a pod that is deleted is no longer asked about, and the late answer means nothing', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    const asked = outside.asked[0]!;
+    core.removePod('x');
+    expect([asked.signal.aborted, core.states()]).toEqual([true, {}]);
+    asked.leave(['a']);
+    await core.settle();
+    expect([await core.attempt(), core.binds]).toEqual([undefined, []]);
+  });
+
+  it('a pod that is deleted between the answer and the second half is gone', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['a']);
+    await core.settle();
+    core.removePod('x');
+    core.pod({ name: 'y', cpu: 1 });
+    expect([await core.attempt(), core.states(), outside.open]).toEqual([
+      'asking',
+      { 'pod/y': 'setAside' },
+      ['outside filter y: a,b,c,d'],
+    ]);
+  });
+
+  it('a pod that is deleted and made anew is asked about anew', async () => {
+    const { core, outside } = extended([{}]);
+    const first = core.pod({ name: 'x', uid: 'one', cpu: 1 });
+    await core.attempt();
+    const stale = outside.asked[0]!;
+    core.removePod(first.uid);
+    core.pod({ name: 'x', uid: 'two', cpu: 1 });
+    expect(await core.attempt()).toBe('asking');
+    stale.leave(['a']);
+    await core.settle();
+    expect(await core.attempt()).toBeUndefined();
+    outside.next().leave(['b']);
+    await core.settle();
+    expect([await core.attempt(), boundTo(core)]).toEqual(['planned', { x: 'b' }]);
+  });
+
+  it('a gang that loses a member it needs does not start', async () => {
+    const { core, outside } = extended([{}]);
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    core.removePod('red-1');
+    outside.next().leave(['a']);
+    await core.settle();
+    expect([await core.attempt(), core.binds, core.states()]).toEqual([
+      'notReady',
+      [],
+      { 'gang/default/red': 'gated' },
+    ]);
+  });
+
+  it('a gang that comes back to life is asked about anew', async () => {
+    const { core, outside } = extended([{}]);
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    core.removePod('red-0');
+    core.removePod('red-1');
+    expect(outside.open).toEqual([]);
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    expect(outside.open).toEqual(['outside filter red-0: a,b,c,d']);
+  });
+
+  it('a member that joins and is like the others needs no further question', async () => {
+    const { core, outside } = extended([{}]);
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    core.members(3, { group: 'red', cpu: 1 });
+    outside.next().leave(['a', 'b']);
+    await core.settle();
+    expect([await core.attempt(), outside.history.length]).toEqual(['planned', 1]);
+  });
+
+  it('one that is unlike them is asked about only if it is needed, and not for ever', async () => {
+    const { core, outside } = extended([{}], { cores: 1, nodes: 'ab' });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    for (const round of [1, 2]) {
+      core.change('red-1', { labels: { round: `${round}` } });
+      while (outside.asked.length > 0) outside.next().leave(['a', 'b']);
+      await core.settle();
+      expect(await core.attempt()).toBe('asking');
+    }
+    core.change('red-1', { labels: { round: '3' } });
+    while (outside.asked.length > 0) outside.next().leave(['a', 'b']);
+    await core.settle();
+    expect([await core.attempt(), core.picture.cluster.assumedCount]).toEqual(['refused', 0]);
+    expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
+  });
+
+  it('stopping ends it, and resolves when nobody is asked any more', async () => {
+    const { core, outside } = extended([{}]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    const asked = outside.asked[0]!;
+    await core.picture.core.stop();
+    expect([asked.signal.aborted, await core.attempt(), core.picture.written]).toEqual([true, undefined, []]);
+  });
+
+  it('so many others are asked about at a time, and the rest wait by rank', async () => {
+    const { core, outside } = extended([{}], { cores: 100 });
+    for (let i = 0; i < 18; i++) core.pod({ name: `p${i}`, cpu: 1, priority: i < 17 ? 1 : 0 });
+    core.pod({ name: 'urgent', cpu: 1, priority: 0 });
+    for (let i = 0; i < 19; i++) expect(await core.attempt()).toBe('asking');
+    expect([outside.open.length, await core.attempt()]).toEqual([16, undefined]);
+    outside.next('p3').leave(['a']);
+    await core.settle();
+    expect([await core.attempt(), await core.attempt(), outside.open.at(-1)]).toEqual([
+      'planned',
+      'asking',
+      'outside filter p16: a,b,c,d',
+    ]);
+    core.removePod('p17');
+    while (outside.asked.length > 0) {
+      outside.next().leave(['b']);
+      await core.settle();
+      while ((await core.attempt()) !== undefined);
+    }
+    expect(Object.keys(boundTo(core)).length).toBe(18);
+    expect(Object.keys(boundTo(core))).not.toContain('p17');
+  });
+});
+
+describe('an extender that binds', () => {
+  it('takes the place of the Bind plugins for its pods', async () => {
+    const { core, outside } = extended([{ verbs: ['bind'], managedResources: ['example.com/gpu'] }], { nodes: 'a' });
+    core.node({ name: 'g', cpu: 1, allocatable: { 'example.com/gpu': 4 } });
+    core.pod({ name: 'gpu', cpu: 1, requests: { 'example.com/gpu': 1 } });
+    core.pod({ name: 'plain', cpu: 2 });
+    expect([await core.attempt(), await core.attempt()]).toEqual(['planned', 'planned']);
+    expect([outside.open, boundTo(core)]).toEqual([['outside bind gpu: g'], { plain: 'a' }]);
+    outside.next().accept();
+    await core.settle();
+    expect(core.picture.events).toEqual(['Scheduled gpu']);
+  });
+
+  it('that fails fails the bind: the room is given back, and the pod comes again', async () => {
+    const { core, outside } = extended([{ name: 'http://gpu', verbs: ['bind'] }]);
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().fail('no device');
+    await core.settle();
+    expect(core.picture.verdicts).toEqual(['x extender http://gpu failed in bind: no device.']);
+    expect([core.picture.cluster.assumedCount, core.states()]).toEqual([0, { 'pod/x': 'backoff' }]);
+  });
+
+  it('that may be ignored leaves the pod to the plugins when it fails', async () => {
+    const { core, outside } = extended([{ verbs: ['bind'], isIgnorable: true }], { nodes: 'a' });
+    core.pod({ name: 'x', cpu: 1 });
+    await core.attempt();
+    outside.next().fail('dead');
+    await core.settle();
+    expect(boundTo(core)).toEqual({ x: 'a' });
+  });
+
+  it('that binds one member of a gang and not the other leaves the gang to be completed', async () => {
+    const { core, outside } = extended([{ verbs: ['bind'] }]);
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    const [first, second] = [outside.next(), outside.next()];
+    first.accept();
+    second.fail('no device');
+    await core.settle();
+    core.change('red-0', { nodeName: first.nodes[0]!, phase: 'Running' });
+    core.picture.clock.advance(1000);
+    expect(await core.attempt()).toBe('planned');
+    expect(outside.open).toEqual([expect.stringContaining('outside bind red-1') as string]);
+  });
+
+  it('is asked whether a member may still go when its turn comes, and nobody goes alone', async () => {
+    const turns: (() => void)[] = [];
+    const sent: string[] = [];
+    const bind: Extender['bind'] = async ({ name, mayBeSent }) => {
+      await new Promise<void>((resolve) => turns.push(resolve));
+      mayBeSent!();
+      sent.push(name);
+    };
+    const extenders = [{ name: 'outside', isIgnorable: true, managedResources: [], weight: 1, bind }];
+    const whole = ({ name }: Pod): Promise<{ readonly json: string }> => Promise.resolve({ json: name });
+    const core = new Scheduling({ plugins: defaultPlugins, ports: { extenders: { extenders, whole } } });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    await core.attempt();
+    core.removePod('red-1');
+    for (const turn of turns) turn();
+    await core.settle();
+    expect([turns.length, sent, core.binds, core.picture.cluster.assumedCount]).toEqual([2, [], [], 0]);
+    expect(core.picture.verdicts[0]).toBe(
+      'red-0 PodGroup default/red has only 1 of the 2 members it needs bound or planned.',
+    );
+  });
+});
+
+describe('room that would have to be made', () => {
+  it('is not, for a pod to which an extender might refuse it', async () => {
+    const asked: string[] = [];
+    const preempting: Plugin = {
+      name: 'Preempting',
+      postFilter: (candidate) => {
+        asked.push(candidate.kind);
+        return undefined;
+      },
+    };
+    for (const verbs of [['filter'], ['prioritize']] as const) {
+      const { core } = extended([{ verbs }], { extra: [preempting] });
+      core.pod({ name: 'x', cpu: 8 });
+      expect(await core.attempt()).toBe('refused');
+    }
+    expect(asked).toEqual(['pod']);
+  });
+
+  it('may come or not: what a gang then waits for is unknown', async () => {
+    const { core } = extended([{}], { nodes: 'a', cores: 2 });
+    core.pod({ name: 'other', cpu: 2, nodeName: 'a', phase: 'Running' });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.written[0]!.verdict.waitsFor).toBe('unknown');
+  });
+});
+
+describe('nodes that keep refusing', () => {
+  /** One attempt; the extender leaves all nodes and likes a best. */
+  async function attempt(core: Scheduling, outside: AskedExtenders): Promise<string | undefined> {
+    expect(await core.attempt()).toBe('asking');
+    while (outside.asked.length > 0) {
+      const asked = outside.next();
+      if (asked.verb === 'prioritize') asked.score({ a: 10, b: 1 });
+      else asked.leave(asked.nodes);
+      await core.settle();
+    }
+    return core.attempt();
+  }
+
+  const preferring: ExtenderTraits = { verbs: ['filter', 'prioritize'], weight: 100 };
+
+  it('are avoided whatever an extender likes best, while it leaves another', async () => {
+    const { core, outside } = extended([preferring], { nodes: 'ab' });
+    core.pod({ name: 'x', cpu: 1 });
+    for (const node of ['a', 'a', 'b']) {
+      expect(await attempt(core, outside)).toBe('planned');
+      expect(boundTo(core)).toEqual({ x: node });
+      await core.refuse('x', 'the node says no');
+      core.picture.clock.advance(60_000);
+    }
+  });
+
+  it('get no pods like one that was not admitted, whatever an extender likes best', async () => {
+    const { core, outside } = extended([preferring], { nodes: 'ab' });
+    core.pod({ name: 'x', cpu: 1, nodeName: 'a' });
+    core.change('x', { phase: 'Failed', failedBecause: 'OutOfcpu' });
+    core.pod({ name: 'y', cpu: 1 });
+    expect(await attempt(core, outside)).toBe('planned');
+    expect(boundTo(core)).toEqual({ y: 'b' });
+  });
+
+  it('are no choice where the extender leaves none but those that do not admit such pods', async () => {
+    const { core, outside } = extended([{}], { nodes: 'ab' });
+    core.pod({ name: 'x', cpu: 1, nodeName: 'a' });
+    core.change('x', { phase: 'Failed', failedBecause: 'OutOfcpu' });
+    core.pod({ name: 'y', cpu: 1 });
+    await core.attempt();
+    outside.next().leave(['a'], { failed: new Map([['b', 'no device']]) });
+    await core.settle();
+    expect(await core.attempt()).toBe('refused');
+    expect(core.picture.verdicts.at(-1)).toBe(
+      'y 0/2 nodes are available: 1 extender outside: no device, 1 node(s) did not admit a pod like this one.',
+    );
+    // When the node may be tried again.
+    core.picture.clock.advance(60_000);
+    expect(core.states()['pod/y']).not.toBe('unschedulable');
+  });
+});

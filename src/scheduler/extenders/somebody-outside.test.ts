@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../api/pod.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+
+const notYet = new Status('Pending', 'the licence has been asked for', 'Licence');
+
+/** Somebody outside gives out licences to namespaces. */
+class Office {
+  readonly given = new Set<string>();
+
+  /** What stands in the way of the pod. */
+  readonly answer = ({ namespace }: Pod): Status | undefined => (this.given.has(namespace) ? undefined : notYet);
+
+  /** A plugin that waits for it at `point`, and hears of it by a node's label. */
+  plugin(point: 'preFilter' | 'filter' | 'reserve' | 'permit'): Plugin {
+    return {
+      name: 'Licence',
+      [point]: (_state: unknown, pod: Pod) => this.answer(pod),
+      eventsToRegister: () => [
+        { resource: 'Node', actions: ['Update'], hint: (pod) => this.answer(pod) === undefined },
+      ],
+    };
+  }
+}
+
+function waiting(plugin: Plugin): Scheduling {
+  const core = new Scheduling({ plugins: defaultPlugins, extra: [plugin] });
+  core.node({ name: 'a', cpu: 4 });
+  core.group({ name: 'red', minMember: 2 });
+  core.members(2, { group: 'red', cpu: 1 });
+  return core;
+}
+
+describe('a plugin that waits for somebody outside', () => {
+  it.each(['preFilter', 'filter', 'reserve', 'permit'] as const)(
+    'at %s has the gang tried again without back-off once an event says that it is done',
+    async (point) => {
+      const office = new Office();
+      const core = waiting(office.plugin(point));
+      expect(await core.attempt()).toBe('refused');
+      expect(core.picture.verdicts[0]).toContain('the licence has been asked for');
+      core.node({ name: 'a', cpu: 4, labels: { other: 'change' } });
+      expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable' });
+      office.given.add('default');
+      core.node({ name: 'a', cpu: 4, labels: { licence: 'given' } });
+      expect(core.states()).toEqual({ 'gang/default/red': 'active' });
+      expect(await core.attempt()).toBe('planned');
+    },
+  );
+
+  it('is not asked about before its time by what helps against another plugin', async () => {
+    const office = new Office();
+    const core = waiting(office.plugin('filter'));
+    core.node({ name: 'b', cpu: 4, taints: ['dedicated=x:NoSchedule'] });
+    expect(await core.attempt()).toBe('refused');
+    core.node({ name: 'b', cpu: 4 });
+    expect(core.states()).toEqual({ 'gang/default/red': 'backoff' });
+  });
+});
+
+describe('a plugin that learns of it by itself', () => {
+  it('has the gang activated, and no other', async () => {
+    const office = new Office();
+    let activate!: (pods: Iterable<Pod>) => void;
+    const core = new Scheduling({
+      plugins: [
+        ...defaultPlugins,
+        {
+          name: 'Licence',
+          factory: (_args, handle) => {
+            activate = (pods) => handle.activate(pods);
+            // Nobody waits yet, and nothing happens.
+            activate([]);
+            return { name: 'Licence', filter: (_state, pod) => office.answer(pod) };
+          },
+        },
+      ],
+    });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.pod({ name: 'lone', cpu: 1 });
+    while ((await core.attempt()) !== undefined);
+    expect(core.states()).toEqual({ 'gang/default/red': 'unschedulable', 'pod/lone': 'unschedulable' });
+    office.given.add('default');
+    activate([core.picture.cluster.gang('default/red')!.members.values().next().value!]);
+    expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'unschedulable' });
+    expect(await core.attempt()).toBe('planned');
+  });
+});
+
+describe('a gate that goes by other things than the pod', () => {
+  it('is asked again at the events that it registered', async () => {
+    const shut = new Status('UnschedulableAndUnresolvable', 'no node has a licence');
+    const seen: string[] = [];
+    const core = new Scheduling({
+      plugins: [
+        ...defaultPlugins,
+        {
+          name: 'Licence',
+          factory: (_args, { cluster }) => ({
+            name: 'Licence',
+            preEnqueue: () => (cluster.nodes.some(({ node }) => 'licence' in node.labels) ? undefined : shut),
+            eventsToRegister: () => [
+              {
+                resource: 'Node',
+                actions: ['Update'],
+                hint: (pod) => {
+                  seen.push(pod.name);
+                  return true;
+                },
+              },
+            ],
+          }),
+        },
+      ],
+    });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.pod({ name: 'lone', cpu: 1, gates: ['example.com/wait'] });
+    expect(core.states()).toEqual({ 'gang/default/red': 'gated', 'pod/lone': 'gated' });
+    core.node({ name: 'a', cpu: 5 });
+    expect([core.states(), seen]).toEqual([{ 'gang/default/red': 'gated', 'pod/lone': 'gated' }, ['red-0']]);
+    core.node({ name: 'a', cpu: 5, labels: { licence: '1' } });
+    expect(core.states()).toEqual({ 'gang/default/red': 'active', 'pod/lone': 'gated' });
+    expect(await core.attempt()).toBe('planned');
+  });
+});

@@ -1,0 +1,132 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import { entityKeyOf } from '../../queue/queued-entity.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { Profiles } from '../profiles.ts';
+
+/**
+ * How the unbound members of a group are queued: `together` as one entity while its quorum is missing, not at all while the quorum
+ * is `settling`, planned and not bound yet, and `singly` (as lone pods with their own time) once it stands: nobody is bound
+ * beyond a quorum that may still fall.
+ */
+type Mode = 'together' | 'settling' | 'singly';
+
+/** What is known of a group besides its members. */
+interface Routed {
+  readonly mode: Mode;
+  /** How many schedulers its waiting members name: more than one, and none of them can be placed. */
+  readonly schedulers: number;
+}
+
+/** Keeps the queue's entities equal to what the picture says is to be scheduled. Level-triggered and idempotent. */
+export class EntityRouter {
+  readonly #cluster: Cluster;
+  readonly #queue: SchedulingQueue;
+  readonly #profiles: Profiles;
+  readonly #isHeld: (groupKey: string) => boolean;
+  /** group key -> how its members are queued now */
+  readonly #routed = new Map<string, Routed>();
+
+  constructor(options: {
+    readonly cluster: Cluster;
+    readonly queue: SchedulingQueue;
+    readonly profiles: Profiles;
+    /** The group is left alone for now: it is not queued as one. */
+    readonly isHeld: (groupKey: string) => boolean;
+  }) {
+    this.#cluster = options.cluster;
+    this.#queue = options.queue;
+    this.#profiles = options.profiles;
+    this.#isHeld = options.isHeld;
+  }
+
+  /**
+   * Fills the queue from the picture. Ready times come from creation times, so that a restart keeps the order.
+   */
+  routeAll(): void {
+    for (const gang of this.#cluster.gangs()) this.groupChanged(gang.key, 'Start', readyTime(gang));
+    for (const pod of this.#cluster.pods()) {
+      if (this.#isLone(pod)) this.#routeSingly(pod, 'Start', pod.creationTimestamp, false);
+    }
+  }
+
+  /**
+   * Something about the pod changed, also that it is gone. `since` (milliseconds since the epoch) is when its entity
+   * counts as ready if this makes it so. `asksElse`: its entity asks for something else than before, and what it was told no
+   * longer holds.
+   */
+  podChanged(pod: Pod, event: string, since: number, asksElse = false): void {
+    if (this.#isLone(pod)) this.#routeSingly(pod, event, since, asksElse);
+    if (pod.podGroupKey !== undefined) this.groupChanged(pod.podGroupKey, event, since, asksElse, pod);
+  }
+
+  /** Something about the group or one of its members changed. */
+  groupChanged(key: string, event: string, since: number, asksElse = false, member?: Pod): void {
+    const gang = this.#cluster.gang(key);
+    const mode = modeOf(gang);
+    const before = this.#routed.get(key);
+    const schedulers = gang?.pendingBySchedulerName.size ?? 0;
+    if (gang === undefined) this.#routed.delete(key);
+    else this.#routed.set(key, { mode, schedulers });
+    if (mode === 'singly') {
+      if (before?.mode === 'singly' && before.schedulers === schedulers && member !== undefined) {
+        this.#routeSingly(member, event, since, asksElse);
+        return;
+      }
+      this.#queue.remove(gangEntityKey(key));
+      const allAskElse = asksElse || before?.schedulers !== schedulers;
+      for (const pod of gang!.members.values()) this.#routeSingly(pod, event, since, allAskElse);
+      if (member !== undefined && !gang!.members.has(member.uid)) this.#routeSingly(member, event, since, asksElse);
+      return;
+    }
+    if (before?.mode === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
+    // It may have been a lone pod until now.
+    if (member !== undefined) this.#removeMember(member);
+    if (gang !== undefined && mode === 'together' && this.#hasWork(gang) && !this.#isHeld(key))
+      this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
+    else this.#queue.remove(gangEntityKey(key));
+  }
+
+  #hasWork(gang: GangView): boolean {
+    return this.#profiles.schedulerNameOf(gang) !== undefined;
+  }
+
+  /** In no group, or one of ours for whose profile groups mean nothing. */
+  #isLone({ podGroupKey, schedulerName }: Pod): boolean {
+    if (podGroupKey === undefined) return true;
+    return this.#profiles.isOurs(schedulerName) && !this.#profiles.decidesGangs(schedulerName);
+  }
+
+  /** A member that is queued with its group is no entity of its own. */
+  #removeMember(pod: Pod): void {
+    if (pod.podGroupKey === undefined || !this.#isLone(pod)) this.#queue.remove(podEntityKey(pod));
+  }
+
+  #routeSingly(pod: Pod, event: string, since: number, asksElse: boolean): void {
+    const open = this.#cluster.openPod(pod.uid);
+    const isOurs = open !== undefined && this.#profiles.isOurs(open.schedulerName);
+    if (isOurs) this.#queue.upsert({ kind: 'pod', pod: open }, event, { since, asksElse });
+    else this.#queue.remove(podEntityKey(pod));
+  }
+}
+
+function modeOf(gang: GangView | undefined): Mode {
+  if (gang?.spec === undefined || gang.missing > 0) return 'together';
+  return gang.started ? 'singly' : 'settling';
+}
+
+/** When the group could first have been ready, as far as its objects tell. */
+function readyTime(gang: GangView): number {
+  let latest = gang.spec?.creationTimestamp ?? 0;
+  for (const pod of gang.pending.values()) latest = Math.max(latest, pod.creationTimestamp);
+  return latest;
+}
+
+function podEntityKey(pod: Pod): string {
+  return entityKeyOf({ kind: 'pod', pod });
+}
+
+function gangEntityKey(key: string): string {
+  return `gang/${key}`;
+}

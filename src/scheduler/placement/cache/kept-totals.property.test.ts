@@ -1,0 +1,188 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Pod } from '../../../api/pod.ts';
+import type { NodeInfo, NodeView } from '../../../cluster/node-info.ts';
+import { CycleState } from '../../../framework/cycle-state.ts';
+import type { Plugin } from '../../../framework/plugin.ts';
+import { Status } from '../../../framework/status.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
+import type { NodeOptions } from '../../../testkit/builders/node.ts';
+import type { PodOptions } from '../../../testkit/builders/pod.ts';
+import { Picture } from '../../../testkit/picture.ts';
+import { KnownNodes } from './known-nodes.ts';
+import { NodeTable } from './node-table.ts';
+import { Ranking } from './ranking.ts';
+import { RankingRoom } from './ranking-room.ts';
+import { SignatureCache } from './signature-cache.ts';
+
+/** Not in whole numbers, and measured against what changes with every pod. */
+const fewPods: Plugin & { readonly weight: number } = {
+  name: 'FewPods',
+  weight: 3,
+  sign: () => '',
+  score: (_state, _pod, node) => -node.pods.size,
+  normalizeScore: (_state, _pod, scores) => {
+    const [least, greatest] = [Math.min(...scores), Math.max(...scores)];
+    const range = greatest - least;
+    for (let i = 0; i < scores.length; i++) scores[i] = range === 0 ? 100 : (100 * (scores[i]! - least)) / range;
+  },
+};
+
+/** Refuses what it was told to: so the nodes that are measured against each other come and go while nothing happens to them. */
+class Barring implements Plugin {
+  readonly name = 'Barring';
+  readonly weight = 1;
+  readonly readsOtherNodes = true;
+  readonly barred = new Set<string>();
+
+  preFilter(): Status | undefined {
+    return this.barred.size === 0 ? Status.skipThroughout : undefined;
+  }
+
+  filter(_state: CycleState, _pod: Pod, { name }: { readonly name: string }): Status | undefined {
+    return this.barred.has(name) ? new Status('Unschedulable', 'barred') : undefined;
+  }
+}
+
+/** Fails when it is told to, half-way. */
+class Flaky implements Plugin {
+  readonly name = 'Flaky';
+  readonly weight = 1;
+  failsIn: 'nothing' | 'filter' | 'score' = 'nothing';
+  readonly #nodes: () => readonly NodeInfo[];
+
+  constructor(nodes: () => readonly NodeInfo[]) {
+    this.#nodes = nodes;
+  }
+
+  sign(): string {
+    return '';
+  }
+
+  filter(): undefined {
+    return undefined;
+  }
+
+  filterAll(_state: CycleState, _pod: Pod, _indexes: Int32Array, size: number): number {
+    if (this.failsIn === 'filter') throw new Error('not today');
+    return size;
+  }
+
+  score(_state: CycleState, _pod: Pod, { pods }: NodeView): number {
+    return 7 * pods.size;
+  }
+
+  scoreAll(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
+    for (let i = 0; i < size; i++) scores[indexes[i]!] = this.score(state, pod, this.#nodes()[indexes[i]!]!);
+    if (this.failsIn === 'score') throw new Error('not today');
+  }
+}
+
+const names = Array.from({ length: 7 }, (_, i) => `n${i}`);
+const nodeKind: fc.Arbitrary<NodeOptions> = fc.record({
+  cpu: fc.integer({ min: 1, max: 6 }),
+  taints: fc.subarray(['a:NoSchedule', 'b:PreferNoSchedule', 'c:PreferNoSchedule']),
+  labels: fc.constantFrom<NodeOptions['labels'] & object>({}, { disk: 'ssd' }),
+});
+const preferSsd = {
+  preferredDuringSchedulingIgnoredDuringExecution: [
+    { weight: 5, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['ssd'] }] } },
+  ],
+};
+const kinds: readonly PodOptions[] = [
+  { cpu: '300m' },
+  { cpu: '1', tolerations: [{ key: 'b', operator: 'Exists' }] },
+  { cpu: '0', nodeAffinity: preferSsd },
+];
+const round = fc.record({
+  kind: fc.nat(kinds.length - 1),
+  change: fc.option(fc.record({ name: fc.constantFrom(...names), node: nodeKind })),
+  gone: fc.option(fc.constantFrom(...names), { freq: 4 }),
+  barred: fc.oneof(fc.constant([]), fc.subarray(names)),
+  placing: fc.nat(3),
+  failsIn: fc.constantFrom('nothing' as const, 'filter' as const, 'score' as const),
+  end: fc.constantFrom('commit', 'rollback'),
+  within: fc.option(fc.subarray(names, { minLength: 1 }), { freq: 4 }),
+});
+
+it('totals that are kept between attempts are those that are worked out from nothing, to the last bit', () => {
+  fc.assert(
+    fc.property(fc.array(round, { minLength: 5, maxLength: 25, size: 'max' }), (rounds) => {
+      const barring = new Barring();
+      const flaky = new Flaky(() => picture.cluster.nodes);
+      const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [fewPods, barring, flaky] });
+      const { cluster, profile } = picture;
+      for (const name of names) picture.node({ name, cpu: 4 });
+      const cache = new SignatureCache(profile.scorers.length, 2);
+      const room = new RankingRoom();
+      for (const { kind, change, gone, barred, placing, failsIn, end, within } of rounds) {
+        if (gone !== null) cluster.removeNode(gone);
+        if (change !== null) picture.node({ ...change.node, name: change.name });
+        barring.barred.clear();
+        for (const name of barred) barring.barred.add(name);
+        const [pod] = picture.pods(1, kinds[kind]);
+        const state = new CycleState();
+        profile.preFilter(state, pod!);
+        const asked = { pod: pod!, state, nodeNames: undefined };
+        const signature = profile.signaturesOf(pod!).local!;
+        const rankingWith = (table: () => NodeTable, own: RankingRoom): Ranking => {
+          const scorers = [...profile.scorers.keys()].filter(
+            (i) => profile.scorers[i]!.plugin.readsOtherNodes !== true,
+          );
+          const options = {
+            profile,
+            nodes: cluster.nodes,
+            generations: () => cluster.generations,
+            hasClaims: () => cluster.hasClaims,
+            answering: {
+              kept: [{ filters: profile.localFilters, scorers, table }],
+              anew: { filters: [], scorers: [] },
+            },
+            within: within?.flatMap((name) => cluster.node(name)?.index ?? []),
+            hasNoClaim: (uid: string) => cluster.isAssumed(uid),
+            room: own,
+            known: new KnownNodes(),
+            salt: 1,
+          };
+          return new Ranking(options, asked);
+        };
+        const totalsIn = ({ order }: RankingRoom): Record<string, number> =>
+          Object.fromEntries(
+            [...order.indexes.subarray(0, order.size)]
+              .map((index) => [cluster.nodes[index]!.name, order.totals[index]!] as const)
+              .sort(([a], [b]) => (a < b ? -1 : 1)),
+          );
+        const expectTheSame = (kept: Ranking): void => {
+          const fresh = new RankingRoom();
+          const anew = rankingWith(() => new NodeTable(profile.scorers.length), fresh);
+          anew.build(asked);
+          expect(totalsIn(room)).toEqual(totalsIn(fresh));
+          expect(kept.best()?.name).toBe(anew.best()?.name);
+        };
+        const table = cache.table(signature);
+        const ranking = rankingWith(() => table, room);
+        const transaction = cluster.begin();
+        ranking.build(asked);
+        expectTheSame(ranking);
+        for (let i = 0; i < placing; i++) {
+          const best = ranking.best();
+          if (best === undefined) break;
+          transaction.assume(picture.pods(1, kinds[kind])[0]!, best);
+          if (ranking.readsOthers) ranking.build(asked);
+          else ranking.placedOnBest();
+          expectTheSame(ranking);
+        }
+        if (failsIn !== 'nothing') {
+          // Everything has changed, and some of what is asked is answered.
+          for (const node of cluster.nodes) transaction.assume(picture.pods(1, kinds[kind])[0]!, node);
+          flaky.failsIn = failsIn;
+          ranking.build(asked);
+          flaky.failsIn = 'nothing';
+        }
+        if (end === 'commit' && failsIn === 'nothing') transaction.commit();
+        else transaction.rollback();
+      }
+    }),
+    { numRuns: 150 },
+  );
+});

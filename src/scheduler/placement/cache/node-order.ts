@@ -1,0 +1,129 @@
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+
+/**
+ * Feasible nodes, the best by total first. Equal ones are in an order that depends on their names and on `salt` alone: who asks
+ * again is answered the same, and who asks for something else begins elsewhere.
+ *
+ * The first to be asked for costs one look at each; only when it is not the last is the rest put in order.
+ */
+export class NodeOrder {
+  /** node index -> weighted total, for those that are listed */
+  totals = new Float64Array(0);
+  /** Node indexes: listed ones first, in no order or, once more than one has been asked for, as a heap. */
+  indexes = new Int32Array(0);
+  size = 0;
+  #nodes: readonly NodeInfo[] = [];
+  /** node index -> its place among equals, while there is a heap */
+  #ties = new Int32Array(0);
+  #salt = 0;
+  #state: 'listed' | 'bestFirst' | 'heap' = 'listed';
+
+  /** Makes room for these nodes, and lists none. */
+  begin(nodes: readonly NodeInfo[], salt: number): void {
+    this.#nodes = nodes;
+    this.#salt = salt;
+    this.size = 0;
+    this.#state = 'listed';
+    if (this.indexes.length >= nodes.length) return;
+    this.indexes = new Int32Array(nodes.length + (nodes.length >> 1));
+    this.totals = new Float64Array(this.indexes.length);
+    this.#ties = new Int32Array(this.indexes.length);
+  }
+
+  /** Index of the best node; -1 when none is listed. */
+  best(): number {
+    if (this.size === 0) return -1;
+    if (this.#state === 'listed') this.#bringBestFirst();
+    return this.indexes[0]!;
+  }
+
+  /** The total of the best one has changed. */
+  bestChanged(): void {
+    if (this.#state === 'heap') this.#siftDown(0, this.indexes[0]!);
+    else this.#makeHeap();
+  }
+
+  /** The best one is not feasible any more. */
+  removeBest(): void {
+    const last = this.indexes[--this.size]!;
+    if (this.#state === 'heap') {
+      if (this.size > 0) this.#siftDown(0, last);
+      return;
+    }
+    this.indexes[0] = last;
+    this.#makeHeap();
+  }
+
+  #bringBestFirst(): void {
+    const { indexes, size } = this;
+    let best = placeOfGreatest(this.totals, indexes, size);
+    const greatest = this.totals[indexes[best]!]!;
+    let bestTie = this.#tieOf(indexes[best]!);
+    for (let i = best + 1; i < size; i++) {
+      if (this.totals[indexes[i]!] !== greatest) continue;
+      const tie = this.#tieOf(indexes[i]!);
+      if (!this.#precedes(tie, indexes[i]!, bestTie, indexes[best]!)) continue;
+      best = i;
+      bestTie = tie;
+    }
+    const first = indexes[0]!;
+    indexes[0] = indexes[best]!;
+    indexes[best] = first;
+    this.#state = 'bestFirst';
+  }
+
+  #makeHeap(): void {
+    this.#state = 'heap';
+    for (let i = 0; i < this.size; i++) this.#ties[this.indexes[i]!] = this.#tieOf(this.indexes[i]!);
+    for (let i = (this.size >> 1) - 1; i >= 0; i--) this.#siftDown(i, this.indexes[i]!);
+  }
+
+  #siftDown(start: number, node: number): void {
+    const heap = this.indexes;
+    const size = this.size;
+    let position = start;
+    for (;;) {
+      let child = 2 * position + 1;
+      if (child >= size) break;
+      if (child + 1 < size && this.#isBetter(heap[child + 1]!, heap[child]!)) child++;
+      if (!this.#isBetter(heap[child]!, node)) break;
+      heap[position] = heap[child]!;
+      position = child;
+    }
+    heap[position] = node;
+  }
+
+  #isBetter(a: number, b: number): boolean {
+    const total = this.totals[a]!;
+    const other = this.totals[b]!;
+    return total === other ? this.#precedes(this.#ties[a]!, a, this.#ties[b]!, b) : total > other;
+  }
+
+  #tieOf(index: number): number {
+    return mixed(this.#nodes[index]!.nameHash ^ this.#salt);
+  }
+
+  #precedes(tie: number, index: number, otherTie: number, other: number): boolean {
+    return tie === otherTie ? this.#nodes[index]!.name < this.#nodes[other]!.name : tie < otherTie;
+  }
+}
+
+/** The first place in the list of a node with the greatest total. */
+function placeOfGreatest(totals: Float64Array, indexes: Int32Array, size: number): number {
+  let best = 0;
+  let greatest = totals[indexes[0]!]!;
+  for (let i = 1; i < size; i++) {
+    const total = totals[indexes[i]!]!;
+    if (total <= greatest) continue;
+    best = i;
+    greatest = total;
+  }
+  return best;
+}
+
+/** Spreads neighbours over all 32 bits; different numbers stay different (the finish of MurmurHash3). */
+function mixed(hash: number): number {
+  let bits = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
+  return bits ^ (bits >>> 16);
+}

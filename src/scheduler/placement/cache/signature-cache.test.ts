@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { Builders } from '../../../testkit/builders/builders.ts';
+import { Status } from '../../../framework/status.ts';
+import type { NodeTable } from './node-table.ts';
+import { SignatureCache } from './signature-cache.ts';
+
+const node = new Builders().nodeInfo({ name: 'a' });
+node.index = 0;
+node.generation = 5;
+
+describe('the signature cache', () => {
+  it('gives the same signature the same table', () => {
+    const cache = new SignatureCache(1, 2);
+    const table = cache.table('x');
+    cache.table('y');
+    expect(cache.table('x')).toBe(table);
+  });
+
+  it('gives up the least recently used table, and hands it out cleared', () => {
+    const cache = new SignatureCache(1, 2);
+    const [x, y] = [cache.table('x'), cache.table('y')];
+    for (const table of [x, y]) {
+      table.reserve(1);
+      table.markFiltered(node);
+      table.markScored(node);
+    }
+    cache.table('x');
+    const z = cache.table('z');
+    expect(z).toBe(y);
+    const generations = (table: NodeTable): unknown => [table.filtered[0], table.scored[0]];
+    expect(generations(z)).toEqual([-1, -1]);
+    expect(generations(cache.table('x'))).toEqual([5, 5]);
+    expect(generations(cache.table('y'))).toEqual([-1, -1]);
+  });
+
+  it('never takes a row with claims for current, because what claims mean is not in a signature', () => {
+    const table = new SignatureCache(1).table('x');
+    const claimed = new Builders().nodeInfo({ name: 'b' });
+    claimed.index = 0;
+    claimed.generation = 7;
+    claimed.claims.set('u', { kind: 'nomination', claimant: new Builders().projectedPod(), nodeName: 'b' });
+    table.reserve(1);
+    table.markFiltered(claimed);
+    table.markScored(claimed);
+    expect([table.filtered[0], table.scored[0]]).toEqual([-1, -1]);
+  });
+});
+
+it('of a table that is given up nothing is kept of what plugins said', () => {
+  const cache = new SignatureCache(0, 1);
+  const table = cache.table('a');
+  table.reserve(3);
+  table.setStatus(2, new Status('Unschedulable', 'no'));
+  expect(cache.table('b')).toBe(table);
+  expect(table.statuses.every((status) => status === undefined)).toBe(true);
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { describeDiagnosis, failureIn } from '../../../framework/diagnosis.ts';
+import { openOneANode } from '../testing/one-a-node.ts';
+import { pictureWith, trial } from '../testing/planning.ts';
+
+describe('a plugin that reads other nodes', () => {
+  it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
+    const { picture, plugin, looks } = openOneANode({ skips: () => true, scores });
+    const plan = trial(picture, picture.pods(8, { name: 'w', cpu: 1 }));
+    expect(plan.placements).toHaveLength(8);
+    expect([plugin.asked.filter, plugin.asked.score, plugin.asked.addPod]).toEqual([0, 0, 0]);
+    // What it has nothing to do for now it may have something to do for later: each member is asked about.
+    expect(plugin.asked.preFilter).toBe(9);
+    // Each node once, and after each placement but the last the node that it was on.
+    expect(looks()).toBe(10 + 7);
+  });
+
+  it('skips those that it has nothing to say of and judges their siblings', () => {
+    const { picture } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    const free = picture.pods(6, { name: 'free', cpu: 1 });
+    const single = picture.pods(10, { name: 'single', cpu: 1, labels: { app: 'single' } });
+    const plan = trial(picture, [...free, ...single]);
+    expect(plan.placements).toHaveLength(16);
+    const singles = plan.placements.filter(({ pod }) => pod.labels.app !== undefined);
+    expect(new Set(singles.map(({ nodeName }) => nodeName)).size).toBe(10);
+  });
+
+  it('is brought up to date after each placement, and PreFilter is not asked again', () => {
+    const { picture, plugin } = openOneANode();
+    const members = picture.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
+    const plan = trial(picture, members);
+    expect(new Set(plan.placements.map(({ nodeName }) => nodeName)).size).toBe(10);
+    expect([plugin.asked.preFilter, plugin.asked.addPod]).toEqual([1, 10]);
+  });
+
+  it('knows of the members of other kinds that have landed too', () => {
+    const { picture, plugin } = openOneANode();
+    const large = picture.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
+    const small = picture.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
+    const plan = trial(picture, [...large, ...small]);
+    expect(plan.placements).toHaveLength(10);
+    expect(plan.blocked!.pod.name).toBe('small-5');
+    expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one a node.');
+    // Each of both kinds is told of each placement.
+    expect([plugin.asked.preFilter, plugin.asked.addPod]).toEqual([2, 20]);
+  });
+
+  it('that fails when it is told of a placement ends the plan and is named', () => {
+    const picture = pictureWith({
+      name: 'Broken',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      preFilterAddPod: () => {
+        throw new Error('a bug');
+      },
+      preFilterRemovePod: () => undefined,
+      filter: () => undefined,
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
+    const plan = trial(picture, picture.pods(2, { name: 'w', cpu: 1 }));
+    expect(failureIn(plan.blocked!)?.message).toBe('Broken failed in AddPod: a bug');
+  });
+
+  it('that fails when a pod that room is kept for goes again ends the plan and is named', () => {
+    const picture = pictureWith({
+      name: 'Broken',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      preFilterAddPod: () => undefined,
+      preFilterRemovePod: () => {
+        throw new Error('a bug');
+      },
+      filter: () => undefined,
+    });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    const plan = trial(picture, picture.pods(1, { name: 'w', cpu: 1 }));
+    expect(plan.blocked && failureIn(plan.blocked)?.message).toBe('Broken failed in RemovePod: a bug');
+  });
+
+  it('sees each pod that room is kept for come and go again, on the node where it is kept', () => {
+    const there: string[] = [];
+    const log: string[] = [];
+    const seen: string[] = [];
+    const picture = pictureWith({
+      name: 'Watching',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      preFilterAddPod: (_state, _pod, added, node) => {
+        expect(node.pods.has(added.uid)).toBe(true);
+        there.push(`${added.name} ${node.name}`);
+        log.push(`+${added.name}`);
+        return undefined;
+      },
+      preFilterRemovePod: (_state, _pod, removed, node) => {
+        there.splice(there.indexOf(`${removed.name} ${node.name}`), 1);
+        log.push(`-${removed.name}`);
+        return undefined;
+      },
+      filter: (_state, _pod, { name }) => void seen.push(`${name}: ${there.filter((at) => at.endsWith(name)).join()}`),
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 4 });
+    for (const name of ['k0', 'k1']) picture.pod({ name, cpu: 1, priority: 10, nominatedNodeName: 'a' });
+    const members = picture.pods(1, { name: 'w', cpu: 1 });
+    trial(picture, members);
+    const ofClaims = log.filter((what) => !what.endsWith('w-0'));
+    expect(ofClaims.length).toBeGreaterThan(0);
+    expect(ofClaims.filter((what) => what.startsWith('+')).sort()).toEqual(
+      ofClaims
+        .filter((what) => what.startsWith('-'))
+        .map((what) => what.replace('-', '+'))
+        .sort(),
+    );
+    // With and without them: they may come or not.
+    expect(seen).toContain('a: ');
+    expect(seen).toContain('a: k0 a,k1 a');
+    expect(seen.filter((what) => what.startsWith('b'))).not.toContain('b: k0 a,k1 a');
+  });
+
+  it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
+    const { picture, plugin } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
+    trial(picture, picture.pods(2, { name: 'skipped', cpu: 1 }));
+    expect(plugin.asked.addPod).toBe(0);
+    trial(picture, picture.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
+    expect(plugin.asked.addPod).toBe(2);
+  });
+});

@@ -1,0 +1,29 @@
+import type { Pod } from '../../../api/pod.ts';
+import type { Pace } from '../../../base/pace.ts';
+import type { Steps } from '../../../base/steps.ts';
+import type { PodSignatures, Profile } from '../../../framework/profile.ts';
+import { workPerMember } from './work-per-member.ts';
+
+/** What the plugins of a profile sign of the members of one attempt: each is asked about once. Good while the picture stands still. */
+export class SignedMembers {
+  readonly #members: readonly Pod[];
+  #signatures: readonly PodSignatures[] | undefined;
+  #profile: Profile | undefined;
+
+  constructor(members: readonly Pod[]) {
+    this.#members = members;
+  }
+
+  /** In the order of the members. Throws PluginFailure. */
+  *of(profile: Profile, pace: Pace): Steps<readonly PodSignatures[]> {
+    if (this.#signatures !== undefined && this.#profile === profile) return this.#signatures;
+    const signatures: PodSignatures[] = [];
+    for (const pod of this.#members) {
+      pace.spend(workPerMember);
+      if (pace.isDue) yield;
+      signatures.push(profile.signaturesOf(pod));
+    }
+    this.#profile = profile;
+    return (this.#signatures = signatures);
+  }
+}

@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { NodeOptions } from '../../../testkit/builders/node.ts';
+import type { PodOptions } from '../../../testkit/builders/pod.ts';
+import type { Pod } from '../../../api/pod.ts';
+import { CycleState } from '../../../framework/cycle-state.ts';
+import type { Candidate } from '../../../framework/candidate.ts';
+import type { Plugin } from '../../../framework/plugin.ts';
+import type { Status } from '../../../framework/status.ts';
+import type { TrialOptions } from '../../../framework/trial.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
+import { Picture } from '../../../testkit/picture.ts';
+
+const groupNames = ['red', 'blue'];
+const nodeNames = ['a', 'b', 'c'];
+const memberStates = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const;
+const points = ['preFilter', 'preFilterAddPod', 'filter', 'preScore', 'score', 'reserve', 'unreserve'] as const;
+
+const nodeKind: fc.Arbitrary<NodeOptions> = fc.record({
+  cpu: fc.integer({ min: 1, max: 5 }),
+  taints: fc.constantFrom([], [], ['a:NoSchedule']),
+});
+
+const podKind = fc.record({
+  group: fc.option(fc.constantFrom(...groupNames), { freq: 4, nil: undefined }),
+  cpu: fc.integer({ min: 1, max: 2 }),
+  gpu: fc.constantFrom(0, 0, 1),
+  hostPorts: fc.constantFrom<number[]>([], [], [80], [80, 443]),
+  priority: fc.integer({ min: 0, max: 2 }),
+  /** Where it is: on a node (perhaps one that is not known), assumed there, nominated, or on none. */
+  where: fc.constantFrom('none', 'none', 'bound', 'bound', 'assumed', 'nominated'),
+  nodeName: fc.constantFrom(...nodeNames, 'unseen'),
+  how: fc.constantFrom('running', 'running', 'running', 'gated', 'deleting', 'Succeeded', 'Failed'),
+});
+type PodKind = typeof podKind extends fc.Arbitrary<infer T> ? T : never;
+
+const trialKind = fc.record({
+  candidate: fc.nat(),
+  isGang: fc.boolean(),
+  without: fc.array(fc.nat(), { maxLength: 12 }),
+  within: fc.option(fc.subarray([...nodeNames, 'unknown']), { nil: undefined }),
+  need: fc.option(fc.nat(5), { nil: undefined }),
+  /** The plugin of the test throws at this point, when it is asked for the so-manieth time. */
+  throwsAt: fc.option(fc.constantFrom(...points), { nil: undefined }),
+  after: fc.nat(4),
+});
+
+/** Does nothing but fail where and when it is told to, and try for a trial within the trial. */
+class Troublesome implements Plugin {
+  readonly name = 'Troublesome';
+  throwsAt: (typeof points)[number] | undefined;
+  after = 0;
+  within: () => void = () => undefined;
+  sign = (): string => '';
+  preFilter = (): undefined => this.#at('preFilter');
+  preFilterAddPod = (): undefined => this.#at('preFilterAddPod');
+  preFilterRemovePod = (): undefined => undefined;
+  filter = (): undefined => this.#at('filter');
+  preScore = (): undefined => this.#at('preScore');
+  reserve = (): Status | undefined => {
+    this.within();
+    return this.#at('reserve');
+  };
+  unreserve = (): undefined => this.#at('unreserve');
+  score = (): number => {
+    this.#at('score');
+    return 1;
+  };
+
+  #at(point: (typeof points)[number]): undefined {
+    if (this.throwsAt === point && this.after-- <= 0) throw new Error('a bug');
+    return undefined;
+  }
+}
+
+function optionsOf({ group, cpu, gpu, hostPorts, priority, where, nodeName, how }: PodKind, i: number): PodOptions {
+  return {
+    name: `p${i}`,
+    uid: `p${i}`,
+    cpu,
+    hostPorts,
+    priority,
+    ...(group !== undefined && { group }),
+    ...(gpu > 0 && { requests: { cpu, 'example.com/gpu': gpu } }),
+    ...(where === 'bound' && { nodeName }),
+    ...(where === 'nominated' && { nominatedNodeName: nodeName }),
+    ...(how === 'gated' && where !== 'bound' && { gates: ['shut'] }),
+    ...(how === 'deleting' && { deleting: true }),
+    ...((how === 'Succeeded' || how === 'Failed') && { phase: how }),
+  };
+}
+
+/** All that a trial has to leave as it was. */
+function all({ cluster, core, waitingPods, written, evicted, events, asked }: Picture): unknown {
+  const unseen = [...cluster.pods()].flatMap((pod) => cluster.nodeOf(pod) ?? []);
+  return {
+    nodes: [...new Set([...cluster.nodes, ...unseen])].map((node) => ({
+      name: node.name,
+      index: node.index,
+      generation: node.generation,
+      requested: node.requested.entries(),
+      nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
+      pods: [...node.pods],
+      hostPorts: [...node.hostPorts],
+      claims: [...node.claims],
+    })),
+    gangs: [...cluster.gangs()].map((gang) => ({
+      key: gang.key,
+      numbers: [gang.started, gang.missing, gang.counted, gang.incomplete],
+      members: [...gang.members].map(([uid, pod]) => [uid, pod, gang.stateOf(uid)]),
+      pending: [...gang.pending],
+      names: [...gang.pendingBySchedulerName],
+      counts: memberStates.map((state) => gang.count(state)),
+    })),
+    pods: [...cluster.pods()].map((pod) => [
+      pod,
+      cluster.nodeOf(pod)?.name,
+      cluster.isAssumed(pod.uid),
+      cluster.openPod(pod.uid)?.uid,
+      cluster.claimOf(pod.uid),
+    ]),
+    counts: [cluster.podCount, cluster.assumedCount, cluster.nodesRevision, waitingPods.size, asked],
+    queue: [...core.queue.entities()].map((entity) => ({ ...entity })),
+    said: [written.length, evicted.length, events.length],
+  };
+}
+
+function world(
+  nodes: readonly NodeOptions[],
+  kinds: readonly PodKind[],
+): { picture: Picture; pods: Pod[]; plugin: Troublesome } {
+  const plugin = new Troublesome();
+  const picture = new Picture({ plugins: defaultPlugins, extra: [plugin] });
+  const { cluster } = picture;
+  nodes.forEach((node, i) => picture.node({ ...node, name: nodeNames[i]! }));
+  for (const name of groupNames) picture.group({ name, minMember: 2 });
+  const pods = kinds.map((kind, i) => picture.pod(optionsOf(kind, i)));
+  const transaction = cluster.begin();
+  kinds.forEach(({ where, nodeName }, i) => {
+    const pod = cluster.openPod(`p${i}`);
+    const node = cluster.node(nodeName);
+    if (where === 'assumed' && pod !== undefined && node !== undefined) transaction.assume(pod, node);
+  });
+  transaction.commit();
+  picture.core.begin();
+  return { picture, pods, plugin };
+}
+
+describe('a trial', () => {
+  it('leaves the whole picture, the queue and the outside as they were, whatever it is asked and whoever fails in it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(nodeKind, { minLength: 1, maxLength: 3 }),
+        fc.array(podKind, { minLength: 1, maxLength: 12 }),
+        fc.array(trialKind, { minLength: 1, maxLength: 4 }),
+        (nodes, kinds, trials) => {
+          const { picture, pods, plugin } = world(nodes, kinds);
+          const stranger = picture.build.projectedPod({ name: 'stranger', cpu: 1, nodeName: 'a' });
+          for (const { candidate, isGang, without, within, need, throwsAt, after } of trials) {
+            const group = picture.cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
+            const subject: Candidate = isGang
+              ? { kind: 'gang', gang: group }
+              : { kind: 'pod', pod: pods[candidate % pods.length]! };
+            const gone = new Set([...without].map((i) => [...pods, stranger][i % (pods.length + 1)]!));
+            const options: TrialOptions = {
+              without: gone,
+              ...(within !== undefined && { within: new Set(within) }),
+              ...(need !== undefined && { need }),
+            };
+            plugin.throwsAt = throwsAt;
+            plugin.after = after;
+            plugin.within = () => {
+              expect(() => picture.core.trial(subject)).toThrow('already open');
+            };
+            const before = all(picture);
+            const { fits, plan } = picture.core.trial(subject, options);
+            expect(all(picture)).toEqual(before);
+            if (need !== undefined) expect(fits).toBe(plan.length >= need);
+            for (const { nodeName } of plan) if (within !== undefined) expect(within).toContain(nodeName);
+          }
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('leaves no verdict behind that is wrong afterwards', () => {
+    fc.assert(
+      fc.property(
+        fc.array(nodeKind, { minLength: 1, maxLength: 3 }),
+        fc.array(podKind, { minLength: 1, maxLength: 12 }),
+        fc.array(trialKind, { minLength: 1, maxLength: 4 }),
+        (nodes, kinds, trials) => {
+          const { picture, pods } = world(
+            nodes,
+            kinds.map((kind) => ({ ...kind, where: kind.where === 'nominated' ? 'none' : kind.where })),
+          );
+          const { cluster, profile, core } = picture;
+          for (const { candidate, without, within } of trials) {
+            const gone = new Set([...without].map((i) => pods[i % pods.length]!));
+            const gang = cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
+            core.trial(
+              { kind: 'gang', gang },
+              { without: gone, ...(within !== undefined && { within: new Set(within) }) },
+            );
+          }
+          for (const pod of pods) {
+            if (cluster.openPod(pod.uid) === undefined) continue;
+            for (const node of cluster.nodes) {
+              const state = new CycleState();
+              const isAdmitted = profile.preFilter(state, pod).status === undefined;
+              const fits = isAdmitted && profile.filter(profile.localFilters, state, pod, node) === undefined;
+              expect(core.trial({ kind: 'pod', pod }, { within: new Set([node.name]) }).fits).toBe(fits);
+            }
+          }
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+});

@@ -1,0 +1,347 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Pod } from '../../../api/pod.ts';
+import { keptBy } from '../../../cluster/testing/placements.ts';
+import { describeDiagnosis, failureIn } from '../../../framework/diagnosis.ts';
+import type { Candidate } from '../../../framework/candidate.ts';
+import type { Plugin } from '../../../framework/plugin.ts';
+import type { PluginHandle } from '../../../framework/plugin-handle.ts';
+import { Status } from '../../../framework/status.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
+import { Picture } from '../../../testkit/picture.ts';
+import { Trials } from './trials.ts';
+import type { Supposition, Trial } from './trials.ts';
+
+let picture: Picture;
+
+/** Nodes a and b with room for two members each. */
+function open(...extra: Plugin[]): void {
+  picture = new Picture({ plugins: defaultPlugins, extra });
+  for (const name of ['a', 'b']) picture.node({ name, cpu: 2 });
+}
+
+/** A gang of this quorum with so many members of a core each; its candidate. */
+function gang(name: string, minMember: number, pending = minMember): Candidate {
+  picture.group({ name, minMember });
+  picture.pods(pending, { group: name, cpu: 1 });
+  return candidateOf(name);
+}
+
+function candidateOf(name: string): Candidate {
+  return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
+}
+
+/** Everything that a trial could have changed. */
+function everything(): unknown {
+  const { cluster, waitingPods } = picture;
+  const said: unknown[] = [];
+  cluster.knownTerms.each((rules, namespace) => said.push([rules, namespace]));
+  return {
+    said,
+    placed: keptBy(cluster),
+    generations: [...cluster.generations.subarray(0, cluster.nodes.length)],
+    rooms: picture.rooms(),
+    gangs: [...cluster.gangs()].map(({ key, order, counted, missing, started, members }) => {
+      return { key, order, counted, missing, started, members: [...members.keys()] };
+    }),
+    claims: cluster.nodes.flatMap(({ name, claims }) => [...claims.keys()].map((uid) => [uid, name])),
+    counts: [cluster.podCount, cluster.assumedCount, cluster.nodesRevision, waitingPods.size],
+  };
+}
+
+/** A trial that must leave everything as it was. */
+function trial(candidate: Candidate, options?: Supposition): Trial {
+  const before = everything();
+  const result = new Trials(picture.cluster, picture.planner).run(picture.profile, candidate, options);
+  expect(everything()).toEqual(before);
+  return result;
+}
+
+function nodesOf({ plan }: Trial): Record<string, string> {
+  return Object.fromEntries(plan.map(({ pod, nodeName }) => [pod.name, nodeName]));
+}
+
+/** Bound pods of a core each. */
+function bound(count: number, nodeName: string, name = 'old'): Pod[] {
+  return picture.pods(count, { name: `${name}-${nodeName}`, cpu: 1, nodeName });
+}
+
+beforeEach(() => open());
+
+describe('a trial', () => {
+  it('says where a gang that fits would go', () => {
+    const { fits, plan, blocked, isExhaustive } = trial(gang('red', 3));
+    expect([fits, blocked, isExhaustive]).toEqual([true, undefined, true]);
+    expect(plan.map(({ nodeName }) => nodeName).sort()).toHaveLength(3);
+  });
+
+  it('says how far a gang that does not fit would come, and what blocks it', () => {
+    bound(1, 'a');
+    const { fits, plan, blocked } = trial(gang('red', 4));
+    expect(fits).toBe(false);
+    expect(plan).toHaveLength(3);
+    expect(blocked!.pod.name).toBe('red-3');
+    expect(describeDiagnosis(blocked!)).toBe('0/2 nodes are available: 2 Insufficient cpu.');
+  });
+
+  it('supposes that pods have come, and forgets what they say of others', () => {
+    const candidate = gang('blue', 2, 1);
+    const term = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'noisy' } } };
+    const coming = picture.build.projectedPod({
+      name: 'coming',
+      cpu: 1,
+      group: 'blue',
+      spec: { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } },
+    });
+    for (const name of ['a', 'b']) picture.node({ name, cpu: 2, labels: { zone: name } });
+    picture.pod({ name: 'noisy', cpu: 1, nodeName: 'a', labels: { app: 'noisy' } });
+    const suppose = (): Trial => trial(candidate, { arrivals: [coming], members: [coming], need: 1 });
+    expect(nodesOf(suppose())).toEqual({ coming: 'b' });
+    picture.pod({ name: 'noisy-too', cpu: 1, nodeName: 'b', labels: { app: 'noisy' } });
+    expect(describeDiagnosis(suppose().blocked!)).toContain("didn't match pod anti-affinity rules");
+  });
+
+  it('may be repeated, with the same answer each time', () => {
+    const red = gang('red', 3);
+    const old = bound(2, 'a');
+    const [first, second] = [trial(red, { without: old }), trial(red, { without: old })];
+    expect([first.fits, second.fits, trial(red).fits]).toEqual([true, true, false]);
+  });
+
+  it('runs for a lone pod as well', () => {
+    bound(2, 'a');
+    const pod = picture.pod({ name: 'x', cpu: 2 });
+    const old = bound(1, 'b');
+    expect(trial({ kind: 'pod', pod }).fits).toBe(false);
+    expect(nodesOf(trial({ kind: 'pod', pod }, { without: old }))).toEqual({ x: 'b' });
+  });
+
+  it('finds nothing to place where a pod is gone or has a node already', () => {
+    const pod = picture.pod({ name: 'x', cpu: 1 });
+    picture.cluster.setPod({ ...pod, nodeName: 'a' });
+    expect(trial({ kind: 'pod', pod })).toMatchObject({ fits: false, plan: [] });
+    picture.cluster.removePod(pod.uid);
+    expect(trial({ kind: 'pod', pod })).toMatchObject({ fits: false, plan: [] });
+  });
+
+  it('has nothing to place of a gang whose quorum stands', () => {
+    picture.group({ name: 'red', minMember: 1 });
+    picture.pod({ group: 'red', cpu: 1, nodeName: 'a' });
+    picture.pod({ group: 'red', cpu: 1 });
+    expect(trial(candidateOf('red'))).toMatchObject({ fits: true, plan: [] });
+  });
+
+  it('proves that a gang can never fit where every node refuses it for good', () => {
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pods(2, { group: 'red', nodeSelector: { gpu: 'yes' } });
+    expect(trial(candidateOf('red'))).toMatchObject({ fits: false, isExhaustive: true });
+  });
+});
+
+describe('a trial without some pods', () => {
+  it('gives their room to the entity', () => {
+    const red = gang('red', 4);
+    const old = bound(2, 'b');
+    expect(trial(red).fits).toBe(false);
+    expect(trial(red, { without: [old[0]!] }).fits).toBe(false);
+    expect(Object.values(nodesOf(trial(red, { without: old }))).sort()).toEqual(['a', 'a', 'b', 'b']);
+  });
+
+  it('takes any collection of them, one that can be read only once too', () => {
+    const red = gang('red', 4);
+    const old = bound(2, 'b');
+    expect(trial(red, { without: old.values() }).fits).toBe(true);
+    expect(trial(red, { without: new Set(old) }).fits).toBe(true);
+  });
+
+  it('takes a whole gang out and puts it back', () => {
+    picture.group({ name: 'blue', minMember: 3 });
+    picture.pods(2, { name: 'blue-a', group: 'blue', cpu: 1, nodeName: 'a' });
+    picture.pods(1, { name: 'blue-b', group: 'blue', cpu: 1, nodeName: 'b' });
+    const red = gang('red', 4);
+    const blue = picture.cluster.gang('default/blue')!;
+    expect(trial(red).fits).toBe(false);
+    expect(trial(red, { without: blue.members.values() }).fits).toBe(true);
+    expect([blue.counted, blue.missing, blue.started]).toEqual([3, 0, true]);
+  });
+
+  it('has to place again what the gang itself loses by it', () => {
+    picture.group({ name: 'red', minMember: 2 });
+    const own = picture.pod({ name: 'own', group: 'red', cpu: 1, nodeName: 'a' });
+    picture.pods(2, { group: 'red', cpu: 1 });
+    expect(trial(candidateOf('red')).plan).toHaveLength(1);
+    expect(trial(candidateOf('red'), { without: [own] }).plan).toHaveLength(2);
+  });
+
+  it('does not place those of the gang’s members that are gone', () => {
+    const red = gang('red', 2, 3);
+    const [first, second] = picture.cluster.gang('default/red')!.pending.values();
+    expect(Object.keys(nodesOf(trial(red, { without: [first!] })))).toEqual(['red-1', 'red-2']);
+    expect(trial(red, { without: [first!, second!] }).fits).toBe(false);
+  });
+
+  it('counts the room that is kept for them as free, but not what is kept for others', () => {
+    const pod = picture.pod({ name: 'x', cpu: 2 });
+    const [one, other] = ['a', 'b'].map((nodeName) =>
+      picture.pod({ name: `nominated-${nodeName}`, cpu: 2, nominatedNodeName: nodeName }),
+    );
+    expect(trial({ kind: 'pod', pod }).fits).toBe(false);
+    expect(nodesOf(trial({ kind: 'pod', pod }, { without: [one!] }))).toEqual({ x: 'a' });
+    expect(nodesOf(trial({ kind: 'pod', pod }, { without: [other!] }))).toEqual({ x: 'b' });
+    expect(trial({ kind: 'pod', pod }).fits).toBe(false);
+  });
+});
+
+describe('a trial within some nodes', () => {
+  it('places members there only, and says of how many nodes it speaks', () => {
+    const red = gang('red', 2);
+    expect(nodesOf(trial(red, { within: new Set(['b']) }))).toEqual({ 'red-0': 'b', 'red-1': 'b' });
+    const blue = trial(gang('blue', 3), { within: new Set(['b']) });
+    expect(blue.fits).toBe(false);
+    expect(describeDiagnosis(blue.blocked!)).toBe('0/1 nodes are available: 1 Insufficient cpu.');
+  });
+
+  it('looks at no node that is not there', () => {
+    const red = gang('red', 2);
+    expect(nodesOf(trial(red, { within: new Set(['gone', 'a']) }))).toEqual({ 'red-0': 'a', 'red-1': 'a' });
+    expect(trial(red, { within: new Set(['gone']) })).toMatchObject({ fits: false, plan: [] });
+    expect(trial(red, { within: new Set() })).toMatchObject({ fits: false, plan: [] });
+  });
+
+  it('leaves nothing of the narrowing to what comes after it', () => {
+    const red = gang('red', 4);
+    trial(red, { within: new Set(['b']) });
+    expect(trial(red).fits).toBe(true);
+    expect(trial(red, { within: new Set(['a']) }).plan).toHaveLength(2);
+  });
+
+  it('counts as never what fits on none of these nodes, wherever else it may', () => {
+    picture.node({ name: 'large', cpu: 8 });
+    const pod = picture.pod({ name: 'x', cpu: 4 });
+    expect(trial({ kind: 'pod', pod }, { within: new Set(['a', 'b']) })).toMatchObject({
+      fits: false,
+      isExhaustive: true,
+    });
+    expect(trial({ kind: 'pod', pod }).fits).toBe(true);
+  });
+
+  it('may take pods out on them at the same time', () => {
+    const red = gang('red', 2);
+    const old = [...bound(2, 'a'), ...bound(2, 'b')];
+    expect(trial(red, { within: new Set(['b']), without: old.slice(0, 2) }).fits).toBe(false);
+    expect(nodesOf(trial(red, { within: new Set(['b']), without: old }))).toEqual({ 'red-0': 'b', 'red-1': 'b' });
+  });
+});
+
+describe('a trial that needs another number of members', () => {
+  it('stops with as many as are asked for', () => {
+    const red = gang('red', 4);
+    expect(trial(red, { need: 1 }).plan).toHaveLength(1);
+    expect(trial(red, { need: 3 }).plan).toHaveLength(3);
+  });
+
+  it('goes beyond the quorum when told to', () => {
+    const red = gang('red', 2, 5);
+    expect(trial(red).plan).toHaveLength(2);
+    expect(trial(red, { need: 4 })).toMatchObject({ fits: true });
+    expect(trial(red, { need: 5 })).toMatchObject({ fits: false });
+  });
+
+  it('does not fit when there are not so many', () => {
+    expect(trial(gang('red', 2), { need: 3 })).toMatchObject({ fits: false, isExhaustive: true });
+  });
+});
+
+describe('the trial in a plugin’s handle', () => {
+  /** A plugin with this point, which is given the handle. */
+  function openWith(point: (handle: () => PluginHandle) => Omit<Plugin, 'name'>): void {
+    let handle: PluginHandle | undefined;
+    const factory = (_args: unknown, given: PluginHandle): Plugin => {
+      handle = given;
+      return { name: 'Trying', ...point(() => handle!) };
+    };
+    picture = new Picture({ plugins: [...defaultPlugins, { name: 'Trying', factory }] });
+    picture.node({ name: 'a', cpu: 2 });
+  }
+
+  it('throws while a plan is being made, which fails the entity and breaks nothing', () => {
+    openWith((handle) => ({
+      sign: () => '',
+      filter: (_state, pod) => void handle().trial({ kind: 'pod', pod }),
+    }));
+    const { blocked } = trial(gang('red', 1));
+    expect(failureIn(blocked!)?.message).toContain('Trying failed in Filter: a trial cannot be made');
+    const again = trial(candidateOf('red'));
+    expect(failureIn(again.blocked!)?.message).toContain(
+      'Trying failed in Filter: a trial cannot be made while a plan is being made',
+    );
+    picture.cluster.begin().rollback();
+  });
+
+  it('plans for the plugin’s own profile, and may be asked between cycles', () => {
+    let handle: () => PluginHandle = () => expect.fail('the plugin was not made');
+    openWith((own) => {
+      handle = own;
+      return {};
+    });
+    const red = gang('red', 2);
+    const before = everything();
+    expect(handle().trial(red).fits).toBe(true);
+    expect(handle().trial(red, { within: new Set() }).fits).toBe(false);
+    expect(everything()).toEqual(before);
+  });
+});
+
+describe('a plugin that throws inside a trial', () => {
+  const bug = (): never => {
+    throw new Error('a bug');
+  };
+
+  it.each<[string, Omit<Plugin, 'name'>]>([
+    ['PreFilter', { sign: () => '', preFilter: bug }],
+    ['Filter', { sign: () => '', filter: bug }],
+    ['Score', { sign: () => '', score: bug }],
+    ['Reserve', { reserve: bug }],
+    ['Reserve', { reserve: (_state, { name }) => (name === 'red-1' ? bug() : undefined) }],
+  ])('in %s ends it by name and leaves the picture as it was', (point, broken) => {
+    open({ name: 'Broken', ...broken });
+    const red = gang('red', 3);
+    const { fits, blocked } = trial(red, { without: bound(2, 'a') });
+    expect(fits).toBe(false);
+    expect(failureIn(blocked!)?.message).toBe(`Broken failed in ${point}: a bug`);
+  });
+
+  it('where nobody catches it still leaves the picture as it was', () => {
+    open({ name: 'Broken', filter: () => undefined, sign: bug });
+    const red = gang('red', 3);
+    const old = bound(2, 'a');
+    const before = everything();
+    expect(() => picture.core.trial(red, { without: old })).toThrow('a bug');
+    expect(everything()).toEqual(before);
+    picture.cluster.begin().rollback();
+  });
+
+  it('undoes what was reserved before, latest first', () => {
+    const undone: string[] = [];
+    open({
+      name: 'Broken',
+      reserve: (_state, { name }) => (name === 'red-2' ? new Status('Unschedulable', 'no') : undefined),
+      unreserve: (_state, { name }, nodeName) => void undone.push(`${name} ${nodeName}`),
+    });
+    const { plan } = trial(gang('red', 3));
+    const placed = plan.map(({ pod, nodeName }) => `${pod.name} ${nodeName}`);
+    // The one that is refused is taken back from each node that it was tried on.
+    expect(undone.slice(0, 2).sort()).toEqual(['red-2 a', 'red-2 b']);
+    expect(undone.slice(2)).toEqual(placed.toReversed());
+  });
+
+  it('reserves and unreserves in equal number when the trial succeeds', () => {
+    const log: string[] = [];
+    open({
+      name: 'Keeping',
+      reserve: (_state, { name }) => void log.push(`+${name}`),
+      unreserve: (_state, { name }) => void log.push(`-${name}`),
+    });
+    trial(gang('red', 3));
+    expect(log).toEqual(['+red-0', '+red-1', '+red-2', '-red-2', '-red-1', '-red-0']);
+  });
+});

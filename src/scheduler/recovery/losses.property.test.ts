@@ -1,0 +1,507 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planAnnotations } from '../../api/pod.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { PodBinding } from '../../framework/plugin-handle.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import type { PodOptions } from '../../testkit/builders/pod.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+import type { ReleaseOutcome } from '../ports.ts';
+
+const second = 1000;
+const graceSeconds = 20;
+/** name -> quorum and priority */
+const groups = {
+  red: { minMember: 3, priority: 0 },
+  blue: { minMember: 2, priority: 5 },
+  green: { minMember: 2, priority: 0 },
+};
+type GroupName = keyof typeof groups;
+const groupNames = Object.keys(groups) as GroupName[];
+const nodeNames = ['n0', 'n1', 'n2'] as const;
+
+const which = fc.nat(30);
+const happening = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('attempt' as const) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('answer' as const), which, accepted: fc.constantFrom(true, true, false) }),
+  },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('watch' as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('create' as const),
+      group: fc.constantFrom(...groupNames, ...groupNames, undefined),
+      isControlled: fc.constantFrom(true, true, true, false),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('recreate' as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), which }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('go' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('finish' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('stranger' as const), node: fc.constantFrom(...nodeNames) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('node' as const),
+      node: fc.constantFrom(...nodeNames),
+      to: fc.constantFrom('ready' as const, 'notReady' as const, 'gone' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), areCarriedOut: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('budget' as const), protects: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.constantFrom(2, 10, graceSeconds, 30) }),
+  },
+);
+type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
+
+/** What a scheduler finds of a group that takes over: so many of it on nodes, whether or not it once was whole, and so many that wait. */
+const beginning = fc.record({
+  bound: fc.integer({ min: 0, max: 2 }),
+  waiting: fc.integer({ min: 0, max: 2 }),
+  hasStarted: fc.boolean(),
+  areControlled: fc.constantFrom(true, true, true, false),
+});
+const beginnings = fc.record({ red: beginning, blue: beginning, green: beginning });
+type Beginnings = typeof beginnings extends fc.Arbitrary<infer T> ? T : never;
+
+interface Stored {
+  readonly name: string;
+  readonly group: GroupName | undefined;
+  readonly isControlled: boolean;
+  nodeName: string;
+  boundAt: number;
+  annotations: Readonly<Record<string, string>>;
+  phase: 'Pending' | 'Succeeded' | 'Failed';
+  deleting: boolean;
+  /** Evicted by a release. */
+  isReleased: boolean;
+}
+
+/** An API server of a few lists, controllers that make pods again, and a scheduler in front of it that dies now and then. */
+class World {
+  readonly hasController: boolean;
+  core: Scheduling;
+  readonly pods = new Map<string, Stored>();
+  readonly nodes = new Map<string, 'ready' | 'notReady'>(nodeNames.map((name) => [name, 'ready']));
+  /** Groups that have had their quorum on nodes, whoever saw it. */
+  readonly started = new Set<GroupName>();
+  /** Groups of controlled pods that have gone and were not made again. */
+  readonly owed: GroupName[] = [];
+  /** Nodes that have refused a pod. */
+  readonly refusers = new Set<string>();
+  /** What the watch has not shown yet. */
+  readonly unseen: (() => void)[] = [];
+  releases = 0;
+  /** Of which so many members had been on nodes, one after the other maybe, when a process began: it cannot tell whether they have started. */
+  readonly doubtful = new Set<GroupName>();
+  protects = false;
+  readonly problems: string[] = [];
+  #serial = 0;
+  #now = 0;
+
+  constructor(hasController: boolean, found: Beginnings) {
+    this.hasController = hasController;
+    this.core = this.#open();
+    for (const group of groupNames) {
+      const { bound, waiting, hasStarted, areControlled } = found[group];
+      for (let i = 0; i < bound + waiting; i++) {
+        const node = i < bound ? nodeNames.find((name) => this.#free(name) > 0) : undefined;
+        this.#store(group, areControlled, node);
+      }
+      if (hasStarted && bound > 0) this.started.add(group);
+      this.#noteStart(group);
+    }
+    this.unseen.length = 0;
+    this.#list();
+  }
+
+  async run(todo: Happening): Promise<void> {
+    const { core } = this;
+    switch (todo.kind) {
+      case 'attempt':
+        await core.attempt();
+        break;
+      case 'answer': {
+        const bind = core.binds[todo.which % Math.max(1, core.binds.length)];
+        if (bind !== undefined) await this.#answer(bind.binding, todo.accepted);
+        break;
+      }
+      case 'watch':
+        this.unseen.shift()?.();
+        break;
+      case 'create':
+        this.#create(todo.group, todo.isControlled);
+        break;
+      case 'recreate': {
+        const group = this.owed.shift();
+        if (group !== undefined) this.#create(group, true);
+        break;
+      }
+      case 'delete': {
+        const pod = this.#pick(todo.which, ({ deleting }) => !deleting);
+        if (pod !== undefined) this.#beginToGo(pod);
+        break;
+      }
+      case 'go': {
+        const pod = this.#pick(todo.which, ({ deleting }) => deleting);
+        if (pod !== undefined) this.#go(pod);
+        break;
+      }
+      case 'refuse': {
+        const pod = this.#pick(
+          todo.which,
+          ({ nodeName, phase, deleting }) => nodeName !== '' && phase === 'Pending' && !deleting,
+        );
+        if (pod === undefined) break;
+        this.refusers.add(pod.nodeName);
+        this.#end(pod, 'Failed');
+        break;
+      }
+      case 'finish': {
+        const pod = this.#pick(
+          todo.which,
+          ({ nodeName, phase, deleting }) => nodeName !== '' && phase === 'Pending' && !deleting,
+        );
+        if (pod !== undefined) this.#end(pod, 'Succeeded');
+        break;
+      }
+      case 'stranger':
+        if (this.#free(todo.node) > 0) this.#create(undefined, false, todo.node);
+        break;
+      case 'node':
+        this.#setNode(todo.node, todo.to);
+        break;
+      case 'restart':
+        await this.#restart(todo.areCarriedOut);
+        break;
+      case 'budget':
+        this.protects = todo.protects;
+        break;
+      case 'wait':
+        await this.#wait(todo.seconds);
+        break;
+    }
+    await this.core.settle();
+    this.#expectClaims();
+    expect(this.problems).toEqual([]);
+  }
+
+  /** Nothing breaks any more: everything comes to its end. */
+  async finish(): Promise<void> {
+    this.protects = false;
+    for (const node of nodeNames) this.#setNode(node, 'ready');
+    for (let round = 0; round < 40; round++) {
+      while (this.unseen.length > 0) this.unseen.shift()!();
+      for (const pod of [...this.pods.values()]) if (pod.deleting) this.#go(pod);
+      while (this.owed.length > 0) this.#create(this.owed.shift(), true);
+      while (this.unseen.length > 0) this.unseen.shift()!();
+      await this.#wait(30);
+      expect(this.problems).toEqual([]);
+    }
+    const before = this.releases;
+    await this.#wait(3_600);
+    expect(this.releases).toBe(before);
+    expect([...this.core.picture.cluster.claims()].map(({ claimant }) => claimant.uid)).toEqual([]);
+    for (const name of groupNames) this.#expectWholeOrStuck(name);
+  }
+
+  /** Time goes by, and whatever can be done is. */
+  async #wait(seconds: number): Promise<void> {
+    for (let left = seconds; left > 0; left -= 5) {
+      const step = Math.min(5, left) * second;
+      this.#now += step;
+      this.core.picture.clock.advance(step);
+      await this.core.settle();
+      while ((await this.core.attempt()) !== undefined);
+      if (seconds > 60 || left > 60) continue;
+      while (this.core.binds.length > 0 && seconds === 30) await this.#answer(this.core.binds[0]!.binding, true);
+    }
+  }
+
+  #open(): Scheduling {
+    const release = (pod: Pod): Promise<ReleaseOutcome> => {
+      const stored = this.pods.get(pod.name);
+      if (stored === undefined || stored.deleting) return Promise.resolve('going');
+      this.#judgeRelease(stored);
+      if (this.protects) return Promise.resolve('protected');
+      this.releases++;
+      stored.isReleased = true;
+      this.#beginToGo(stored);
+      return Promise.resolve('going');
+    };
+    const ports = { evictor: { evict: () => Promise.reject(new Error('nobody is preempted here')), release } };
+    const core = new Scheduling({ plugins: defaultPlugins, ports }, 'listing');
+    core.picture.clock.advance(this.#now);
+    return core;
+  }
+
+  #list(): void {
+    for (const [name, state] of this.nodes) this.#showNode(name, state);
+    for (const name of groupNames) this.#showGroup(name);
+    for (const pod of this.pods.values()) this.core.pod(this.#asOptions(pod));
+    this.core.start();
+  }
+
+  async #restart(areCarriedOut: boolean): Promise<void> {
+    const { core } = this;
+    const open = core.binds.map(({ binding }) => binding);
+    void core.picture.core.stop();
+    for (const binding of open) if (areCarriedOut) this.#carryOut(binding);
+    for (const binding of open) await core.refuse(binding.name, 'the process is dead');
+    this.unseen.length = 0;
+    this.core = this.#open();
+    this.#list();
+    for (const name of groupNames) {
+      const onceOnNodes = this.#members(name).filter(({ nodeName }) => nodeName !== '');
+      if (onceOnNodes.length >= groups[name].minMember) this.doubtful.add(name);
+    }
+  }
+
+  #asOptions(pod: Stored): PodOptions {
+    const { name, group, isControlled, nodeName, boundAt, annotations, phase, deleting } = pod;
+    const bound = { type: 'PodScheduled', status: 'True', lastTransitionTime: new Date(boundAt).toISOString() };
+    return {
+      name,
+      cpu: 1,
+      phase,
+      deleting,
+      annotations,
+      ...(group !== undefined && { group, priority: groups[group].priority }),
+      ...(isControlled && { owner: 'job' }),
+      ...(nodeName !== '' && { nodeName, conditions: [bound] }),
+    };
+  }
+
+  #create(group: GroupName | undefined, isControlled: boolean, nodeName = ''): void {
+    this.core.pod(this.#asOptions(this.#store(group, isControlled, nodeName)));
+  }
+
+  #store(group: GroupName | undefined, isControlled: boolean, nodeName = ''): Stored {
+    const name = `p${this.#serial++}`;
+    const boundAt = this.core.picture.clock.now();
+    const rest = { annotations: {}, phase: 'Pending', deleting: false, isReleased: false } as const;
+    const pod: Stored = { name, group, isControlled, nodeName, boundAt, ...rest };
+    this.pods.set(name, pod);
+    return pod;
+  }
+
+  async #answer(binding: PodBinding, accepted: boolean): Promise<void> {
+    const isSent = accepted && isWanted(binding);
+    if (!isSent) {
+      await this.core.refuse(binding.name, 'no');
+      return;
+    }
+    const isBound = this.#carryOut(binding);
+    if (isBound) await this.core.accept(binding.name);
+    else await this.core.refuse(binding.name, 'not found');
+  }
+
+  #carryOut({ name, nodeName, annotations = {} }: PodBinding): boolean {
+    const pod = this.pods.get(name);
+    if (pod === undefined || pod.deleting || pod.nodeName !== '') return false;
+    Object.assign(pod, { nodeName, annotations, boundAt: this.core.picture.clock.now() });
+    const plannedGroupUid = annotations[planAnnotations.groupUid];
+    this.#show(pod, { nodeName, plannedGroupUid });
+    this.#noteStart(pod.group);
+    return true;
+  }
+
+  #beginToGo(pod: Stored): void {
+    pod.deleting = true;
+    this.#show(pod, { deleting: true });
+    this.#noteEnd(pod.group);
+  }
+
+  #go(pod: Stored): void {
+    this.pods.delete(pod.name);
+    this.#noteEnd(pod.group);
+    if (pod.isControlled && pod.group !== undefined && pod.phase === 'Pending') this.owed.push(pod.group);
+    const { core } = this;
+    this.unseen.push(() => {
+      if (core === this.core && core.picture.cluster.pod(pod.name) !== undefined) core.removePod(pod.name);
+    });
+  }
+
+  #end(pod: Stored, phase: 'Succeeded' | 'Failed'): void {
+    pod.phase = phase;
+    if (phase === 'Failed' && pod.isControlled && pod.group !== undefined) this.owed.push(pod.group);
+    this.#show(pod, { phase, ...(phase === 'Failed' && { failedBecause: 'OutOfcpu' }) });
+    this.#noteStart(pod.group);
+    this.#noteEnd(pod.group);
+  }
+
+  /** In the order of the changes. */
+  #show({ name }: Stored, change: Partial<Pod>): void {
+    const { core } = this;
+    this.unseen.push(() => {
+      if (core === this.core && core.picture.cluster.pod(name) !== undefined) core.change(name, change);
+    });
+  }
+
+  /** On nodes, or having succeeded. */
+  #countOf(group: GroupName): number {
+    return this.#members(group).filter(({ nodeName, phase, deleting }) => {
+      return phase === 'Succeeded' || (nodeName !== '' && phase === 'Pending' && !deleting);
+    }).length;
+  }
+
+  /** One that has nothing left begins anew, where nobody keeps a condition that says otherwise. */
+  #noteEnd(group: GroupName | undefined): void {
+    if (group !== undefined && !this.hasController && this.#countOf(group) === 0) this.started.delete(group);
+  }
+
+  #noteStart(group: GroupName | undefined): void {
+    if (group === undefined || this.started.has(group)) return;
+    if (this.#countOf(group) < groups[group].minMember) return;
+    this.started.add(group);
+    const { core } = this;
+    if (this.hasController) this.unseen.push(() => core === this.core && this.#showGroup(group));
+  }
+
+  #showGroup(name: GroupName): void {
+    const status = this.started.has(name) ? 'True' : 'False';
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    const started = { type: 'Started', status, reason: 'x', message: '', lastTransitionTime } as const;
+    this.core.group({
+      name,
+      minMember: groups[name].minMember,
+      repairGraceSeconds: graceSeconds,
+      createdAt: 0,
+      ...(this.hasController && { status: { conditions: [started] } }),
+    });
+  }
+
+  #setNode(name: string, to: 'ready' | 'notReady' | 'gone'): void {
+    if (to === 'gone') {
+      if (this.nodes.delete(name)) this.core.removeNode(name);
+      return;
+    }
+    this.nodes.set(name, to);
+    this.#showNode(name, to);
+  }
+
+  #showNode(name: string, state: 'ready' | 'notReady'): void {
+    this.core.node({
+      name,
+      cpu: 2,
+      ...(state === 'notReady' && { taints: ['node.kubernetes.io/not-ready:NoExecute'] }),
+    });
+  }
+
+  #members(group: GroupName): Stored[] {
+    return [...this.pods.values()].filter((pod) => pod.group === group);
+  }
+
+  #pick(index: number, is: (pod: Stored) => boolean): Stored | undefined {
+    const some = [...this.pods.values()].filter(is);
+    return some[index % Math.max(1, some.length)];
+  }
+
+  /** As the API has it, Bindings that nobody has seen included. */
+  #free(node: string): number {
+    const here = [...this.pods.values()].filter(({ nodeName, phase }) => nodeName === node && phase === 'Pending');
+    return 2 - here.length;
+  }
+
+  /** What may never be: a pod that nobody makes again, a group that has started, a second one, one that could be completed. */
+  #judgeRelease(pod: Stored): void {
+    const { group, name } = pod;
+    if (group === undefined) {
+      this.problems.push(`${name} is in no group and was released`);
+      return;
+    }
+    if (!pod.isControlled) this.problems.push(`${name} has no controller and was released`);
+    if (this.started.has(group)) this.problems.push(`${group} has started and was released`);
+    // One that has ended meanwhile holds no room.
+    const isGoing = ({ isReleased, nodeName, phase }: Stored): boolean =>
+      isReleased && phase === 'Pending' && this.nodes.get(nodeName) === 'ready';
+    const others = [...this.pods.values()].filter((other) => other.group !== group && isGoing(other));
+    if (others.length > 0) this.problems.push(`${group} is released while ${others[0]!.group} is`);
+    // What is on its way to the scheduler it cannot know.
+    if (this.unseen.length > 0) return;
+    const members = this.#members(group).filter(({ phase, deleting }) => phase === 'Pending' && !deleting);
+    const waiting = members.filter(({ nodeName }) => nodeName === '');
+    const stranded = members.filter(({ nodeName }) => nodeName !== '' && this.nodes.get(nodeName) !== 'ready');
+    const missing = groups[group].minMember - (members.length - waiting.length - stranded.length);
+    let free = 0;
+    for (const node of this.core.picture.cluster.nodes) {
+      if (this.nodes.get(node.name) !== 'ready' || this.refusers.has(node.name)) continue;
+      const claimed = [...node.claims.values()].filter(({ claimant }) => claimant.podGroupKey !== `default/${group}`);
+      free += Math.max(0, 2 - node.pods.size - claimed.length);
+    }
+    if (waiting.length >= missing && free >= missing && this.refusers.size === 0 && !this.#hasFailedBinding(waiting)) {
+      this.problems.push(`${group} is released though ${missing} more would fit`);
+    }
+  }
+
+  /** A node that keeps refusing a member is no room for it. */
+  #hasFailedBinding(waiting: readonly Stored[]): boolean {
+    return (
+      waiting.some(({ name }) => (this.core.queue.get(`pod/${name}`)?.errors ?? 0) > 0) || this.#bindingsFailed > 0
+    );
+  }
+
+  get #bindingsFailed(): number {
+    return this.core.picture.warnings.filter((message) => message === 'could not bind').length;
+  }
+
+  #expectClaims(): void {
+    const { cluster } = this.core.picture;
+    /** group -> rooms kept for those that come */
+    const kept = new Map<string, number>();
+    for (const { claimant, kind } of cluster.claims()) {
+      if (!claimant.uid.startsWith('instead-of/')) continue;
+      expect(kind).toBe('repair');
+      kept.set(claimant.podGroupKey!, (kept.get(claimant.podGroupKey!) ?? 0) + 1);
+    }
+    for (const [key, count] of kept) {
+      const gang = cluster.gang(key);
+      const live = gang!.count('bound') + (gang!.started ? gang!.count('succeeded') + gang!.count('stranded') : 0);
+      expect(count, `rooms kept for ${key}`).toBeLessThanOrEqual(gang!.spec!.minMember - live);
+    }
+  }
+
+  /** On nodes as a whole or not at all, unless it may not be touched. */
+  #expectWholeOrStuck(name: GroupName): void {
+    const gang = this.core.picture.cluster.gang(`default/${name}`)!;
+    const members = this.#members(name).filter(({ phase, nodeName }) => phase === 'Pending' && nodeName !== '');
+    if (gang.started || members.length === 0 || members.length >= groups[name].minMember) return;
+    const isStuck = members.some(({ isControlled }) => !isControlled) || !this.hasController || this.doubtful.has(name);
+    expect(isStuck, `${name} is on nodes with ${members.length} members`).toBe(true);
+  }
+}
+
+function isWanted({ mayBeSent }: PodBinding): boolean {
+  try {
+    mayBeSent?.();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('whatever is lost, refused, made again and restarted', () => {
+  it('only groups are released that never started and cannot be completed, one at a time; no room is kept for ever, and it ends', async () => {
+    let releases = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(true, true, false),
+        beginnings,
+        fc.array(happening, { maxLength: 60, size: 'max' }),
+        async (hasController, found, happenings) => {
+          const world = new World(hasController, found);
+          for (const todo of happenings) await world.run(todo);
+          await world.finish();
+          releases += world.releases;
+        },
+      ),
+      { numRuns: 150 },
+    );
+    expect(releases).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,167 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Queueing } from '../../testkit/queueing.ts';
+
+let scheduler: Queueing;
+
+beforeEach(() => {
+  scheduler = new Queueing({ plugins: defaultPlugins });
+});
+
+/** `names: message` of each verdict, in order, for those that were told at the same time; the default namespace left out. */
+function told(): string[] {
+  /** time and message -> names */
+  const groups = new Map<string, string[]>();
+  for (const { name, verdict, since } of scheduler.picture.written) {
+    expect(verdict.reason).toBe('WaitingForGang');
+    const key = `${since}: ${verdict.message.replaceAll('default/', '')}`;
+    groups.set(key, [...(groups.get(key) ?? []), name]);
+  }
+  return [...groups].map(([key, names]) => `${names.join(' ')}${key.slice(key.indexOf(':'))}`);
+}
+
+function advance(ms: number): void {
+  scheduler.picture.clock.advance(ms);
+}
+
+describe('a group that is not ready', () => {
+  it('is told when it has not grown for a second', () => {
+    scheduler.group({ name: 'red', minMember: 3 });
+    scheduler.members(1, { group: 'red' });
+    advance(900);
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(999);
+    expect(told()).toEqual([]);
+    advance(1);
+    expect(told()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+    expect(scheduler.picture.clock.untilNextTimer()).toBeGreaterThan(10_000);
+  });
+
+  it('is told after 5 s although it keeps growing, and again of what is so then', () => {
+    scheduler.group({ name: 'red', minMember: 100 });
+    for (let member = 0; member < 20; member++) {
+      scheduler.pod({ name: `red-${member}`, group: 'red' });
+      advance(300);
+    }
+    expect(told()).toHaveLength(1);
+    expect(told()[0]).toContain('has 17 of the 100 members');
+    advance(1_000);
+    expect(told()).toHaveLength(2);
+    expect(told()[1]).toContain('has 20 of the 100 members');
+  });
+
+  it('is told by its first member how it grows, and by the others once a minute', async () => {
+    const { clock, written } = scheduler.picture;
+    scheduler.group({ name: 'red', minMember: 30 });
+    const told = new Map<string, number>();
+    for (let member = 0; member < 20; member++) {
+      scheduler.pod({ name: `red-${member}`, group: 'red' });
+      clock.advance(2_000);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(written.at(-1)!.verdict.message).toContain(`has ${member + 1} of the 30`);
+    }
+    for (const { name } of written) told.set(name, (told.get(name) ?? 0) + 1);
+    expect([...told.values()].filter((times) => times > 1)).toHaveLength(1);
+    expect(written.length).toBeLessThan(60);
+    clock.advance(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    const last = new Map(written.map(({ name, verdict }) => [name, verdict.message]));
+    expect([last.size, new Set(last.values()).size]).toEqual([20, 1]);
+  });
+
+  it('is told nothing when it becomes ready in time', () => {
+    scheduler.group({ name: 'red', minMember: 2 });
+    scheduler.members(1, { group: 'red' });
+    advance(999);
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(10_000);
+    expect(told()).toEqual([]);
+  });
+
+  it('is told by itself: one that came later is given its own time', () => {
+    for (const name of ['red', 'blue', 'green']) scheduler.group({ name, minMember: 2 });
+    scheduler.pod({ name: 'red-0', group: 'red' });
+    advance(500);
+    scheduler.pod({ name: 'blue-0', group: 'blue' });
+    advance(499);
+    scheduler.pod({ name: 'green-0', group: 'green' });
+    advance(1);
+    expect(told()).toEqual([expect.stringContaining('PodGroup red')]);
+    scheduler.pod({ name: 'green-1', group: 'green' });
+    advance(500);
+    expect(told()).toEqual([expect.anything(), expect.stringContaining('PodGroup blue')]);
+    advance(10_000);
+    expect(told()).toHaveLength(2);
+  });
+
+  it('is not kept waiting by changes that are none of its size or reason', () => {
+    scheduler.group({ name: 'red', minMember: 3 });
+    scheduler.members(2, { group: 'red' });
+    for (let change = 1; change <= 4; change++) {
+      advance(250);
+      scheduler.change('red-0', { resourceVersion: `changed-${change}` });
+    }
+    expect(told()).toHaveLength(1);
+  });
+
+  it('is given time anew when its reason changes', () => {
+    scheduler.members(2, { group: 'red' });
+    advance(300);
+    scheduler.group({ name: 'red', minMember: 3 });
+    advance(999);
+    expect(told()).toEqual([]);
+    advance(1);
+    expect(told()).toEqual(['red-0 red-1: PodGroup red has 2 of the 3 members it needs to start.']);
+  });
+
+  it('tells each new member also when the reason stays the same', () => {
+    scheduler.members(1, { group: 'red' });
+    advance(300);
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(1_000);
+    scheduler.pod({ name: 'red-2', group: 'red' });
+    advance(1_000);
+    expect(told().map((verdict) => verdict.split(':')[0])).toEqual(['red-0 red-1', 'red-2']);
+  });
+
+  it('is forgotten when it goes away; one of the same name has its own time', () => {
+    scheduler.members(1, { group: 'red' });
+    advance(900);
+    scheduler.removePod('red-0');
+    scheduler.pod({ name: 'red-1', group: 'red' });
+    advance(999);
+    expect(told()).toEqual([]);
+    advance(1);
+    expect(told()).toEqual([expect.stringMatching(/^red-1: /)]);
+  });
+
+  it('tells only members that name a scheduler of ours', () => {
+    scheduler.group({ name: 'red', minMember: 3 });
+    scheduler.members(1, { group: 'red' });
+    scheduler.pod({ name: 'other-0', group: 'red', schedulerName: 'other' });
+    advance(1_000);
+    expect(told()).toEqual([expect.stringMatching(/^red-0: members of PodGroup red name different schedulers/)]);
+  });
+});
+
+describe('what it waits for', () => {
+  it('is gates when it has all its members but for scheduling gates, else members', () => {
+    for (const name of ['red', 'blue']) {
+      scheduler.group({ name, minMember: 2 });
+      scheduler.pod({ name: `${name}-0`, group: name });
+    }
+    scheduler.pod({ name: 'blue-1', group: 'blue', gates: ['quota'] });
+    advance(1_000);
+    expect(scheduler.picture.written.map(({ name, verdict }) => [name, verdict.waitsFor])).toEqual([
+      ['red-0', 'members'],
+      ['blue-0', 'gates'],
+    ]);
+  });
+});
+
+it('a lone pod behind scheduling gates is told nothing', () => {
+  scheduler.pod({ name: 'a', gates: ['wait'] });
+  expect(scheduler.states()).toEqual({ 'pod/a': 'gated' });
+  advance(60_000);
+  expect(told()).toEqual([]);
+});

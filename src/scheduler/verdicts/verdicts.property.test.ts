@@ -1,0 +1,126 @@
+import { expect, it } from 'vitest';
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict } from '../../api/verdict.ts';
+import { seededRandom } from '../../base/random.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { silentLogger } from '../../observability/silent-logger.ts';
+import { Builders } from '../../testkit/builders/builders.ts';
+import type { VerdictOutcome } from '../ports.ts';
+import { Verdicts } from './verdicts.ts';
+
+/** A pod as the API has it. */
+interface Stored {
+  version: number;
+  verdict: Verdict | undefined;
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+}
+
+async function play(seed: number): Promise<void> {
+  const random = seededRandom(seed);
+  const upTo = (most: number): number => Math.floor(random() * (most + 1));
+  const clock = new VirtualClock();
+  const build = new Builders();
+  /** What the watch has shown so far, and what it has still to show, in order. */
+  const shown = new Map<string, Pod>();
+  const toShow: Pod[] = [];
+  const stored = new Map<string, Stored>();
+  const calls: (() => void)[] = [];
+  let isCalm = false;
+  const first = build.projectedPods(3, { name: 'p' });
+  const projected = (pod: Pod, { version, verdict }: Stored): Pod => ({
+    ...pod,
+    resourceVersion: `${version}`,
+    podScheduled: verdict && { status: 'False', reason: verdict.reason, message: verdict.message },
+  });
+  const change = (pod: Pod, verdict: Verdict | undefined): void => {
+    const has = stored.get(pod.uid)!;
+    has.version++;
+    has.verdict = verdict;
+    toShow.push(projected(pod, has));
+  };
+  const verdicts = new Verdicts({
+    sink: {
+      write: (pod, verdict) =>
+        new Promise<VerdictOutcome>((resolve, reject) => {
+          calls.push(() => {
+            const has = stored.get(pod.uid)!;
+            const dice = isCalm ? 1 : random();
+            if (dice < 0.15) return reject(new Error('not now'));
+            if (`${has.version}` !== pod.resourceVersion) return resolve('outdated');
+            // A conflict about something else.
+            if (dice < 0.25) return resolve('outdated');
+            const isSame = has.verdict?.message === verdict.message;
+            if (!isSame) change(pod, verdict);
+            if (dice < 0.35) return reject(new Error('the answer is lost'));
+            resolve('written');
+          });
+        }),
+    },
+    events: { record: () => undefined },
+    metrics: { verdictReached: () => undefined, verdictWrittenAfter: () => undefined },
+    cluster: { openPod: (uid) => shown.get(uid) },
+    clock,
+    logger: silentLogger,
+    signal: new AbortController().signal,
+  });
+  for (const pod of first) {
+    stored.set(pod.uid, { version: 1, verdict: undefined });
+    shown.set(pod.uid, projected(pod, stored.get(pod.uid)!));
+  }
+  const wanted = new Map<string, Verdict>();
+  const show = (): void => {
+    const pod = toShow.shift();
+    if (pod === undefined) return;
+    shown.set(pod.uid, pod);
+    verdicts.podSeen(pod.uid);
+  };
+  const answer = (): void => void calls.splice(upTo(calls.length - 1), 1)[0]?.();
+  for (let i = 0; i < 60; i++) {
+    const dice = random();
+    if (dice < 0.25) {
+      const cause = `cause ${upTo(2)}`;
+      const some = first.filter(() => random() < 0.6);
+      const verdict: Verdict = {
+        reason: 'Unschedulable',
+        message: `${cause}, ${upTo(2)} nodes`,
+        waitsFor: 'capacity',
+        ...(random() < 0.7 && { cause }),
+      };
+      verdicts.report(
+        some.map(({ uid }) => shown.get(uid)!),
+        verdict,
+      );
+      for (const { uid } of some) wanted.set(uid, verdict);
+    } else if (dice < 0.5) answer();
+    else if (dice < 0.75) show();
+    else if (dice < 0.8) {
+      const pod = first[upTo(2)]!;
+      change(pod, stored.get(pod.uid)!.verdict);
+    } else clock.advance(upTo(5) * 500);
+    if (random() < 0.7) await settle();
+  }
+  isCalm = true;
+  for (let i = 0; i < 200; i++) {
+    while (calls.length > 0) {
+      answer();
+      await settle();
+    }
+    while (toShow.length > 0) {
+      show();
+      await settle();
+    }
+    clock.advance(1000);
+    await settle();
+  }
+  for (const { uid } of first) {
+    const verdict = wanted.get(uid);
+    if (verdict !== undefined) expect(stored.get(uid)!.verdict?.message, `seed ${seed}`).toBe(verdict.message);
+  }
+}
+
+it('whatever becomes of writes, each pod has the latest verdict in the end', async () => {
+  for (let seed = 1; seed <= 500; seed++) await play(seed);
+});

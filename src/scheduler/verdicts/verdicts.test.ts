@@ -1,0 +1,394 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Builders } from '../../testkit/builders/builders.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Verdict } from '../../api/verdict.ts';
+import { VirtualClock } from '../../base/virtual-clock.ts';
+import { ConflictError, ForbiddenError, NotFoundError } from '../../client/api-errors.ts';
+import type { EventToRecord } from '../../client/event-recorder.ts';
+import type { CallOptions, KubeClient } from '../../client/kube-client.ts';
+import { silentLogger } from '../../observability/silent-logger.ts';
+import { ApiVerdictSink } from '../api/api-verdict-sink.ts';
+import { Verdicts } from './verdicts.ts';
+
+interface Call {
+  readonly pod: string;
+  readonly body: {
+    readonly metadata: { readonly uid: string; readonly resourceVersion: string };
+    readonly status: { readonly conditions: readonly Record<string, string>[] };
+  };
+  readonly lane: CallOptions['lane'];
+  readonly heldSince: CallOptions['heldSince'];
+  readonly answer: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+const doesNotFit: Verdict = { reason: 'Unschedulable', message: 'no room', waitsFor: 'capacity' };
+const details = { status: 0, reason: '', request: '', causes: [] };
+
+let clock: VirtualClock;
+let build: Builders;
+let pods: Map<string, Pod>;
+let calls: Call[];
+let events: EventToRecord[];
+let warnings: string[];
+/** What a verdict waits for when it is reached, and how late it was written, in milliseconds. */
+let measured: (string | number)[];
+let stop: AbortController;
+let writer: Verdicts;
+
+beforeEach(() => {
+  clock = new VirtualClock();
+  build = new Builders();
+  pods = new Map();
+  calls = [];
+  events = [];
+  warnings = [];
+  measured = [];
+  stop = new AbortController();
+  const patch = (path: string, kind: string, body: unknown, options: CallOptions): Promise<unknown> => {
+    expect(kind).toBe('strategic-merge');
+    const pod = /^\/api\/v1\/namespaces\/default\/pods\/([^/]+)\/status$/.exec(path)![1]!;
+    return new Promise<void>((resolve, reject) => {
+      const { lane, heldSince } = options;
+      calls.push({ pod, body: body as Call['body'], lane, heldSince, answer: resolve, fail: reject });
+    });
+  };
+  writer = new Verdicts({
+    sink: new ApiVerdictSink({ client: { patch } as Pick<KubeClient, 'patch'>, clock, random: () => 0 }),
+    events: { record: (event) => void events.push(event) },
+    metrics: {
+      verdictReached: ({ waitsFor }) => void measured.push(waitsFor),
+      verdictWrittenAfter: (ms) => void measured.push(ms),
+    },
+    clock,
+    logger: { ...silentLogger, warn: (message) => void warnings.push(message) },
+    cluster: { openPod: (uid) => pods.get(uid) },
+    signal: stop.signal,
+  });
+});
+
+function openPods(count: number): Pod[] {
+  const made = build.projectedPods(count, { name: 'p' });
+  for (const pod of made) pods.set(pod.uid, pod);
+  return made;
+}
+
+/** The watch shows the pod with this condition, at a new version. */
+function shown(pod: Pod, verdict?: Verdict): Pod {
+  const next: Pod = {
+    ...pod,
+    resourceVersion: `${pod.resourceVersion}+`,
+    ...(verdict !== undefined && {
+      podScheduled: { status: 'False', reason: verdict.reason, message: verdict.message },
+    }),
+  };
+  pods.set(pod.uid, next);
+  writer.podSeen(pod.uid);
+  return next;
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a verdict', () => {
+  it('goes to every member, to the one with the lowest uid first and in the faster lane', () => {
+    const [a, b, c] = openPods(3);
+    writer.report([c!, a!, b!], doesNotFit);
+    expect(calls.map(({ pod, lane }) => [pod, lane])).toEqual([
+      ['p-0', 'verdict'],
+      ['p-1', 'condition'],
+      ['p-2', 'condition'],
+    ]);
+    expect(events.map(({ reason, note, regarding }) => [regarding.name, reason, note])).toEqual([
+      ['p-0', 'FailedScheduling', 'no room'],
+      ['p-1', 'FailedScheduling', 'no room'],
+      ['p-2', 'FailedScheduling', 'no room'],
+    ]);
+  });
+
+  it('is a PodScheduled condition, conditional on the pod as it was seen', () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    expect(calls[0]!.body).toEqual({
+      metadata: { uid: pod!.uid, resourceVersion: pod!.resourceVersion },
+      status: {
+        conditions: [
+          {
+            type: 'PodScheduled',
+            status: 'False',
+            reason: 'Unschedulable',
+            message: 'no room',
+            lastTransitionTime: '2026-01-01T00:00:00Z',
+          },
+        ],
+      },
+    });
+  });
+
+  it('that replaces another is no transition', async () => {
+    const [pod] = openPods(1);
+    const told = shown(pod!, { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
+    writer.report([told], doesNotFit);
+    await settle();
+    expect(calls[0]!.body.status.conditions[0]).not.toHaveProperty('lastTransitionTime');
+  });
+
+  it('that has not changed is neither written nor told again', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.answer();
+    await settle();
+    const seen = shown(pod!, doesNotFit);
+    writer.report([seen], doesNotFit);
+    await settle();
+    expect([calls.length, events.length]).toEqual([1, 1]);
+  });
+
+  it('that the pod carries already is not written', () => {
+    const [pod] = openPods(1);
+    const told = shown(pod!, doesNotFit);
+    writer.report([told], doesNotFit);
+    expect(calls).toEqual([]);
+  });
+
+  it('that changes while it is being written follows when the watch shows the pod', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    writer.report([pod!], { reason: 'Unschedulable', message: 'still no room', waitsFor: 'capacity' });
+    expect(calls).toHaveLength(1);
+    calls[0]!.answer();
+    await settle();
+    expect(calls).toHaveLength(1);
+    shown(pod!, doesNotFit);
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('still no room');
+  });
+
+  it('that the watch overtakes while it is being written follows at once', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    const next = shown(pod!);
+    expect(calls).toHaveLength(1);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    expect(calls[1]!.body.metadata.resourceVersion).toBe(next.resourceVersion);
+  });
+
+  it('that lost a race is written again when the watch shows the pod anew', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    expect(calls).toHaveLength(1);
+    const next = shown(pod!);
+    expect(calls[1]!.body.metadata.resourceVersion).toBe(next.resourceVersion);
+    expect(warnings).toEqual([]);
+  });
+
+  it('that is refused as if it had lost a race is tried again although the pod has not changed', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('quota', details));
+    await settle();
+    expect(calls).toHaveLength(1);
+    clock.advance(1_000);
+    expect(calls).toHaveLength(2);
+    calls[1]!.answer();
+    await settle();
+    clock.advance(60_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('that lost a race is not written again when the pod was shown anew meanwhile, though not yet with the verdict', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('the object has been modified', details));
+    await settle();
+    shown(pod!);
+    calls[1]!.answer();
+    await settle();
+    clock.advance(60_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('may be held up by binds from when it was reported, also when it is repeated', async () => {
+    const [pod] = openPods(1);
+    clock.advance(1_000);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    clock.advance(5_000);
+    shown(pod!);
+    expect(calls.map(({ heldSince }) => heldSince)).toEqual([1_000, 1_000]);
+  });
+
+  it('does not follow a pod that was bound meanwhile', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ConflictError('stale', details));
+    await settle();
+    pods.delete(pod!.uid);
+    writer.podSeen(pod!.uid);
+    pods.set(pod!.uid, pod!);
+    writer.podSeen(pod!.uid);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('for a pod that is gone is forgotten', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new NotFoundError('gone', details));
+    await settle();
+    expect(warnings).toEqual([]);
+    shown(pod!);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('that may not be written is logged, and tried again until it may', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    for (let round = 1; round <= 10; round++) {
+      expect(calls).toHaveLength(round);
+      calls.at(-1)!.fail(new ForbiddenError('no', details));
+      await settle();
+      clock.advance(60_000);
+      await settle();
+    }
+    calls.at(-1)!.answer();
+    await settle();
+    clock.advance(600_000);
+    expect(calls).toHaveLength(11);
+    expect(new Set(warnings)).toEqual(new Set(['could not write a verdict, which is tried again']));
+  });
+
+  it('that cannot be written for many is tried for a few, and for all when that is of use', async () => {
+    const made = openPods(100);
+    writer.report(made, doesNotFit);
+    for (const call of calls.splice(0)) call.fail(new ForbiddenError('no', details));
+    await settle();
+    expect(warnings).toHaveLength(1);
+    clock.advance(1_000);
+    expect(calls).toHaveLength(20);
+    for (const call of calls.splice(0)) call.fail(new ForbiddenError('no', details));
+    await settle();
+    clock.advance(1_000);
+    expect(calls).toEqual([]);
+    clock.advance(1_000);
+    const written = new Set<string>();
+    while (calls.length > 0) {
+      for (const { pod, answer } of calls.splice(0)) {
+        written.add(pod);
+        answer();
+      }
+      await settle();
+    }
+    expect(written.size).toBe(100);
+  });
+
+  it('that cannot be written is forgotten with its pod', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    calls[0]!.fail(new ForbiddenError('no', details));
+    await settle();
+    pods.delete(pod!.uid);
+    clock.advance(1_000);
+    await settle();
+    expect([calls.length, writer.of(pod!.uid)]).toEqual([1, undefined]);
+  });
+
+  it('of which only counts change is written once a minute, with what is right then, and is no news', async () => {
+    const [pod] = openPods(1);
+    const counts = (count: number): Verdict => {
+      return { reason: 'Unschedulable', message: `0/${count} nodes`, waitsFor: 'capacity', cause: 'nodes' };
+    };
+    const told: string[] = [];
+    let seen = pod!;
+    for (let second = 0; second < 150; second++) {
+      expect(writer.report([seen], counts(second))).toBe(second === 0);
+      for (const { body, answer } of calls.splice(0)) {
+        told.push(`${second} s: ${body.status.conditions[0]!.message}`);
+        answer();
+        await settle();
+        seen = shown(seen, counts(second));
+      }
+      clock.advance(1_000);
+    }
+    expect(told).toEqual(['0 s: 0/0 nodes', '60 s: 0/59 nodes', '120 s: 0/119 nodes']);
+    expect(events).toHaveLength(1);
+  });
+
+  it('of which only counts changed is written when its minute is over, also if nothing is reported then', async () => {
+    const [pod] = openPods(1);
+    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+    writer.report([pod!], verdict('1 of 4'));
+    calls[0]!.answer();
+    await settle();
+    const seen = shown(pod!, verdict('1 of 4'));
+    writer.report([seen], verdict('2 of 4'));
+    writer.report([seen], verdict('3 of 4'));
+    clock.advance(59_999);
+    expect(calls).toHaveLength(1);
+    clock.advance(1);
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('3 of 4');
+  });
+
+  it('of another cause is written at once, and what was to be recounted is forgotten', async () => {
+    const [pod] = openPods(1);
+    const verdict = (message: string, cause: string): Verdict => ({ ...doesNotFit, message, cause });
+    writer.report([pod!], verdict('1 of 4', 'a'));
+    calls[0]!.answer();
+    await settle();
+    const seen = shown(pod!, verdict('1 of 4', 'a'));
+    writer.report([seen], verdict('2 of 4', 'a'));
+    writer.report([seen], verdict('tainted', 'b'));
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('tainted');
+    calls[1]!.answer();
+    await settle();
+    shown(seen, verdict('tainted', 'b'));
+    clock.advance(600_000);
+    expect([calls.length, events.length]).toEqual([2, 2]);
+  });
+
+  it.each(['cannot be written', 'loses a race'])(
+    'that %s is written as soon as it can be, also if its counts have changed meanwhile',
+    async (what) => {
+      const [pod] = openPods(1);
+      const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+      writer.report([pod!], verdict('1 of 4'));
+      calls[0]!.fail(what === 'loses a race' ? new ConflictError('stale', details) : new ForbiddenError('no', details));
+      await settle();
+      writer.report([pod!], verdict('2 of 4'));
+      if (what === 'loses a race') shown(pod!);
+      clock.advance(1_000);
+      await settle();
+      expect(calls.at(-1)!.body.status.conditions[0]!.message).toBe('2 of 4');
+    },
+  );
+
+  it('whose counts change while it is being written is written again a minute later', async () => {
+    const [pod] = openPods(1);
+    const verdict = (message: string): Verdict => ({ ...doesNotFit, message, cause: 'no room' });
+    writer.report([pod!], verdict('1 of 4'));
+    writer.report([pod!], verdict('2 of 4'));
+    calls[0]!.answer();
+    await settle();
+    shown(pod!, verdict('1 of 4'));
+    clock.advance(59_999);
+    expect(calls).toHaveLength(1);
+    clock.advance(1);
+    expect(calls[1]!.body.status.conditions[0]!.message).toBe('2 of 4');
+  });
+
+  it('that is cut off because the scheduler stops is not worth a word', async () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], doesNotFit);
+    stop.abort(new Error('stopping'));
+    calls[0]!.fail(new Error('stopping'));
+    await settle();
+    expect(warnings).toEqual([]);
+  });
+
+  it('of a group that is not ready is an Event of its own kind', () => {
+    const [pod] = openPods(1);
+    writer.report([pod!], { reason: 'WaitingForGang', message: 'too few', waitsFor: 'members' });
+    expect(events[0]).toMatchObject({ type: 'Warning', reason: 'WaitingForGang', note: 'too few' });
+  });
+});
