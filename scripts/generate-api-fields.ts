@@ -16,32 +16,17 @@ const packages: readonly (readonly [module: string, folder: string, prefix: stri
   ['k8s.io/apimachinery', 'pkg/apis/meta/v1', 'Meta'],
   ['k8s.io/api', 'core/v1', 'Core'],
   ['k8s.io/api', 'apps/v1', 'Apps'],
-  ['k8s.io/api', 'authentication/v1', 'Authentication'],
-  ['k8s.io/api', 'authorization/v1', 'Authorization'],
   ['k8s.io/api', 'batch/v1', 'Batch'],
   ['k8s.io/api', 'coordination/v1', 'Coordination'],
   ['k8s.io/api', 'events/v1', 'Events'],
-  ['k8s.io/api', 'networking/v1', 'Networking'],
   ['k8s.io/api', 'policy/v1', 'Policy'],
-  ['k8s.io/api', 'rbac/v1', 'Rbac'],
   ['k8s.io/api', 'scheduling/v1', 'Scheduling'],
   ['k8s.io/api', 'storage/v1', 'Storage'],
   ['k8s.io/apiextensions-apiserver', 'pkg/apis/apiextensions/v1', 'Apiextensions'],
 ];
 
 /** Models that are sent to the server and never stored. */
-const transientModels = [
-  'AuthenticationV1TokenRequest',
-  'V1Binding',
-  'V1DeleteOptions',
-  'V1Eviction',
-  'V1LocalSubjectAccessReview',
-  'V1SelfSubjectAccessReview',
-  'V1SelfSubjectReview',
-  'V1SelfSubjectRulesReview',
-  'V1SubjectAccessReview',
-  'V1TokenReview',
-];
+const transientModels = ['V1Binding', 'V1DeleteOptions', 'V1Eviction'];
 
 interface GoField {
   /** Empty for a struct that is inlined. */

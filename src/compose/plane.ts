@@ -81,7 +81,6 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       clock: systemClock,
       random: Math.random,
       administratorToken: token,
-      signingKey: randomBytes(32),
       onProblem,
     });
     const listener = await listenHttp(server, options.port, { certificate });

@@ -1,20 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import { authenticate } from './access/authenticate.ts';
-import { authenticationReader, builtInRoles } from './access/built-in-roles.ts';
-import { Rbac } from './access/rbac.ts';
-import { ServiceAccountTokens } from './access/service-account-tokens.ts';
-import { anonymous } from './access/user.ts';
 import { BackgroundWork } from './background-work.ts';
 import type { BackgroundProblem } from './background-work.ts';
 import { startDefinitionRegistrar } from './background/definition-registrar.ts';
 import { startEventExpiry } from './background/event-expiry.ts';
 import { startGarbageCollector } from './background/garbage-collector.ts';
 import { startNamespaceCleaner } from './background/namespace-cleaner.ts';
-import { startServiceAccountCreator } from './background/service-account-creator.ts';
 import { OpenApiDocuments } from './discovery/open-api.ts';
 import { ApiError, internalError } from './http/api-error.ts';
 import { jsonResponse } from './http/response.ts';
@@ -23,7 +17,6 @@ import { builtInNamespaces, namespaces } from './kinds/namespaces.ts';
 import { OwnerIndex } from './kinds/owner-index.ts';
 import { podIndexes, pods } from './kinds/pods/pods.ts';
 import { builtInPriorityClasses, priorityClasses } from './kinds/priority-classes.ts';
-import { clusterRoleBindings, clusterRoles, roles } from './kinds/rbac.ts';
 import { ResourceRegistry } from './kinds/resource-registry.ts';
 import { route } from './router.ts';
 import { ListSnapshots } from './store/list-snapshots.ts';
@@ -60,9 +53,7 @@ export interface EmbeddedApiServerOptions {
   readonly clock: Clock;
   /** Makes uids and generated names, which everybody may see: nothing that is secret. */
   readonly random: Random;
-  /** Signs the tokens of service accounts: 32 bytes or more that nobody can guess. Default: some of its own. */
-  readonly signingKey?: Uint8Array;
-  /** Who brings it is the administrator, and whoever brings no token is nobody. Default: whoever brings no token is the administrator. */
+  /** The bearer token of the administrator, the only user. Default: requests need no token. */
   readonly administratorToken?: string;
   readonly intercept?: Intercept;
   readonly observe?: (observation: RequestObservation) => void;
@@ -87,8 +78,8 @@ const pagedListsLimitBytes = 256 * 1024 * 1024;
 /**
  * A small Kubernetes API server, in memory: kubectl and client libraries use it unmodified. `handle` is all of it;
  * listenHttp and InProcessTransport are ways to reach `handle`. Each request is answered in one synchronous step, so
- * writes never interleave. What it does not support is an error, never a silent success. Who brings the token of a service account has
- * the rights that roles and bindings give it.
+ * writes never interleave. What it does not support is an error, never a silent success. It has one user, the administrator, and no
+ * access control beyond that.
  */
 export class EmbeddedApiServer {
   readonly #api: ApiContext;
@@ -123,8 +114,6 @@ export class EmbeddedApiServer {
       }),
       watches: new WatchStreams(),
       owners: new OwnerIndex(store),
-      tokens: new ServiceAccountTokens({ store, nowMs: () => clock.now(), key: options.signingKey ?? randomBytes(32) }),
-      rbac: new Rbac(store),
       nowMs: () => clock.now(),
       now: () => toKubernetesTime(clock.now()),
     };
@@ -135,7 +124,6 @@ export class EmbeddedApiServer {
     startGarbageCollector(this.#api);
     startNamespaceCleaner(this.#api);
     startDefinitionRegistrar(this.#api);
-    startServiceAccountCreator(this.#api);
     this.#stopExpiry = startEventExpiry(this.#api);
     this.#createBuiltIns();
   }
@@ -164,10 +152,10 @@ export class EmbeddedApiServer {
     return response;
   }
 
-  /** Whether whoever sends these headers is somebody: what others send beside them need not be kept, as it is refused. */
+  /** Whether a request with these headers is the administrator's. The server need not keep the body of any other request. */
   knows(headers: TransportRequest['headers']): boolean {
     try {
-      return authenticate({ headers }, this.#api.tokens, this.#administratorToken) !== anonymous;
+      return authenticate({ headers }, this.#administratorToken);
     } catch {
       return false;
     }
@@ -241,9 +229,5 @@ export class EmbeddedApiServer {
       };
       createObject(this.#api, priorityClasses, undefined, object, false);
     }
-    const builtIn = builtInRoles();
-    for (const object of builtIn.roles) createObject(this.#api, clusterRoles, undefined, object, false);
-    for (const object of builtIn.bindings) createObject(this.#api, clusterRoleBindings, undefined, object, false);
-    createObject(this.#api, roles, 'kube-system', authenticationReader(), false);
   }
 }

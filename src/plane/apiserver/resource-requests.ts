@@ -4,14 +4,8 @@ import { bodyMediaType, decodeBody, requireObject } from './http/decode-body.ts'
 import type { ResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
 import type { JsonObject } from './json.ts';
-import { findReviewKind } from './access/review-kinds.ts';
-import type { ReviewKind } from './access/review-kinds.ts';
-import { answerTokenRequest } from './access/token-request.ts';
-import type { User } from './access/user.ts';
-import { authorize } from './authorize.ts';
 import { objectAt, textAt } from './kinds/access.ts';
 import { finalizerWarnings } from './kinds/finalizer-names.ts';
-import { serviceAccounts } from './kinds/plain-kinds.ts';
 import { bindPod } from './kinds/pods/bind-pod.ts';
 import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
@@ -25,7 +19,6 @@ import { decodeObject } from './verbs/decode-object.ts';
 import { deleteObject } from './verbs/delete.ts';
 import type { Deletion } from './verbs/delete.ts';
 import { parseDeleteOptions, readDeleteOptions } from './verbs/delete-options.ts';
-import { generateUid } from './verbs/generate-name.ts';
 import { listObjects } from './verbs/list.ts';
 import { applyPatch } from './verbs/patch-media-types.ts';
 import { patchObject } from './verbs/patch.ts';
@@ -56,7 +49,6 @@ const containerSubresources = new Set([
 interface ResourceRequest {
   readonly context: ApiContext;
   readonly request: TransportRequest;
-  readonly user: User;
   readonly type: ResourceType;
   readonly target: ResourceTarget;
   readonly query: URLSearchParams;
@@ -67,17 +59,12 @@ interface ResourceRequest {
 export function handleResource(
   context: ApiContext,
   request: TransportRequest,
-  user: User,
   target: ResourceTarget,
   query: URLSearchParams,
   signal: AbortSignal | undefined,
 ): TransportResponse {
-  const review = findReviewKind(target.group, target.version, target.plural);
-  if (review !== undefined && target.name === undefined && review.namespaced === (target.namespace !== undefined)) {
-    return answerReview(context, request, user, target.namespace, review);
-  }
   if (target.group === '' && target.plural === 'bindings' && target.name === undefined) {
-    return bind({ context, request, user, type: pods, target, query, signal }, undefined);
+    return bind({ context, request, type: pods, target, query, signal }, undefined);
   }
   const type = context.registry.find(target.group, target.version, target.plural);
   if (type === undefined) {
@@ -85,7 +72,7 @@ export function handleResource(
     throw unknownPath();
   }
   if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
-  const resource: ResourceRequest = { context, request, user, type, target, query, signal };
+  const resource: ResourceRequest = { context, request, type, target, query, signal };
   if (target.name === undefined) return handleCollection(resource);
   if (type.namespaced && target.namespace === undefined) throw unknownPath();
   if (target.subresource !== undefined) return handleSubresource(resource, target.name, target.subresource);
@@ -112,7 +99,7 @@ function handleCollection(resource: ResourceRequest): TransportResponse {
 }
 
 function handleObject(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
-  const { context, request, user, type, target, query } = resource;
+  const { context, request, type, target, query } = resource;
   const find = (): StoredObject => {
     const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
     if (stored === undefined) throw notFound(type, name);
@@ -129,11 +116,6 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
       const options = { ...readWriteOptions(request, query, 'PatchOptions'), status };
       const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
       if (bodyMediaType(request) === applyPatch) {
-        if (stored === undefined) {
-          // To apply what is not there is to create it.
-          const { group, plural, namespace } = target;
-          authorize(context, user, { type: 'resource', verb: 'create', group, resource: plural, namespace, name });
-        }
         const place = { type, namespace: target.namespace, name };
         const applied = applyToObject(context, place, stored, request, { ...options, ...readApplyOptions(query) });
         return written(type, applied.stored, stored === undefined ? 201 : 200, applied.warnings);
@@ -156,7 +138,6 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
   const { request, type } = resource;
   if (subresource === 'status' && hasStatusSubresource(type)) return handleObject(resource, name, true);
   if (subresource === 'status' && type.content.type === 'structural') throw notFound(type, name);
-  if (type === serviceAccounts && subresource === 'token') return issueToken(resource, name);
   if (type !== pods) throw unknownPath();
   if (containerSubresources.has(subresource)) {
     throw notImplemented(
@@ -283,37 +264,4 @@ function readSubresourceBody(request: TransportRequest, kind: string, apiVersion
     );
   }
   return body;
-}
-
-function issueToken(resource: ResourceRequest, name: string): TransportResponse {
-  const { context, request, type, target, query } = resource;
-  if (request.method !== 'POST') throw methodNotAllowed();
-  readWriteOptions(request, query, 'CreateOptions');
-  const body = readSubresourceBody(request, 'TokenRequest', 'authentication.k8s.io/v1');
-  const account = context.store.collection(type.storage).get(target.namespace ?? '', name);
-  if (account === undefined) throw notFound(type, name);
-  const answer = answerTokenRequest(context, context.tokens, account, body, generateUid(context.random));
-  return jsonResponse(answer, { status: 201 });
-}
-
-function answerReview(
-  context: ApiContext,
-  request: TransportRequest,
-  user: User,
-  namespace: string | undefined,
-  review: ReviewKind,
-): TransportResponse {
-  if (request.method !== 'POST') throw methodNotAllowed();
-  const apiVersion = `${review.group}/${review.version}`;
-  const body = readSubresourceBody(request, review.kind, apiVersion);
-  const status = review.answer(objectAt(body, 'spec') ?? {}, {
-    user,
-    namespace,
-    rbac: context.rbac,
-    tokens: context.tokens,
-  });
-  return jsonResponse(
-    { ...body, apiVersion, kind: review.kind, metadata: objectAt(body, 'metadata') ?? {}, status },
-    { status: 201 },
-  );
 }

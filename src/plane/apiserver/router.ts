@@ -9,11 +9,10 @@ import {
 import type { OpenApiDocuments } from './discovery/open-api.ts';
 import { ApiError, badRequest, unknownPath } from './http/api-error.ts';
 import { negotiateDiscovery } from './http/negotiate.ts';
-import { authenticate, refuseAnonymous } from './access/authenticate.ts';
+import { authenticate, requireCredentials } from './access/authenticate.ts';
 import { parseResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse } from './http/response.ts';
 import type { JsonObject } from './json.ts';
-import { attributesOf, authorize } from './authorize.ts';
 import { handleResource } from './resource-requests.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 
@@ -41,7 +40,7 @@ const openApiV2 = {
 export interface RouterContext {
   readonly api: ApiContext;
   readonly openApi: OpenApiDocuments;
-  /** Undefined: whoever brings no token is the administrator. */
+  /** Undefined: requests need no token. */
   readonly administratorToken: string | undefined;
 }
 
@@ -52,18 +51,17 @@ export function route(
   signal: AbortSignal | undefined,
 ): TransportResponse {
   const { path, query } = parseTarget(request.path);
-  const user = authenticate(request, context.api.tokens, context.administratorToken);
+  const isAdministrator = authenticate(request, context.administratorToken);
   if (healthPaths.has(path)) return textResponse('ok', 'text/plain; charset=utf-8');
   if (path === '/version') return jsonResponse(serverVersion);
-  refuseAnonymous(user);
+  requireCredentials(isAdministrator);
   const segments = decodeSegments(path);
   const [root] = segments;
   const target = parseResourceTarget(segments);
-  authorize(context.api, user, attributesOf(request, path, query, target));
   if (root === 'openapi') return openApi(context, request, segments.slice(1));
   if (root !== 'api' && root !== 'apis') throw unknownPath();
   if (target === undefined) return discovery(context.api, request, segments);
-  return handleResource(context.api, request, user, target, query, signal);
+  return handleResource(context.api, request, target, query, signal);
 }
 
 function parseTarget(target: string): { path: string; query: URLSearchParams } {

@@ -2,18 +2,6 @@ import type { JsonObject } from '../json.ts';
 import type { ApiGroup, ResourceRegistry } from '../kinds/resource-registry.ts';
 import { apiVersionOf } from '../kinds/resource-type.ts';
 import type { ResourceType } from '../kinds/resource-type.ts';
-import { reviewKinds } from '../access/review-kinds.ts';
-
-/** The groups of the registry together with those that only have reviews, which are created and never stored. */
-function allGroups(registry: ResourceRegistry): ApiGroup[] {
-  const groups = registry.groups();
-  const names = new Set(groups.map((group) => group.name));
-  for (const { group, version } of reviewKinds) {
-    if (!names.has(group)) groups.push({ name: group, versions: [{ version, resources: [] }] });
-    names.add(group);
-  }
-  return groups;
-}
 
 /** `GET /api`, as servers answered before aggregated discovery. */
 export function legacyVersions(serverAddress: string): JsonObject {
@@ -26,13 +14,13 @@ export function legacyVersions(serverAddress: string): JsonObject {
 
 /** `GET /apis`, legacy form. */
 export function legacyGroupList(registry: ResourceRegistry): JsonObject {
-  const groups = allGroups(registry).filter((group) => group.name !== '');
+  const groups = registry.groups().filter((group) => group.name !== '');
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupEntry) };
 }
 
 /** `GET /apis/GROUP`; undefined when there is no such group. */
 export function legacyGroup(registry: ResourceRegistry, name: string): JsonObject | undefined {
-  const group = allGroups(registry).find((each) => each.name === name && name !== '');
+  const group = registry.groups().find((each) => each.name === name && name !== '');
   return group && { kind: 'APIGroup', apiVersion: 'v1', ...groupEntry(group) };
 }
 
@@ -43,7 +31,7 @@ function groupEntry(group: ApiGroup): JsonObject {
 
 /** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
 export function legacyResourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
-  const found = allGroups(registry)
+  const found = registry.groups()
     .find((each) => each.name === group)
     ?.versions.find((each) => each.version === version);
   if (found === undefined) return undefined;
@@ -72,16 +60,6 @@ export function legacyResourceList(registry: ResourceRegistry, group: string, ve
     })),
   ]);
   resources.push(...listed);
-  for (const review of reviewKinds) {
-    if (review.group !== group || review.version !== version) continue;
-    resources.push({
-      name: review.plural,
-      singularName: review.kind.toLowerCase(),
-      namespaced: review.namespaced,
-      kind: review.kind,
-      verbs: ['create'],
-    });
-  }
   return {
     kind: 'APIResourceList',
     // The oldest list of all says no version of itself.
@@ -97,7 +75,7 @@ export function aggregatedDiscovery(
   part: 'core' | 'groups',
   version: 'v2' | 'v2beta1',
 ): JsonObject {
-  const groups = allGroups(registry).filter((group) => (group.name === '') === (part === 'core'));
+  const groups = registry.groups().filter((group) => (group.name === '') === (part === 'core'));
   return {
     kind: 'APIGroupDiscoveryList',
     apiVersion: `apidiscovery.k8s.io/${version}`,
@@ -106,7 +84,7 @@ export function aggregatedDiscovery(
       metadata: { name: group.name, creationTimestamp: null },
       versions: group.versions.map((each) => ({
         version: each.version,
-        resources: [...each.resources.map(discoveredResource), ...discoveredReviews(group.name, each.version)],
+        resources: each.resources.map(discoveredResource),
         freshness: 'Current',
       })),
     })),
@@ -130,16 +108,4 @@ function discoveredResource(type: ResourceType): JsonObject {
       })),
     }),
   };
-}
-
-function discoveredReviews(group: string, version: string): JsonObject[] {
-  return reviewKinds
-    .filter((review) => review.group === group && review.version === version)
-    .map((review) => ({
-      resource: review.plural,
-      responseKind: { group, version, kind: review.kind },
-      scope: review.namespaced ? 'Namespaced' : 'Cluster',
-      singularResource: review.kind.toLowerCase(),
-      verbs: ['create'],
-    }));
 }

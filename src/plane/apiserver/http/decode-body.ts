@@ -2,14 +2,12 @@ import { Buffer } from 'node:buffer';
 import { CORE_SCHEMA, YAMLException, load } from 'js-yaml';
 import type { TransportRequest } from '../../../client/transport.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { ProtobufError, UnknownFieldError, decodeProtobuf } from '../protobuf/index.ts';
 import { ApiError, badRequest, tooComplex, unsupportedMediaType } from './api-error.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import {
   ComplexityError,
   nestedTooDeeply,
   nestingLimit,
-  refuseComplexity,
   tooManyValues,
   valuesLimit,
 } from '../complexity.ts';
@@ -29,7 +27,7 @@ export function bodyMediaType(request: TransportRequest): string {
   return mediaType === '' ? 'application/json' : mediaType;
 }
 
-/** Reads a JSON, YAML or protobuf body. Throws 400 for what is none of them, 413 and 415. */
+/** Reads a JSON or YAML body. Throws 400 for a malformed one, 413 and 415. */
 export function decodeBody(request: TransportRequest): DecodedBody {
   const mediaType = bodyMediaType(request);
   switch (mediaType) {
@@ -38,11 +36,9 @@ export function decodeBody(request: TransportRequest): DecodedBody {
     case 'application/yaml':
     case 'text/yaml':
       return { value: decodeYaml(bodyText(request)), duplicates: [] };
-    case 'application/vnd.kubernetes.protobuf':
-      return { value: readProtobuf(request), duplicates: [] };
     default:
       throw unsupportedMediaType(
-        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
       );
   }
 }
@@ -145,20 +141,4 @@ export function requireObject(value: JsonValue): JsonObject {
     throw badRequest('the request body must be a JSON object');
   }
   return value;
-}
-
-/** Throws 400 for what is no such body, and 415 for what is right and not known here, so that nothing is lost in silence. */
-function readProtobuf(request: TransportRequest): JsonObject {
-  try {
-    const value = decodeProtobuf(bodyBytes(request));
-    accepted(() => refuseComplexity(value, nestingLimit));
-    return value;
-  } catch (error) {
-    if (error instanceof ProtobufError) throw badRequest(`the request body is not valid protobuf: ${error.message}`);
-    if (!(error instanceof UnknownFieldError)) throw error;
-    throw unsupportedMediaType(
-      `this API server cannot read this protobuf body: ${error.message}; write the object as JSON or YAML, such as with ` +
-        '`kubectl create ... --dry-run=client -o yaml | kubectl apply -f -`',
-    );
-  }
 }

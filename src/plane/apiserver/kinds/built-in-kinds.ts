@@ -9,10 +9,7 @@ import { persistentVolumeClaims } from './persistent-volume-claims.ts';
 import { persistentVolumes } from './persistent-volumes.ts';
 import { pods } from './pods/pods.ts';
 import { podDisruptionBudgets } from './disruption-budgets.ts';
-import { networkPolicies } from './network-policies.ts';
 import { priorityClasses } from './priority-classes.ts';
-import { clusterRoleBindings, clusterRoles, roleBindings, roles } from './rbac.ts';
-import { secrets } from './secrets.ts';
 import { services } from './services.ts';
 import { storageClasses } from './storage-classes.ts';
 import { deployments } from './workloads/deployments.ts';
@@ -32,7 +29,6 @@ export const builtInKinds: readonly ResourceType[] = [
   persistentVolumes,
   pods,
   replicationControllers,
-  secrets,
   serviceAccounts,
   services,
   customResourceDefinitions,
@@ -42,12 +38,7 @@ export const builtInKinds: readonly ResourceType[] = [
   jobs,
   leases,
   events,
-  networkPolicies,
   podDisruptionBudgets,
-  clusterRoleBindings,
-  clusterRoles,
-  roleBindings,
-  roles,
   priorityClasses,
   csiDrivers,
   csiNodes,

@@ -15,10 +15,7 @@ export const serviceAccounts: ResourceType = builtIn({
   shortNames: ['sa'],
   namespaced: true,
   model: 'V1ServiceAccount',
-  subresources: [
-    { name: 'token', kind: 'TokenRequest', group: 'authentication.k8s.io', version: 'v1', verbs: ['create'] },
-  ],
-  behaviour: { returnsDeleted: true, updateNeedsVersion: true },
+  behaviour: { returnsDeleted: true },
 });
 
 export const configMaps: ResourceType = builtIn({

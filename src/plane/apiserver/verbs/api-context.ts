@@ -1,8 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { BackgroundWork } from '../background-work.ts';
-import type { Rbac } from '../access/rbac.ts';
-import type { ServiceAccountTokens } from '../access/service-account-tokens.ts';
 import type { OwnerIndex } from '../kinds/owner-index.ts';
 import type { KindContext } from '../kinds/resource-type.ts';
 import type { ResourceRegistry } from '../kinds/resource-registry.ts';
@@ -18,6 +16,4 @@ export interface ApiContext extends KindContext {
   readonly snapshots: ListSnapshots;
   readonly watches: WatchStreams;
   readonly owners: OwnerIndex;
-  readonly tokens: ServiceAccountTokens;
-  readonly rbac: Rbac;
 }

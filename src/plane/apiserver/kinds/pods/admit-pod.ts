@@ -9,12 +9,12 @@ const pods = { group: '', plural: 'pods' };
 const tolerationSeconds = 300;
 
 /**
- * What kube-apiserver's admission does to a new pod: priority from its class, the default tolerations, a service
- * account that exists, selectors with its own labels where it asks for that, and a fresh status. In place; throws 403.
+ * What kube-apiserver's admission does to a new pod: priority from its class, the default tolerations and service account,
+ * selectors with its own labels if it asks for that, and a new status. Changes the pod in place; throws 403.
  */
 export function admitPod(pod: JsonObject, context: KindContext): void {
   admitPriority(pod, context);
-  admitServiceAccount(pod, context);
+  setServiceAccount(pod);
   addDefaultTolerations(pod);
   mergeLabelKeys(pod);
   metadataOf(pod).generation = 1;
@@ -69,19 +69,11 @@ function admitPriority(pod: JsonObject, context: KindContext): void {
   spec.preemptionPolicy = preemptionPolicy;
 }
 
-function admitServiceAccount(pod: JsonObject, context: KindContext): void {
+/** The plane has no tokens, so it does not check that the ServiceAccount exists. */
+function setServiceAccount(pod: JsonObject): void {
   const spec = ensureObject(pod, 'spec');
-  const account = textAt(spec, 'serviceAccountName') || 'default';
-  const namespace = textAt(metadataOf(pod), 'namespace');
-  if (context.store.collection('serviceaccounts').get(namespace, account) === undefined) {
-    throw forbidden(
-      pods,
-      textAt(metadataOf(pod), 'name'),
-      `error looking up service account ${namespace}/${account}: serviceaccount ${JSON.stringify(account)} not found`,
-    );
-  }
-  spec.serviceAccountName = account;
-  spec.serviceAccount = account;
+  spec.serviceAccountName = textAt(spec, 'serviceAccountName') || 'default';
+  spec.serviceAccount = spec.serviceAccountName;
 }
 
 /** Every pod tolerates a node that is not ready or unreachable for five minutes, unless it says otherwise. */
