@@ -42,60 +42,6 @@ export const charts: CaseGroup = {
       spec: { selector: { matchLabels: { tier: 'x' } }, template: { metadata: { labels: { tier: 'x' } } } },
     });
   },
-  'a secret hides texts in its data': async (api) => {
-    await api.create('secrets', { metadata: { name: 's' }, stringData: { password: 'p' }, data: { raw: 'AQI=' } });
-    await api.merge('secrets/s', { stringData: { password: 'q' } });
-    await api.merge('secrets/s', { type: 'other' });
-    await api.create('secrets', { metadata: { name: 't' }, data: { 'a b': 'AQI=' } });
-    await api.create('secrets', { metadata: { name: 'tls' }, type: 'kubernetes.io/tls', data: { 'tls.crt': 'AQI=' } });
-    await api.get('secrets?fieldSelector=type%3DOpaque', {
-      view: (list) => list.items.map((item: any) => item.metadata.name),
-    });
-  },
-  'a service gets its defaults': async (api) => {
-    await api.create(
-      'services',
-      { metadata: { name: 'web' }, spec: { selector: { app: 'web' }, ports: [{ port: 80 }] } },
-      withoutAddresses,
-    );
-    await api.create('services', { metadata: { name: 'none' }, spec: { clusterIP: 'None', selector: { app: 'web' } } });
-    await api.create('services', {
-      metadata: { name: 'out' },
-      spec: { type: 'ExternalName', externalName: 'a.example' },
-    });
-    await api.merge('services/web', { spec: { clusterIP: '10.0.0.77' } }, { view: ({ reason }) => reason });
-  },
-  'a service must be whole': async (api) => {
-    await api.create('services', { metadata: { name: 'web' }, spec: { selector: { app: 'web' } } });
-    await api.create('services', { metadata: { name: 'web' }, spec: { ports: [{ port: 80 }, { port: 81 }] } });
-    await api.create('services', { metadata: { name: 'web' }, spec: { ports: [{ port: 0 }] } });
-    await api.create('services', { metadata: { name: '1web' }, spec: { ports: [{ port: 80 }] } }, withoutAddresses);
-  },
-  'a role and its binding are checked': async (api) => {
-    await api.create('roles', {
-      metadata: { name: 'r:a' },
-      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
-    });
-    await api.create('roles', { metadata: { name: 'r' }, rules: [{ verbs: [] }] });
-    await api.create('roles', { metadata: { name: 'r' }, rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] });
-    await api.create('rolebindings', {
-      metadata: { name: 'b' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r:a' },
-      subjects: [
-        { kind: 'ServiceAccount', name: 'bot', namespace: api.namespace },
-        { kind: 'User', name: 'u' },
-      ],
-    });
-    await api.merge('rolebindings/b', { roleRef: { name: 'other' } });
-    await api.create('rolebindings', {
-      metadata: { name: 'c' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Thing', name: 'r' },
-      subjects: [
-        { kind: 'ServiceAccount', name: 'bot' },
-        { kind: 'Robot', name: 'u' },
-      ],
-    });
-  },
   'a disruption budget is one of two': async (api) => {
     const path = 'poddisruptionbudgets';
     const selector = { matchLabels: { app: 'web' } };
@@ -107,18 +53,6 @@ export const charts: CaseGroup = {
     );
     await api.create(path, { metadata: { name: 'b' }, spec: { maxUnavailable: 'many', selector } });
     await api.get(path, { accept: table, view: (list) => list.rows.map((row: any) => row.cells.slice(0, 4)) });
-  },
-  'a network policy says which way it goes': async (api) => {
-    const path = 'networkpolicies';
-    await api.create(path, {
-      metadata: { name: 'a' },
-      spec: { podSelector: {}, ingress: [{ ports: [{ port: 80 }] }] },
-    });
-    await api.create(path, {
-      metadata: { name: 'b' },
-      spec: { podSelector: { matchLabels: { a: 'b' } }, egress: [{}] },
-    });
-    await api.create(path, { metadata: { name: 'c' }, spec: { podSelector: {}, ingress: [{ from: [{}] }] } });
   },
   'an apply merges, conflicts and is forced': async (api) => {
     const settings = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data });
@@ -138,16 +72,5 @@ export const charts: CaseGroup = {
     });
     await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: { apiVersion: 'v1', kind: 'ConfigMap' } });
     await api.merge('configmaps/m?force=true', {});
-  },
-  'a service account gets tokens': async (api) => {
-    const view = ({ status, spec, ...rest }: any): unknown => ({
-      ...rest,
-      seconds: spec?.expirationSeconds,
-      has: Object.keys(status ?? {}),
-    });
-    await api.givenCreated('serviceaccounts', { metadata: { name: 'bot' } });
-    await api.create('serviceaccounts/bot/token', { spec: { expirationSeconds: 600 } }, { view });
-    await api.create('serviceaccounts/bot/token', { spec: { expirationSeconds: 599 } });
-    await api.create('serviceaccounts/none/token', {});
   },
 };
