@@ -5,8 +5,6 @@ import type { JsonValue } from './json.ts';
  * through values by calling itself has room for it.
  */
 export const nestingLimit = 256;
-/** The same of an object that is stored: who owns which of its fields nests as deep again, a few levels down in its metadata. */
-export const objectNestingLimit = 120;
 /**
  * How many values a body or an object may have: scalars, lists and objects, each counted. Judging and storing one takes about ten
  * microseconds, and nobody else is served meanwhile. The largest real objects, definitions of many versions, have some ten thousand.

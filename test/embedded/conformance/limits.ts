@@ -19,6 +19,12 @@ const schemaWording = 'every broken rule is reported, at its place in the versio
 const warningsWithErrors = 'what is refused comes without warnings';
 
 export const limits: readonly Limit[] = [
+  {
+    case: 'discovery: OpenAPI tells which parameters a patch takes',
+    exchange: 0,
+    at: 'answer.parameters[3]',
+    why: 'force is for server-side apply, which the embedded plane does not serve',
+  },
   { case: 'crud: a new object must not have a resource version', exchange: 0, why: honestStatus },
   { case: 'crud: an object keeps its uid', exchange: 0, at: 'answer.message', why: storageWording },
   { case: 'crud: a body must be of the kind of the path', exchange: 0, at: 'answer.message', why: goWording },

@@ -195,22 +195,6 @@ describe('what a service account may do', () => {
     expect((await as(client, token, 'POST', pods, {})).status).toBe(403);
   });
 
-  it('to apply what is not there needs the right to create it', async () => {
-    const client = await withRobot();
-    await grant(client, 'Role', [rule(['patch'], ['configmaps'])]);
-    const token = await tokenOf(client);
-    const apply = (): Promise<Answer> =>
-      client.send(
-        'PATCH',
-        '/api/v1/namespaces/default/configmaps/a?fieldManager=robot',
-        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } },
-        { authorization: `Bearer ${token}`, 'content-type': 'application/apply-patch+yaml' },
-      );
-    expect((await apply()).status).toBe(403);
-    await client.mustCreate('/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' } });
-    expect((await apply()).status).toBe(200);
-  });
-
   it('is what reviews say, and what the administrator can try as somebody else', async () => {
     const client = await withRobot();
     await grant(client, 'Role', [rule(['list'], ['pods'])]);

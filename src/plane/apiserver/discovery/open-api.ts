@@ -125,7 +125,7 @@ function addPaths(paths: JsonObject, type: ResourceType): void {
     parameters: [...scope, pathParameter('name')],
     get: operation(type, 'get', []),
     put: operation(type, 'put', writeParameters, ['application/json', 'application/yaml']),
-    patch: operation(type, 'patch', [...writeParameters, queryParameter('force', 'boolean')], patchMediaTypes(type)),
+    patch: operation(type, 'patch', writeParameters, patchMediaTypes(type)),
     delete: operation(type, 'delete', []),
   };
 }

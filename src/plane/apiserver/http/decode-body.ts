@@ -92,12 +92,6 @@ function accepted<T>(read: () => T): T {
   }
 }
 
-/** Reads what is to be applied: YAML, of which JSON is a part. Throws 400 and 413. */
-export function decodeApplyBody(request: TransportRequest): DecodedBody {
-  const text = bodyText(request);
-  return /^\s*\{/.test(text) ? decodeJson(text) : { value: decodeYaml(text), duplicates: [] };
-}
-
 /** Aliases are rarely more than a few in what people write. */
 const aliasLimit = 100;
 

@@ -1,5 +1,5 @@
 import { ApiError, badRequest, invalid, tooComplex } from '../http/api-error.ts';
-import { ComplexityError, objectNestingLimit, refuseComplexity } from '../complexity.ts';
+import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
@@ -26,7 +26,7 @@ export function decodeObject(
   sent: JsonObject,
   duplicates: readonly string[],
   fieldValidation: FieldValidation,
-  from: 'body' | 'patch' | 'apply' = 'body',
+  from: 'body' | 'patch' = 'body',
 ): DecodedObject {
   refuseComplexObject(sent);
   const apiVersion = apiVersionOf(type);
@@ -39,14 +39,14 @@ export function decodeObject(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
     );
   }
-  const { content, unknownFields } = decodeContent(type, sent, from === 'apply' ? 'kept' : 'absent');
+  const { content, unknownFields } = decodeContent(type, sent);
   const problems = [
     ...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`),
     ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
   ];
   if (fieldValidation === 'Strict' && problems.length > 0) {
     const why = `strict decoding error: ${problems.join(', ')}`;
-    if (from !== 'body') throw invalidPatch(why);
+    if (from === 'patch') throw invalidPatch(why);
     throw badRequest(`${cannotBeHandled(type)}: ${why}`);
   }
   const object = type.conversion === undefined ? content : type.conversion.toStored(content);
@@ -56,13 +56,9 @@ export function decodeObject(
   };
 }
 
-/** Who owns its fields is judged with the object: it says no more than the object does. */
 function refuseComplexObject(sent: JsonObject): void {
-  const metadata = objectAt(sent, 'metadata');
-  const own =
-    metadata?.managedFields === undefined ? sent : { ...sent, metadata: { ...metadata, managedFields: null } };
   try {
-    refuseComplexity(own, objectNestingLimit);
+    refuseComplexity(sent, nestingLimit);
   } catch (error) {
     throw error instanceof ComplexityError ? tooComplex('the object', error) : error;
   }
@@ -99,14 +95,14 @@ interface DecodedContent {
   readonly unknownFields: readonly string[];
 }
 
-function decodeContent(type: ResourceType, sent: JsonObject, nulls: 'absent' | 'kept'): DecodedContent {
+function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
   if (type.content.type === 'model') {
     const unknownFields = checkTypes(type, sent, type.content.model);
     return { content: normalizeModel(sent, type.content.model), unknownFields };
   }
   // Metadata has its own type whatever the schema says, and any model tells it.
   const unknownInMetadata = checkTypes(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
-  const pruned = pruneAndDefault(sent, type.content.schema, nulls);
+  const pruned = pruneAndDefault(sent, type.content.schema);
   return {
     content: {
       ...(pruned.value as JsonObject),

@@ -10,7 +10,6 @@ const deployment = (spec: object = {}): object => ({
 });
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-const apply = { contentType: 'application/apply-patch+yaml' };
 
 /** Each server gives out addresses of its own. */
 const withoutAddresses = {
@@ -119,25 +118,6 @@ export const charts: CaseGroup = {
       spec: { podSelector: { matchLabels: { a: 'b' } }, egress: [{}] },
     });
     await api.create(path, { metadata: { name: 'c' }, spec: { podSelector: {}, ingress: [{ from: [{}] }] } });
-  },
-  'an apply merges, conflicts and is forced': async (api) => {
-    const settings = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: settings({ x: '1', y: '1' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=b', { ...apply, body: settings({ x: '2', y: '2' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=b', { ...apply, body: settings({ x: '2' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=b&force=true', { ...apply, body: settings({ x: '2' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: settings({}) });
-  },
-  'an apply is checked': async (api) => {
-    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } };
-    await api.send('PATCH', 'configmaps/m', { ...apply, body });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: { ...body, metadata: { name: 'n' } } });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', {
-      ...apply,
-      body: { ...body, metadata: { name: 'm', uid: 'u' } },
-    });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: { apiVersion: 'v1', kind: 'ConfigMap' } });
-    await api.merge('configmaps/m?force=true', {});
   },
   'a service account gets tokens': async (api) => {
     const view = ({ status, spec, ...rest }: any): unknown => ({
