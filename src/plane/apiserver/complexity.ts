@@ -22,16 +22,16 @@ export class ComplexityError extends Error {
   }
 }
 
-export function nestedTooDeeply(limit: number): ComplexityError {
+function nestedTooDeeply(limit: number): ComplexityError {
   return new ComplexityError('nesting', `its lists and objects are nested more than ${limit} levels deep`);
 }
 
-export function tooManyValues(): ComplexityError {
+function tooManyValues(): ComplexityError {
   return new ComplexityError('values', `it has more than ${valuesLimit} values`);
 }
 
-/** Throws ComplexityError. */
-export function refuseComplexity(whole: JsonValue, limit: number): void {
+/** The number of values. Throws ComplexityError. */
+export function refuseComplexity(whole: JsonValue, limit: number): number {
   let values = 0;
   const check = (value: JsonValue, outer: number): void => {
     if (++values > valuesLimit) throw tooManyValues();
@@ -41,4 +41,5 @@ export function refuseComplexity(whole: JsonValue, limit: number): void {
     else for (const key in value) check(value[key]!, outer + 1);
   };
   check(whole, 0);
+  return values;
 }

@@ -16,6 +16,7 @@ import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
 import { hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
+import { unsupportedWarnings } from './kinds/unsupported-warnings.ts';
 import type { StoredObject } from './store/stored-object.ts';
 import type { ApiContext } from './verbs/api-context.ts';
 import { createObject } from './verbs/create.ts';
@@ -151,17 +152,19 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
 function create(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
   const options = readWriteOptions(query, 'CreateOptions');
-  const { value, duplicates } = decodeBody(request);
-  const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
+  const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
   const created = createObject(context, type, target.namespace, object, options.dryRun);
-  return written(type, created, 201, [...warnings, ...finalizerWarnings(type, created.object)]);
+  return written(type, created, 201, [
+    ...warnings,
+    ...finalizerWarnings(type, created.object),
+    ...unsupportedWarnings(type, created.object),
+  ]);
 }
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
   const { context, request, type, target, query } = resource;
   const options = readWriteOptions(query, 'UpdateOptions');
-  const { value, duplicates } = decodeBody(request);
-  const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
+  const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
   if (stored !== undefined) {
     const updated = updateObject(context, type, stored, object, { ...options, status });
@@ -254,7 +257,7 @@ function evict(resource: ResourceRequest, name: string): TransportResponse {
 const createdStatus: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 function readSubresourceBody(request: TransportRequest, kind: string, apiVersion: string): JsonObject {
-  const body = requireObject(decodeBody(request).value);
+  const body = requireObject(decodeBody(request));
   if ((body.kind ?? kind) !== kind || (body.apiVersion ?? apiVersion) !== apiVersion) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind}): apiVersion ${JSON.stringify(body.apiVersion)}, kind ${JSON.stringify(body.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,

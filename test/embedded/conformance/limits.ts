@@ -32,6 +32,12 @@ export const limits: readonly Limit[] = [
   { case: 'crud: a value must be of the type of its field', exchange: 0, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 1, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 2, at: 'answer.message', why: goWording },
+  {
+    case: 'crud: a body in a format that the server does not read is refused',
+    exchange: 0,
+    at: 'answer.message',
+    why: 'the embedded plane reads JSON only, and says so',
+  },
   { case: 'locking: a version must be a number', exchange: 0, why: honestStatus },
   {
     case: 'watches: a bookmark ends what there is at the start',
@@ -139,6 +145,12 @@ export const limits: readonly Limit[] = [
     why: goWording,
   },
   { case: 'events-and-leases: the times of a lease must be times', exchange: 0, at: 'answer.message', why: goWording },
+  {
+    case: 'jobs: a policy of failures is checked',
+    exchange: 3,
+    at: 'answer.details.causes[0].message',
+    why: 'an empty list counts as absent',
+  },
   {
     case: 'nodes-and-priorities: a node keeps the status that it is made with',
     exchange: 0,

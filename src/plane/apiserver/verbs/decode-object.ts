@@ -17,14 +17,13 @@ export interface DecodedObject {
 }
 
 /**
- * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown and duplicate
+ * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown
  * fields are refused, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
  * Takes over `sent`. Throws 400 for another kind or fields of a wrong type, 413 for one that is too complex, 422 where a custom resource breaks its schema.
  */
 export function decodeObject(
   type: ResourceType,
   sent: JsonObject,
-  duplicates: readonly string[],
   fieldValidation: FieldValidation,
   from: 'body' | 'patch' = 'body',
 ): DecodedObject {
@@ -40,10 +39,7 @@ export function decodeObject(
     );
   }
   const { content, unknownFields } = decodeContent(type, sent);
-  const problems = [
-    ...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`),
-    ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
-  ];
+  const problems = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
   if (fieldValidation === 'Strict' && problems.length > 0) {
     const why = `strict decoding error: ${problems.join(', ')}`;
     if (from === 'patch') throw invalidPatch(why);

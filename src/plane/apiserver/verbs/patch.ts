@@ -32,7 +32,7 @@ export function patchObject(
 ): PatchResult {
   const mediaType = bodyMediaType(request);
   refuseUnknownFormat(mediaType, type);
-  const { value: patch, duplicates } = decodeJson(bodyText(request));
+  const patch = decodeJson(bodyText(request));
   if (stored === undefined) throw notFound(type, name);
   const before = presentObject(type, stored.object);
   const patched = requireObject(applyPatchOf(mediaType, type, before, patch));
@@ -42,7 +42,7 @@ export function patchObject(
     throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
   }
   // The result may share structure with the stored object, which nobody may change.
-  const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation, 'patch');
+  const decoded = decodeObject(type, deepCopy(patched), options.fieldValidation, 'patch');
   const updated = updateObject(context, type, stored, decoded.object, options);
   return {
     stored: updated,
