@@ -5,13 +5,11 @@ import type { JsonValue } from './json.ts';
  * through values by calling itself has room for it.
  */
 export const nestingLimit = 256;
-/** The same of an object that is stored: who owns which of its fields nests as deep again, a few levels down in its metadata. */
-export const objectNestingLimit = 120;
 /**
  * How many values a body or an object may have: scalars, lists and objects, each counted. Judging and storing one takes about ten
  * microseconds, and nobody else is served meanwhile. The largest real objects, definitions of many versions, have some ten thousand.
  */
-export const valuesLimit = 50_000;
+const valuesLimit = 50_000;
 
 /** Something nests deeper, or has more values, than is allowed. */
 export class ComplexityError extends Error {
@@ -24,16 +22,16 @@ export class ComplexityError extends Error {
   }
 }
 
-export function nestedTooDeeply(limit: number): ComplexityError {
+function nestedTooDeeply(limit: number): ComplexityError {
   return new ComplexityError('nesting', `its lists and objects are nested more than ${limit} levels deep`);
 }
 
-export function tooManyValues(): ComplexityError {
+function tooManyValues(): ComplexityError {
   return new ComplexityError('values', `it has more than ${valuesLimit} values`);
 }
 
-/** Throws ComplexityError. */
-export function refuseComplexity(whole: JsonValue, limit: number): void {
+/** The number of values. Throws ComplexityError. */
+export function refuseComplexity(whole: JsonValue, limit: number): number {
   let values = 0;
   const check = (value: JsonValue, outer: number): void => {
     if (++values > valuesLimit) throw tooManyValues();
@@ -43,4 +41,5 @@ export function refuseComplexity(whole: JsonValue, limit: number): void {
     else for (const key in value) check(value[key]!, outer + 1);
   };
   check(whole, 0);
+  return values;
 }

@@ -99,13 +99,13 @@ describe('a JSON patch', () => {
 
   it('builds nothing that nests without end', async () => {
     const client = await withThings();
-    await client.mustCreate(thingsPath, thing({ a: nested(110), b: nested(110) }));
-    const into = `/spec/a${'/a'.repeat(109)}/b`;
+    await client.mustCreate(thingsPath, thing({ a: nested(200), b: nested(200) }));
+    const into = `/spec/a${'/a'.repeat(199)}/b`;
     const refused = await soon(() =>
       client.patch(`${thingsPath}/a`, 'json', [{ op: 'move', from: '/spec/b', path: into }]),
     );
-    expect(refused.status).toBe(400);
-    expect(refused.body.message).toContain('nested more than 120 levels');
+    expect(refused.status).toBe(422);
+    expect(refused.body.message).toContain('nested more than 256 levels');
     await expectListed(client, thingsPath);
   });
 });
@@ -122,24 +122,6 @@ describe('what nests too deeply', () => {
     [
       'in a strategic patch',
       (client, deep) => client.patch('/api/v1/namespaces/default', 'strategic', { metadata: deep }),
-    ],
-    [
-      'in an apply',
-      (client, deep) =>
-        client.send('PATCH', `${thingsPath}/b?fieldManager=me`, thing(deep, { name: 'b' }), {
-          'content-type': 'application/apply-patch+yaml',
-        }),
-    ],
-    [
-      'in YAML',
-      (client) =>
-        client.send('POST', thingsPath, `a: ${'['.repeat(4400)}${']'.repeat(4400)}`, {
-          'content-type': 'application/yaml',
-        }),
-    ],
-    [
-      'where only a duplicate hides it',
-      (client, deep) => client.send('POST', thingsPath, `{"a":${JSON.stringify(deep)},"a":1}`),
     ],
     ['in the options of a deletion', (client, deep) => client.delete(`${thingsPath}/a`, { preconditions: deep })],
     [
@@ -251,58 +233,6 @@ describe('a regular expression', () => {
       definition.spec.versions[0].additionalPrinterColumns = [{ name: 'A', type: 'string', jsonPath }];
       await soon(() => new ApiClient().create(definitionsPath, definition));
     }
-  });
-});
-
-describe('a YAML body', () => {
-  const yaml = { 'content-type': 'application/yaml' };
-
-  it('is read in linear time', async () => {
-    const data = items(30_000, (index) => `  key-${index}: "${index}"`).join('\n');
-    const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n${data}\n`;
-    const created = await soon(() => new ApiClient().send('POST', configMapsPath, text, yaml));
-    expect(created.status).toBe(201);
-    expect(Object.keys(created.body.data)).toHaveLength(30_000);
-  });
-
-  it.each([
-    ['open maps', '? '.repeat(100_000)],
-    ['open lists', '- '.repeat(100_000)],
-    ['flow keys', `{${'a: '.repeat(100_000)}}`],
-    ['an open quote', `"${'a\n'.repeat(40_000)}`],
-    ['anchors', items(40_000, (index) => `- &a${index} x`).join('\n')],
-    ['aliases', ['- &a x', ...items(50_000, () => '- *a')].join('\n')],
-    ['documents', '---\n'.repeat(50_000)],
-    ['indentation', items(2_000, (index) => `${' '.repeat(index)}a:`).join('\n')],
-  ])('of nothing but %s is refused soon', async (_what, text) => {
-    expect((await soon(() => new ApiClient().send('POST', configMapsPath, text, yaml))).status).toBe(400);
-  });
-
-  it('whose aliases multiply is refused', async () => {
-    const lines = ['a0: &a0 [x,x,x,x,x,x,x,x,x,x]'];
-    for (let index = 1; index < 9; index++) {
-      lines.push(`a${index}: &a${index} [${items(10, () => `*a${index - 1}`).join(',')}]`);
-    }
-    const refused = await soon(() => new ApiClient().send('POST', configMapsPath, lines.join('\n'), yaml));
-    expect(refused.status).toBe(413);
-    expect(refused.body.message).toContain('it has more than 50000 values');
-    const text = `a: &a "${'x'.repeat(100_000)}"\nb: [${items(90, () => '*a').join(',')}]`;
-    const written = await soon(() => new ApiClient().send('POST', configMapsPath, text, yaml));
-    expect(written.body.message).toContain('with all aliases written out it is larger than');
-    const loop = 'a: &a [*a]';
-    expect((await soon(() => new ApiClient().send('POST', configMapsPath, loop, yaml))).status).toBe(400);
-  });
-
-  it('keeps to what YAML 1.2 and JSON say', async () => {
-    const text =
-      'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: &l {a: b}, annotations: *l}\ndata: {c: "yes", d: \'1\'}\n';
-    const { body } = await new ApiClient().send('POST', configMapsPath, text, yaml);
-    expect(body).toMatchObject({
-      metadata: { labels: { a: 'b' }, annotations: { a: 'b' } },
-      data: { c: 'yes', d: '1' },
-    });
-    const twice = await new ApiClient().send('POST', configMapsPath, 'a: 1\na: 2', yaml);
-    expect(twice.body.message).toContain('duplicated mapping key');
   });
 });
 
@@ -429,29 +359,12 @@ describe('the answer that refuses', () => {
     expect((refused.body.details?.causes ?? []).length).toBeLessThanOrEqual(100);
   });
 
-  it('of duplicate fields under a long path is short and soon', async () => {
-    const text = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"${'x'.repeat(500_000)}":{${items(100_000, () => '"a":1').join(',')}}}`;
-    await soon(() => new ApiClient().send('POST', `${configMapsPath}?fieldValidation=Strict`, text));
-  });
-
   it('of a patch to a list of very many elements is soon', async () => {
     const client = new ApiClient();
     const names = items(20_000, (index) => ({ name: `s${index}` }));
     await client.mustCreate('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'a' }, secrets: names });
     const path = '/api/v1/namespaces/default/serviceaccounts/a';
     expect((await soon(() => client.patch(path, 'strategic', { secrets: names }))).status).toBe(200);
-    expect(
-      (
-        await soon(() =>
-          client.send(
-            'PATCH',
-            `${path}?fieldManager=me&force=true`,
-            { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' }, secrets: names.toReversed() },
-            { 'content-type': 'application/apply-patch+yaml' },
-          ),
-        )
-      ).status,
-    ).toBe(200);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import { badRequest, methodNotAllowed, notFound, notImplemented, unknownPath } from './http/api-error.ts';
-import { bodyMediaType, decodeBody, requireObject } from './http/decode-body.ts';
+import { decodeBody, requireObject } from './http/decode-body.ts';
 import type { ResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
 import type { JsonObject } from './json.ts';
@@ -11,25 +11,18 @@ import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
 import { hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
+import { unsupportedWarnings } from './kinds/unsupported-warnings.ts';
 import type { StoredObject } from './store/stored-object.ts';
 import type { ApiContext } from './verbs/api-context.ts';
-import { applyToObject } from './verbs/apply.ts';
 import { createObject } from './verbs/create.ts';
 import { decodeObject } from './verbs/decode-object.ts';
 import { deleteObject } from './verbs/delete.ts';
 import type { Deletion } from './verbs/delete.ts';
 import { parseDeleteOptions, readDeleteOptions } from './verbs/delete-options.ts';
 import { listObjects } from './verbs/list.ts';
-import { applyPatch } from './verbs/patch-media-types.ts';
 import { patchObject } from './verbs/patch.ts';
 import { presentOne, presentText } from './verbs/present.ts';
-import {
-  readApplyOptions,
-  readListOptions,
-  readPresentation,
-  readWriteOptions,
-  refuseForce,
-} from './verbs/request-options.ts';
+import { readListOptions, readPresentation, readWriteOptions } from './verbs/request-options.ts';
 import { readSelection, selectObjects } from './verbs/select.ts';
 import { updateObject } from './verbs/update.ts';
 import { watchObjects } from './verbs/watch.ts';
@@ -113,14 +106,8 @@ function handleObject(resource: ResourceRequest, name: string, status: boolean):
     case 'PUT':
       return update(resource, name, status);
     case 'PATCH': {
-      const options = { ...readWriteOptions(request, query, 'PatchOptions'), status };
+      const options = { ...readWriteOptions(query, 'PatchOptions'), status };
       const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
-      if (bodyMediaType(request) === applyPatch) {
-        const place = { type, namespace: target.namespace, name };
-        const applied = applyToObject(context, place, stored, request, { ...options, ...readApplyOptions(query) });
-        return written(type, applied.stored, stored === undefined ? 201 : 200, applied.warnings);
-      }
-      refuseForce(query);
       const patched = patchObject(context, type, stored, name, request, options);
       return written(type, patched.stored, 200, patched.warnings);
     }
@@ -151,23 +138,23 @@ function handleSubresource(resource: ResourceRequest, name: string, subresource:
 
 function create(resource: ResourceRequest): TransportResponse {
   const { context, request, type, target, query } = resource;
-  const options = readWriteOptions(request, query, 'CreateOptions');
-  const { value, duplicates } = decodeBody(request);
-  const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
-  const ownership = { by: 'update', manager: options.fieldManager } as const;
-  const created = createObject(context, type, target.namespace, object, options.dryRun, ownership);
-  return written(type, created, 201, [...warnings, ...finalizerWarnings(type, created.object)]);
+  const options = readWriteOptions(query, 'CreateOptions');
+  const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
+  const created = createObject(context, type, target.namespace, object, options.dryRun);
+  return written(type, created, 201, [
+    ...warnings,
+    ...finalizerWarnings(type, created.object),
+    ...unsupportedWarnings(type, created.object),
+  ]);
 }
 
 function update(resource: ResourceRequest, name: string, status: boolean): TransportResponse {
   const { context, request, type, target, query } = resource;
-  const options = readWriteOptions(request, query, 'UpdateOptions');
-  const { value, duplicates } = decodeBody(request);
-  const { object, warnings } = decodeObject(type, requireObject(value), duplicates, options.fieldValidation);
+  const options = readWriteOptions(query, 'UpdateOptions');
+  const { object, warnings } = decodeObject(type, requireObject(decodeBody(request)), options.fieldValidation);
   const stored = context.store.collection(type.storage).get(target.namespace ?? '', name);
-  const ownership = { by: 'update', manager: options.fieldManager } as const;
   if (stored !== undefined) {
-    const updated = updateObject(context, type, stored, object, { ...options, status, ownership });
+    const updated = updateObject(context, type, stored, object, { ...options, status });
     return written(type, updated, 200, [...warnings, ...finalizerWarnings(type, updated.object, stored.object)]);
   }
   const metadata = objectAt(object, 'metadata');
@@ -178,7 +165,7 @@ function update(resource: ResourceRequest, name: string, status: boolean): Trans
       `the name of the object (${textAt(metadata, 'name')}) does not match the name on the URL (${name})`,
     );
   }
-  return written(type, createObject(context, type, target.namespace, object, options.dryRun, ownership), 201, warnings);
+  return written(type, createObject(context, type, target.namespace, object, options.dryRun), 201, warnings);
 }
 
 function written(
@@ -233,7 +220,7 @@ function bind(resource: ResourceRequest, podName: string | undefined): Transport
   if (request.method !== 'POST') throw methodNotAllowed();
   if (target.namespace === undefined)
     throw badRequest('a Binding needs a namespace: POST to /api/v1/namespaces/NAMESPACE/bindings');
-  const options = readWriteOptions(request, query, 'CreateOptions');
+  const options = readWriteOptions(query, 'CreateOptions');
   const binding = readSubresourceBody(request, 'Binding', 'v1');
   const name = podName ?? textAt(objectAt(binding, 'metadata'), 'name');
   bindPod(binding, target.namespace, name, options.dryRun, context);
@@ -257,7 +244,7 @@ function evict(resource: ResourceRequest, name: string): TransportResponse {
 const createdStatus: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 function readSubresourceBody(request: TransportRequest, kind: string, apiVersion: string): JsonObject {
-  const body = requireObject(decodeBody(request).value);
+  const body = requireObject(decodeBody(request));
   if ((body.kind ?? kind) !== kind || (body.apiVersion ?? apiVersion) !== apiVersion) {
     throw badRequest(
       `the object provided is unrecognized (must be of type ${kind}): apiVersion ${JSON.stringify(body.apiVersion)}, kind ${JSON.stringify(body.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,

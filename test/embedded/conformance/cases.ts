@@ -1,5 +1,5 @@
 import { bindings } from './cases/bindings.ts';
-import { charts } from './cases/charts.ts';
+import { workloads } from './cases/workloads.ts';
 import { crud } from './cases/crud.ts';
 import { customResources } from './cases/definitions.ts';
 import { deletion } from './cases/deletion.ts';
@@ -29,7 +29,7 @@ export const caseGroups: Readonly<Record<string, CaseGroup>> = {
   'custom-resources': customResources,
   'events-and-leases': eventsAndLeases,
   'nodes-and-priorities': nodesAndPriorities,
-  charts,
+  workloads,
   jobs,
   storage,
 };

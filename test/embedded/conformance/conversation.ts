@@ -34,6 +34,8 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 /** How long a watch may be silent before what has come is all. */
 const silenceMs = 4_000;
+/** What only the embedded plane warns of: that it does not act on an object, or on a field. */
+const embeddedWarning = /(?:, )?299 - "[^"]*(?:the embedded plane|simulated pods)[^"]*"/g;
 const comparedHeaders = ['content-type', 'warning', 'retry-after', 'allow'];
 
 /**
@@ -173,8 +175,8 @@ export class Conversation {
     const media = [ask.contentType, ask.accept && `accept ${ask.accept}`].filter(Boolean).join(', ');
     const headers: Record<string, string> = {};
     for (const name of comparedHeaders) {
-      const value = response.headers[name];
-      if (value !== undefined) headers[name] = value;
+      const value = response.headers[name]?.replaceAll(embeddedWarning, '');
+      if (value !== undefined && value !== '') headers[name] = value;
     }
     this.exchanges.push({
       request: this.#normalizer.text(`${method} ${path}${media === '' ? '' : ` (${media})`}`),

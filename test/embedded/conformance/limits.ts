@@ -19,6 +19,12 @@ const schemaWording = 'every broken rule is reported, at its place in the versio
 const warningsWithErrors = 'what is refused comes without warnings';
 
 export const limits: readonly Limit[] = [
+  {
+    case: 'discovery: OpenAPI tells which parameters a patch takes',
+    exchange: 0,
+    at: 'answer.parameters[3]',
+    why: 'force is for server-side apply, which the embedded plane does not serve',
+  },
   { case: 'crud: a new object must not have a resource version', exchange: 0, why: honestStatus },
   { case: 'crud: an object keeps its uid', exchange: 0, at: 'answer.message', why: storageWording },
   { case: 'crud: a body must be of the kind of the path', exchange: 0, at: 'answer.message', why: goWording },
@@ -26,6 +32,12 @@ export const limits: readonly Limit[] = [
   { case: 'crud: a value must be of the type of its field', exchange: 0, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 1, at: 'answer.message', why: goWording },
   { case: 'crud: a value must be of the type of its field', exchange: 2, at: 'answer.message', why: goWording },
+  {
+    case: 'crud: a body in a format that the server does not read is refused',
+    exchange: 0,
+    at: 'answer.message',
+    why: 'the embedded plane reads JSON only, and says so',
+  },
   { case: 'locking: a version must be a number', exchange: 0, why: honestStatus },
   {
     case: 'watches: a bookmark ends what there is at the start',
@@ -133,6 +145,12 @@ export const limits: readonly Limit[] = [
     why: goWording,
   },
   { case: 'events-and-leases: the times of a lease must be times', exchange: 0, at: 'answer.message', why: goWording },
+  {
+    case: 'jobs: a policy of failures is checked',
+    exchange: 3,
+    at: 'answer.details.causes[0].message',
+    why: 'an empty list counts as absent',
+  },
   {
     case: 'nodes-and-priorities: a node keeps the status that it is made with',
     exchange: 0,

@@ -179,30 +179,11 @@ describeSession('objects', (session) => {
       expect(stdout).toMatch(/^- {2}minMember: 3\n\+ {2}minMember: 4$/m);
     });
 
-    it('applies on the server, and says whose the fields are that it may not change', async () => {
+    it('refuses server-side apply, and names what to use in its place', async () => {
       const { kubectl } = session();
-      const applied = (b: string): object => ({ ...settings(b), metadata: { name: 'applied' } });
-      expect(await kubectl.ok('apply --server-side -f -', [], applied('1'))).toBe(
-        'configmap/applied serverside-applied\n',
+      expect(await kubectl.fails('apply --server-side -f -', [], settings('4'))).toMatch(
+        /^error: .*this API server does not support server-side apply: use client-side apply, which is kubectl apply without --server-side/m,
       );
-      const other = '--server-side --field-manager=other';
-      const complaint = await kubectl.fails(`apply ${other} -f -`, [], applied('2'));
-      expect(complaint).toMatch(/^error: Apply failed with 1 conflict: conflict with "kubectl": \.data\.b$/m);
-      await kubectl.ok(`apply ${other} --force-conflicts -f -`, [], applied('2'));
-      const managers = await kubectl.ok('get configmap applied --show-managed-fields -o json');
-      expect((JSON.parse(managers) as { metadata: { managedFields: unknown } }).metadata.managedFields).toMatchObject([
-        { manager: 'kubectl', fieldsV1: { 'f:data': { 'f:a': {} } } },
-        { manager: 'other', fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } },
-      ]);
-    });
-
-    it('goes on by applying on the server where kubectl has applied before', async () => {
-      const { kubectl } = session();
-      const before = { ...settings('1'), metadata: { name: 'moved' } };
-      await kubectl.ok('apply -f -', [], before);
-      await kubectl.ok('apply --server-side -f -', [], { ...before, data: { b: '2' } });
-      expect(await kubectl.ok('get configmap moved -o jsonpath={.data}')).toBe('{"b":"2"}');
-      await kubectl.ok('delete configmap moved applied');
     });
   });
 
@@ -278,7 +259,7 @@ describeSession('objects', (session) => {
         'The request is invalid: the server rejected our request due to an error in our request: operation 0: testing value /metadata/labels/z failed',
       );
       expect(await refuses('pg band', 'strategic', { spec: { minMember: 2 } })).toMatch(
-        /accepted media types include: application\/json-patch\+json, application\/merge-patch\+json, application\/apply-patch\+yaml$/,
+        /accepted media types include: application\/json-patch\+json, application\/merge-patch\+json$/,
       );
       expect(await refuses('pg band', 'merge', { spec: { minMember: 'two' } })).toBe(
         'The PodGroup "band" is invalid: spec.minMember: Invalid value: "string": spec.minMember in body must be of type integer: "string"',

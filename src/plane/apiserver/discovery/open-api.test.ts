@@ -17,7 +17,6 @@ describe('OpenAPI v3', () => {
       'dryRun',
       'fieldManager',
       'fieldValidation',
-      'force',
     ]);
     expect(Object.keys(patch.requestBody.content)).toContain('application/strategic-merge-patch+json');
   });

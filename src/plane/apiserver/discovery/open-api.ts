@@ -119,13 +119,13 @@ function addPaths(paths: JsonObject, type: ResourceType): void {
   paths[collection] = {
     parameters: scope,
     get: operation(type, 'list', []),
-    post: operation(type, 'post', writeParameters, ['application/json', 'application/yaml']),
+    post: operation(type, 'post', writeParameters, ['application/json']),
   };
   paths[`${collection}/{name}`] = {
     parameters: [...scope, pathParameter('name')],
     get: operation(type, 'get', []),
-    put: operation(type, 'put', writeParameters, ['application/json', 'application/yaml']),
-    patch: operation(type, 'patch', [...writeParameters, queryParameter('force', 'boolean')], patchMediaTypes(type)),
+    put: operation(type, 'put', writeParameters, ['application/json']),
+    patch: operation(type, 'patch', writeParameters, patchMediaTypes(type)),
     delete: operation(type, 'delete', []),
   };
 }

@@ -161,7 +161,6 @@ function fillAlwaysPresent(event: JsonObject): void {
 }
 
 const behaviour = {
-  tracksOnceApplied: true,
   createOnUpdate: true,
   applyDefaults: fillAlwaysPresent,
   admitCreate: (event: JsonObject) => refuse(event, reporterProblems(event, 'reportingComponent')),

@@ -15,7 +15,6 @@ export const leases: ResourceType = builtIn({
   model: 'V1Lease',
   columns: [nameColumn, textColumn('Holder', (lease) => textAt(objectAt(lease, 'spec'), 'holderIdentity')), ageColumn],
   behaviour: {
-    tracksOnceApplied: true,
     createOnUpdate: true,
     updateNeedsVersion: true,
     applyDefaults: (lease) => void ensureObject(lease, 'spec'),

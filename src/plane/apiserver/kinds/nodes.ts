@@ -50,7 +50,6 @@ export const nodes: ResourceType = builtIn({
     'spec.unschedulable': (node) => String(objectAt(node, 'spec')?.unschedulable === true),
   },
   behaviour: {
-    tracksOnceApplied: true,
     createKeepsStatus: true,
     statusKeepsMetadata: true,
     applyDefaults: (node) => {

@@ -1,7 +1,6 @@
 import type { SelectableFields } from '../http/selectors.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
-import type { OwnedType } from '../ownership/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Column } from './column.ts';
 import type { NameRule } from './validate-metadata.ts';
@@ -44,11 +43,6 @@ export interface Behaviour {
   readonly createKeepsStatus?: boolean;
   /** Whether an object that replaces another must name its resource version. */
   readonly updateNeedsVersion?: boolean;
-  /**
-   * Whose fields are whose is kept from the first apply on only, and not from the creation on: for kinds whose objects are many and
-   * are written by controllers.
-   */
-  readonly tracksOnceApplied?: boolean;
   /** Fills in defaults, in place, on create, on update and on a write of the status. */
   readonly applyDefaults?: (object: JsonObject) => void;
   /** Admission of a create, in place, after defaults; throws ApiError to refuse. */
@@ -87,8 +81,6 @@ export type ContentSchema =
   | {
       readonly type: 'structural';
       readonly schema: JsonObject;
-      /** How the parts of an object are owned by those who apply it. */
-      readonly owned: OwnedType;
       /** What of an object breaks the schema. */
       readonly validate: (object: JsonObject) => StatusCause[];
     };

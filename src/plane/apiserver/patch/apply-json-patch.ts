@@ -1,24 +1,29 @@
-import type { JsonValue } from '../json.ts';
-import { MutableDocument } from './mutable-document.ts';
+import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
+import { deepCopy, deepEqual } from '../deep-equal.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { PatchError } from './patch-error.ts';
 
-type Operation =
-  | { readonly op: 'add' | 'replace' | 'test'; readonly path: string; readonly value: JsonValue }
-  | { readonly op: 'remove'; readonly path: string }
-  | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
-
-/** As kube-apiserver has it. */
+/** The limits of kube-apiserver: operations, and bytes of JSON that all copies together may add. */
 const operationsLimit = 10_000;
+const copiedLimitBytes = 3 * 1024 * 1024;
+/** List elements that all operations together may shift; comparing one value counts as shifting 50. */
+const shiftedLimit = 100_000_000;
+const comparedCost = 50;
+
+/** What the operations so far have cost. */
+interface Work {
+  shifted: number;
+  copiedBytes: number;
+}
 
 /**
  * Applies a JSON patch (RFC 6902): all of its operations in order, or none. As in Kubernetes, a `test` for null holds where
- * the key is absent, and `replace` adds a key that is absent. Never changes its arguments; the result shares nothing with them that is not
- * a scalar. Takes time linear in the document and the patch, and as much again as the operations have to move.
+ * the key is absent, and `replace` adds a key that is absent. Never changes its arguments.
  *
  * @throws PatchError malformed, when the operations cannot be read; tooLarge, when there are too many; testFailed; unprocessable,
- * when an operation or a path does not exist, or when the operations would make of the document more than is allowed.
+ * when an operation or a path does not exist, or when the operations shift, copy or nest more than is allowed.
  */
-export function applyJsonPatch(document: JsonValue, operations: unknown): JsonValue {
+export function applyJsonPatch(document: JsonValue, operations: JsonValue): JsonValue {
   if (!Array.isArray(operations)) throw new PatchError('malformed', 'a JSON patch must be an array of operations');
   if (operations.length > operationsLimit) {
     throw new PatchError(
@@ -26,89 +31,146 @@ export function applyJsonPatch(document: JsonValue, operations: unknown): JsonVa
       `The allowed maximum operations in a JSON patch is ${operationsLimit}, got ${operations.length}`,
     );
   }
-  const parsed = operations.map((operation: unknown, index) => readOperation(operation, index));
-  const result = new MutableDocument(document);
-  parsed.forEach((operation, index) => apply(result, operation, index));
-  return result.toJson();
+  // The root is an element of a list, so that each place has a parent.
+  const holder: JsonValue[] = [deepCopy(document)];
+  const work: Work = { shifted: 0, copiedBytes: 0 };
+  operations.forEach((operation, index) => apply(holder, operation, `operation ${index}`, work));
+  accepted(() => refuseComplexity(holder[0]!, nestingLimit));
+  return holder[0]!;
 }
 
-function readOperation(value: unknown, index: number): Operation {
-  const fail = (problem: string): never => {
-    throw new PatchError('malformed', `operation ${index} of the JSON patch ${problem}`);
+function apply(holder: JsonValue[], operation: JsonValue, title: string, work: Work): void {
+  const { op, path, from, value } = (operation ?? {}) as JsonObject;
+  const at = readPointer(path, title);
+  const missing = (pointer: JsonValue | undefined): never => {
+    throw new PatchError('unprocessable', `${title} (${String(op)} ${String(pointer)}): the path does not exist`);
   };
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail('must be an object');
-  const fields = value as Partial<Record<string, JsonValue>>;
-  const pointer = (name: 'path' | 'from'): string => {
-    const text = fields[name];
-    if (typeof text !== 'string' || (text !== '' && !text.startsWith('/'))) {
-      return fail(`must have a "${name}" that is empty or begins with a slash`);
-    }
-    return text;
-  };
-  const { op } = fields;
   switch (op) {
+    case 'test':
+      if (isEqual(read(holder, at) ?? null, value ?? null, work)) return;
+      throw new PatchError('testFailed', `${title}: testing value ${String(path)} failed`);
     case 'add':
     case 'replace':
-    case 'test':
-      if (fields.value === undefined) return fail(`("${op}") must have a "value"`);
-      return { op, path: pointer('path'), value: fields.value };
+      if (value === undefined) throw new PatchError('malformed', `${title} of the JSON patch must have a "value"`);
+      if (!put(holder, at, deepCopy(value), op === 'add', work)) missing(path);
+      return;
     case 'remove':
-      return { op, path: pointer('path') };
+      if (take(holder, at, work) === undefined) missing(path);
+      return;
     case 'move':
-    case 'copy':
-      return { op, path: pointer('path'), from: pointer('from') };
-    default: {
-      const known = 'add, remove, replace, move, copy, test';
+    case 'copy': {
+      const source = readPointer(from, title);
+      const found = read(holder, source) ?? missing(from);
+      if (op === 'move' && from === path) return;
+      if (op === 'move' && String(path).startsWith(`${String(from)}/`)) {
+        throw new PatchError('unprocessable', `${title} moves ${String(from)} into itself`);
+      }
+      const moved = op === 'copy' ? copyOf(found, work) : take(holder, source, work)!;
+      if (!put(holder, at, moved, true, work)) missing(path);
+      return;
+    }
+    default:
       throw new PatchError(
         'unprocessable',
-        `operation ${index} of the JSON patch must have an "op" that is one of ${known}`,
+        `${title} of the JSON patch must have an "op" that is one of add, remove, replace, move, copy, test`,
       );
-    }
   }
 }
 
-function apply(document: MutableDocument, operation: Operation, index: number): void {
-  const { op, path } = operation;
-  const existing = (done: boolean, pointer: string): void => {
-    if (!done) throw new PatchError('unprocessable', `operation ${index} (${op} ${pointer}): the path does not exist`);
-  };
-  const at = segments(path);
-  switch (operation.op) {
-    case 'add':
-      existing(document.insert(at, operation.value), path);
-      return;
-    case 'replace':
-      existing(document.replace(at, operation.value), path);
-      return;
-    case 'remove':
-      existing(document.remove(at), path);
-      return;
-    case 'copy': {
-      const from = segments(operation.from);
-      existing(document.has(from), operation.from);
-      existing(document.copy(from, at), path);
-      return;
-    }
-    case 'move': {
-      const from = segments(operation.from);
-      existing(document.has(from), operation.from);
-      if (path === operation.from) return;
-      if (path.startsWith(`${operation.from}/`)) {
-        throw new PatchError('unprocessable', `operation ${index} moves ${operation.from} into itself`);
-      }
-      existing(document.move(from, at), path);
-      return;
-    }
-    case 'test':
-      if (document.equals(at, operation.value)) return;
-      throw new PatchError('testFailed', `operation ${index}: testing value ${path} failed`);
+/** The segments below the holder of the root. */
+function readPointer(pointer: JsonValue | undefined, title: string): string[] {
+  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/'))) {
+    throw new PatchError(
+      'malformed',
+      `${title} of the JSON patch must have paths that are empty or begin with a slash`,
+    );
   }
-}
-
-function segments(pointer: string): string[] {
-  if (pointer === '') return [];
-  return pointer
+  return `/0${pointer}`
     .slice(1)
     .split('/')
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function read(holder: JsonValue, path: readonly string[]): JsonValue | undefined {
+  let current: JsonValue | undefined = holder;
+  for (const segment of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    if (Array.isArray(current)) current = current[arrayIndex(segment, current.length) ?? -1];
+    else current = Object.hasOwn(current, segment) ? current[segment] : undefined;
+  }
+  return current;
+}
+
+/** Whether there is such a place; "-" in a list is its end. */
+function put(holder: JsonValue[], path: readonly string[], value: JsonValue, insert: boolean, work: Work): boolean {
+  const parent = read(holder, path.slice(0, -1)) ?? null;
+  const segment = path.at(-1)!;
+  if (typeof parent !== 'object' || parent === null) return false;
+  if (!Array.isArray(parent)) {
+    // Assigning to a key such as "__proto__" would do something else.
+    Object.defineProperty(parent, segment, { value, enumerable: true, configurable: true, writable: true });
+    return true;
+  }
+  const inserts = insert && path.length > 1;
+  const index = inserts && segment === '-' ? parent.length : arrayIndex(segment, parent.length + (inserts ? 1 : 0));
+  if (index === undefined) return false;
+  if (inserts) countShifted(parent.length - index, work);
+  parent.splice(index, inserts ? 0 : 1, value);
+  return true;
+}
+
+/** Removes and returns a value; undefined when there is none. */
+function take(holder: JsonValue[], path: readonly string[], work: Work): JsonValue | undefined {
+  const parent = read(holder, path.slice(0, -1));
+  const value = read(holder, path);
+  if (value === undefined) return undefined;
+  const segment = path.at(-1)!;
+  if (path.length === 1) holder[0] = null;
+  else if (!Array.isArray(parent)) delete (parent as JsonObject)[segment];
+  else {
+    countShifted(parent.length - Number(segment), work);
+    parent.splice(Number(segment), 1);
+  }
+  return value;
+}
+
+function copyOf(value: JsonValue, work: Work): JsonValue {
+  return accepted(() => {
+    refuseComplexity(value, nestingLimit);
+    work.copiedBytes += JSON.stringify(value).length;
+    if (work.copiedBytes <= copiedLimitBytes) return deepCopy(value);
+    throw new PatchError(
+      'unprocessable',
+      `Unable to complete the copy, the accumulated size increase of copy is ${work.copiedBytes}, exceeding the limit ${copiedLimitBytes}`,
+    );
+  });
+}
+
+function isEqual(found: JsonValue, value: JsonValue, work: Work): boolean {
+  accepted(() => countShifted(comparedCost * refuseComplexity(found, nestingLimit), work));
+  return deepEqual(found, value);
+}
+
+function countShifted(elements: number, work: Work): void {
+  work.shifted += elements;
+  if (work.shifted <= shiftedLimit) return;
+  throw new PatchError(
+    'unprocessable',
+    'the operations shift or compare more values than this API server allows: add at the end ("-"), or replace the whole list',
+  );
+}
+
+function accepted<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof ComplexityError)) throw error;
+    throw new PatchError('unprocessable', `the patch makes an object that is not accepted: ${error.message}`);
+  }
+}
+
+function arrayIndex(segment: string, length: number): number | undefined {
+  if (!/^(0|[1-9]\d*)$/.test(segment)) return undefined;
+  const index = Number(segment);
+  return index < length ? index : undefined;
 }

@@ -63,8 +63,7 @@ function mergeField(
   field: PatchField,
   path: string,
 ): JsonValue | undefined {
-  if (isObject(original) && isObject(change) && !field.replaceObject)
-    return mergeObject(original, change, field.type, path);
+  if (isObject(original) && isObject(change)) return mergeObject(original, change, field.type, path);
   if (Array.isArray(original) && Array.isArray(change)) return mergeList(original, change, field, path);
   return withoutDirectives(withoutNulls(change));
 }

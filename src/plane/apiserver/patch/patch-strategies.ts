@@ -1,4 +1,4 @@
-import { apiModel } from '../schema/api-fields.ts';
+import { mergeKeys } from '../schema/api-fields.ts';
 import { modelFields } from '../schema/built-in-types.ts';
 import type { ValueType } from '../schema/built-in-types.ts';
 
@@ -10,22 +10,20 @@ export interface PatchField {
   readonly mergeList: boolean;
   /** The field that tells the objects of a merged list apart; absent for lists of scalars. */
   readonly mergeKey?: string;
-  /** Objects only: whether one in a patch replaces the document's rather than being merged into it. */
-  readonly replaceObject: boolean;
 }
 
 /** How a patch treats the field `name` of a value of type `owner`. */
 export function patchField(owner: ValueType | undefined, name: string): PatchField {
   switch (owner?.kind) {
     case 'map':
-      return { type: owner.element, mergeList: false, replaceObject: false };
+      return { type: owner.element, mergeList: false };
     case 'model': {
       const type = modelFields(owner.name)?.get(name);
-      const { mergeKey, isReplaced: replaceObject = false } = apiModel(owner.name)?.fields.get(name) ?? {};
-      if (mergeKey === undefined) return { type, mergeList: false, replaceObject };
-      return { type, mergeList: true, replaceObject, ...(mergeKey !== '' && { mergeKey }) };
+      const mergeKey = mergeKeys.get(name);
+      if (mergeKey === undefined) return { type, mergeList: false };
+      return { type, mergeList: true, ...(mergeKey !== '' && { mergeKey }) };
     }
     default:
-      return { type: undefined, mergeList: false, replaceObject: false };
+      return { type: undefined, mergeList: false };
   }
 }

@@ -1,5 +1,5 @@
 import * as clientNode from '@kubernetes/client-node';
-import { apiModel } from './api-fields.ts';
+import { quantityFields } from './api-fields.ts';
 
 /** The shape of a value in a built-in API object, as the client library's models describe it. */
 export type ValueType =
@@ -33,7 +33,7 @@ function readModels(): ReadonlyMap<string, ReadonlyMap<string, ValueType>> {
   for (const [name, exported] of Object.entries<unknown>(clientNode as Record<string, unknown>)) {
     if (!isModel(exported)) continue;
     const attributes = exported.getAttributeTypeMap();
-    found.set(name, new Map(attributes.map((attribute) => [attribute.baseName, fieldType(name, attribute)])));
+    found.set(name, new Map(attributes.map((attribute) => [attribute.baseName, fieldType(attribute)])));
   }
   return found;
 }
@@ -42,10 +42,8 @@ function isModel(exported: unknown): exported is { getAttributeTypeMap(): readon
   return typeof exported === 'function' && 'getAttributeTypeMap' in exported;
 }
 
-function fieldType(model: string, attribute: Attribute): ValueType {
-  // The library's models call a quantity a plain string.
-  const quantity = apiModel(model)?.fields.get(attribute.baseName)?.isQuantity === true;
-  return parseType(attribute.type, quantity ? 'quantity' : attribute.format);
+function fieldType({ baseName, type, format }: Attribute): ValueType {
+  return parseType(type, quantityFields.has(baseName) ? 'quantity' : format);
 }
 
 /** Reads the models' notation: `Array<T>`, `{ [key: string]: T; }`, a scalar or a model's name; `format` is the innermost's. */

@@ -17,42 +17,37 @@ const resourceFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'meta
 /**
  * A custom resource without the fields that its schema does not have, and with the schema's defaults where a field is absent
  * (or null and not nullable, which is the same as absent). Values that are not of the schema's type are left as they are, for validation to
- * report; so are nulls that are not allowed when they are to be `kept`. Never changes its arguments.
+ * report. Never changes its arguments.
  */
-export function pruneAndDefault(
+export function pruneAndDefault(value: JsonValue, schema: JsonObject): PrunedValue {
+  const unknownFields: string[] = [];
+  return { value: walk(value, schema, '', true, unknownFields), unknownFields };
+}
+
+function walk(
   value: JsonValue,
-  schema: JsonObject,
-  nulls: 'absent' | 'kept' = 'absent',
-): PrunedValue {
-  const found: Found = { unknownFields: [], keepsNulls: nulls === 'kept' };
-  return { value: walk(value, schema, '', true, found), unknownFields: found.unknownFields };
-}
-
-interface Found {
-  readonly unknownFields: string[];
-  /** Nulls without a default stay where they are not allowed, for validation to report. */
-  readonly keepsNulls: boolean;
-}
-
-function walk(value: JsonValue, schema: StructuralSchema, path: string, isResource: boolean, found: Found): JsonValue {
+  schema: StructuralSchema,
+  path: string,
+  isResource: boolean,
+  unknownFields: string[],
+): JsonValue {
   if (Array.isArray(value)) {
     const { items } = schema;
     if (items === undefined) return value;
-    return value.map((element, index) => walk(element, items, elementPath(path, index), isEmbedded(items), found));
+    return value.map((element, index) =>
+      walk(element, items, elementPath(path, index), isEmbedded(items), unknownFields),
+    );
   }
   if (typeof value !== 'object' || value === null) return value;
   const result: [string, JsonValue][] = [];
   for (const [key, child] of Object.entries(value)) {
-    const kept = walkField(key, child, schema, path, isResource, found);
+    const kept = walkField(key, child, schema, path, isResource, unknownFields);
     if (kept !== undefined) result.push([key, kept]);
   }
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     if (property.default === undefined || (Object.hasOwn(value, key) && !isAbsentNull(value[key]!, property))) continue;
     // Defaults are completed by the defaults inside them; nothing in them is unknown.
-    result.push([
-      key,
-      walk(property.default, property, childPath(path, key), isEmbedded(property), { ...found, unknownFields: [] }),
-    ]);
+    result.push([key, walk(property.default, property, childPath(path, key), isEmbedded(property), [])]);
   }
   return Object.fromEntries(result);
 }
@@ -64,18 +59,18 @@ function walkField(
   schema: StructuralSchema,
   path: string,
   isResource: boolean,
-  found: Found,
+  unknownFields: string[],
 ): JsonValue | undefined {
   if (isResource && resourceFields.has(key)) return child;
   const property = fieldSchema(key, schema);
   if (property !== undefined) {
-    if (isAbsentNull(child, property)) return found.keepsNulls && property.default === undefined ? null : undefined;
-    return walk(child, property, childPath(path, key), isEmbedded(property), found);
+    if (isAbsentNull(child, property)) return undefined;
+    return walk(child, property, childPath(path, key), isEmbedded(property), unknownFields);
   }
   const { additionalProperties } = schema;
   const isOpen = additionalProperties === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
   if (isOpen) return child;
-  if (found.unknownFields.length < toldLimit) found.unknownFields.push(childPath(path, key));
+  if (unknownFields.length < toldLimit) unknownFields.push(childPath(path, key));
   return undefined;
 }
 

@@ -16,7 +16,7 @@ describe('create', () => {
       resourceVersion: String(client.server.resourceVersion),
     });
     expect(answer.body.metadata).not.toHaveProperty('generation');
-    expect(answer.body.metadata.managedFields).toMatchObject([{ manager: 'unknown', operation: 'Update' }]);
+    expect(answer.body.metadata).not.toHaveProperty('managedFields');
     expect((await client.get(`${configMapsPath}/settings`)).body).toEqual(answer.body);
   });
 
@@ -90,11 +90,11 @@ describe('create', () => {
       '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"nodeNam":"x","containers":[{"name":"c","name":"c","image":"i","imag":"i"}]}}';
     const json = { 'content-type': 'application/json' };
 
-    it('refuses unknown and duplicate fields when strict, all at once', async () => {
+    it('refuses unknown fields when strict, all at once', async () => {
       const answer = await new ApiClient().send('POST', `${podsPath}?fieldValidation=Strict`, text, json);
       expect(answer.status).toBe(400);
       expect(answer.body.message).toBe(
-        'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.nodeNam", unknown field "spec.containers[0].imag", duplicate field "spec.containers[0].name"',
+        'Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.nodeNam", unknown field "spec.containers[0].imag"',
       );
     });
 
@@ -121,22 +121,15 @@ describe('create', () => {
     });
   });
 
-  it('reads YAML', async () => {
-    const client = new ApiClient();
-    const answer = await client.send('POST', configMapsPath, 'metadata:\n  name: a\ndata: {b: c}\n', {
-      'content-type': 'application/yaml',
-    });
-    expect(answer.body.data).toEqual({ b: 'c' });
+  it.each([
+    ['text/plain', 'accepted media types include: application/json'],
+    ['application/yaml', 'send JSON'],
+    ['application/vnd.kubernetes.protobuf', 'send JSON'],
+  ])('refuses a body of %s with the way out', async (contentType, remedy) => {
+    const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
+    expect(answer.status).toBe(415);
+    expect(answer.body.message).toContain(remedy);
   });
-
-  it.each([['text/plain', 'accepted media types include: application/json']])(
-    'refuses a body of %s with the way out',
-    async (contentType, remedy) => {
-      const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
-      expect(answer.status).toBe(415);
-      expect(answer.body.message).toContain(remedy);
-    },
-  );
 
   it.each([['{"metadata":'], ['[]'], ['null'], ['['.repeat(200_000) + ']'.repeat(200_000)]])(
     'refuses a body that is not an object (case %#)',

@@ -9,15 +9,13 @@ import { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { validateContent } from './decode-object.ts';
 import { generateName, generateUid } from './generate-name.ts';
-import { managedFieldsAfter } from './ownership.ts';
-import type { Ownership } from './ownership.ts';
 
 /** How often a generated name that is taken is drawn again. */
 const nameAttempts = 8;
 
 /**
  * Stores a new object, which the caller gives away. Throws 400, 403, 404 (no such namespace), 409 or 422. In a dry run the
- * result is what would have been stored. Without `ownership` nobody owns its fields: the server's own objects.
+ * result is what would have been stored.
  */
 export function createObject(
   context: ApiContext,
@@ -25,7 +23,6 @@ export function createObject(
   namespace: string | undefined,
   object: JsonObject,
   dryRun: boolean,
-  ownership?: Ownership,
 ): StoredObject {
   const metadata = ensureObject(object, 'metadata');
   admitNamespace(context, type, namespace, metadata);
@@ -33,14 +30,11 @@ export function createObject(
   const collection = context.store.collection(type.storage);
   const taken = (name: string): boolean => collection.get(namespace ?? '', name) !== undefined;
   nameObject(context, type, metadata, taken);
-  const sentFields = metadata.managedFields;
   resetMetadata(context, metadata);
 
   const { behaviour } = type;
   if (hasStatusSubresource(type) && behaviour.createKeepsStatus !== true) delete object.status;
   behaviour.applyDefaults?.(object);
-  const managedFields = managedFieldsAfter(context, type, undefined, object, sentFields, false, ownership);
-  if (managedFields !== undefined) metadata.managedFields = managedFields;
   behaviour.admitCreate?.(object, context);
   if (behaviour.generation !== undefined) metadata.generation = 1;
 

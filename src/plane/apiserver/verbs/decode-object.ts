@@ -1,5 +1,5 @@
 import { ApiError, badRequest, invalid, tooComplex } from '../http/api-error.ts';
-import { ComplexityError, objectNestingLimit, refuseComplexity } from '../complexity.ts';
+import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt } from '../kinds/access.ts';
 import { invalidValue } from '../kinds/field-rules.ts';
@@ -17,16 +17,15 @@ export interface DecodedObject {
 }
 
 /**
- * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown and duplicate
+ * Turns what a client sent for a resource into an object of the stored shape: its kind is checked, unknown
  * fields are refused, reported or dropped as `fieldValidation` says, defaults of a custom resource's schema are filled in.
  * Takes over `sent`. Throws 400 for another kind or fields of a wrong type, 413 for one that is too complex, 422 where a custom resource breaks its schema.
  */
 export function decodeObject(
   type: ResourceType,
   sent: JsonObject,
-  duplicates: readonly string[],
   fieldValidation: FieldValidation,
-  from: 'body' | 'patch' | 'apply' = 'body',
+  from: 'body' | 'patch' = 'body',
 ): DecodedObject {
   refuseComplexObject(sent);
   const apiVersion = apiVersionOf(type);
@@ -39,14 +38,11 @@ export function decodeObject(
       `the object provided is unrecognized (must be of type ${type.kind}): apiVersion ${JSON.stringify(sent.apiVersion)}, kind ${JSON.stringify(sent.kind)}; want apiVersion ${JSON.stringify(apiVersion)}`,
     );
   }
-  const { content, unknownFields } = decodeContent(type, sent, from === 'apply' ? 'kept' : 'absent');
-  const problems = [
-    ...unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`),
-    ...duplicates.map((field) => `duplicate field ${JSON.stringify(field)}`),
-  ];
+  const { content, unknownFields } = decodeContent(type, sent);
+  const problems = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
   if (fieldValidation === 'Strict' && problems.length > 0) {
     const why = `strict decoding error: ${problems.join(', ')}`;
-    if (from !== 'body') throw invalidPatch(why);
+    if (from === 'patch') throw invalidPatch(why);
     throw badRequest(`${cannotBeHandled(type)}: ${why}`);
   }
   const object = type.conversion === undefined ? content : type.conversion.toStored(content);
@@ -56,13 +52,9 @@ export function decodeObject(
   };
 }
 
-/** Who owns its fields is judged with the object: it says no more than the object does. */
 function refuseComplexObject(sent: JsonObject): void {
-  const metadata = objectAt(sent, 'metadata');
-  const own =
-    metadata?.managedFields === undefined ? sent : { ...sent, metadata: { ...metadata, managedFields: null } };
   try {
-    refuseComplexity(own, objectNestingLimit);
+    refuseComplexity(sent, nestingLimit);
   } catch (error) {
     throw error instanceof ComplexityError ? tooComplex('the object', error) : error;
   }
@@ -99,14 +91,14 @@ interface DecodedContent {
   readonly unknownFields: readonly string[];
 }
 
-function decodeContent(type: ResourceType, sent: JsonObject, nulls: 'absent' | 'kept'): DecodedContent {
+function decodeContent(type: ResourceType, sent: JsonObject): DecodedContent {
   if (type.content.type === 'model') {
     const unknownFields = checkTypes(type, sent, type.content.model);
     return { content: normalizeModel(sent, type.content.model), unknownFields };
   }
   // Metadata has its own type whatever the schema says, and any model tells it.
   const unknownInMetadata = checkTypes(type, { metadata: sent.metadata ?? {} }, 'V1Pod');
-  const pruned = pruneAndDefault(sent, type.content.schema, nulls);
+  const pruned = pruneAndDefault(sent, type.content.schema);
   return {
     content: {
       ...(pruned.value as JsonObject),

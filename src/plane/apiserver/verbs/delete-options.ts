@@ -25,7 +25,7 @@ export const backgroundDeletion: DeleteOptions = {
 
 /** Reads the options from the body, or from the query when there is no body. Throws 400, 415 or 422. */
 export function readDeleteOptions(request: TransportRequest, query: URLSearchParams): DeleteOptions {
-  const sent = bodyText(request) === '' ? queryOptions(query) : requireObject(decodeBody(request).value);
+  const sent = bodyText(request) === '' ? queryOptions(query) : requireObject(decodeBody(request));
   if (sent.kind !== undefined && sent.kind !== 'DeleteOptions') {
     throw badRequest(`the body of a DELETE must be DeleteOptions, not ${JSON.stringify(sent.kind)}`);
   }

@@ -3,11 +3,11 @@ import type { ResourceType } from '../kinds/resource-type.ts';
 export const jsonPatch = 'application/json-patch+json';
 const mergePatch = 'application/merge-patch+json';
 export const strategicMergePatch = 'application/strategic-merge-patch+json';
-/** Server-side apply; JSON is YAML, too. */
+/** Server-side apply, which this API server does not serve. */
 export const applyPatch = 'application/apply-patch+yaml';
 
 /** The media types that PATCH takes for a resource. */
 export function patchMediaTypes(type: ResourceType): readonly string[] {
   const own = type.content.type === 'model' ? [strategicMergePatch] : [];
-  return [jsonPatch, mergePatch, ...own, applyPatch];
+  return [jsonPatch, mergePatch, ...own];
 }

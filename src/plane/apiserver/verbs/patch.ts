@@ -11,7 +11,7 @@ import { PatchError, applyJsonPatch, applyMergePatch, applyStrategicMergePatch }
 import type { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { decodeObject } from './decode-object.ts';
-import { jsonPatch, patchMediaTypes, strategicMergePatch } from './patch-media-types.ts';
+import { applyPatch, jsonPatch, patchMediaTypes, strategicMergePatch } from './patch-media-types.ts';
 import { presentObject } from './present.ts';
 import type { WriteOptions } from './request-options.ts';
 import { updateObject } from './update.ts';
@@ -31,12 +31,8 @@ export function patchObject(
   options: WriteOptions & { readonly status: boolean },
 ): PatchResult {
   const mediaType = bodyMediaType(request);
-  if (!patchMediaTypes(type).includes(mediaType)) {
-    throw unsupportedMediaType(
-      `the body of the request was in an unknown format - accepted media types include: ${patchMediaTypes(type).join(', ')}`,
-    );
-  }
-  const { value: patch, duplicates } = decodeJson(bodyText(request));
+  refuseUnknownFormat(mediaType, type);
+  const patch = decodeJson(bodyText(request));
   if (stored === undefined) throw notFound(type, name);
   const before = presentObject(type, stored.object);
   const patched = requireObject(applyPatchOf(mediaType, type, before, patch));
@@ -46,13 +42,23 @@ export function patchObject(
     throw invalid(type.kind, type.group, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
   }
   // The result may share structure with the stored object, which nobody may change.
-  const decoded = decodeObject(type, deepCopy(patched), duplicates, options.fieldValidation, 'patch');
-  const ownership = { by: 'update', manager: options.fieldManager } as const;
-  const updated = updateObject(context, type, stored, decoded.object, { ...options, ownership });
+  const decoded = decodeObject(type, deepCopy(patched), options.fieldValidation, 'patch');
+  const updated = updateObject(context, type, stored, decoded.object, options);
   return {
     stored: updated,
     warnings: [...decoded.warnings, ...finalizerWarnings(type, updated.object, stored.object)],
   };
+}
+
+function refuseUnknownFormat(mediaType: string, type: ResourceType): void {
+  const supported = patchMediaTypes(type);
+  if (supported.includes(mediaType)) return;
+  const list = `accepted media types include: ${supported.join(', ')}`;
+  throw unsupportedMediaType(
+    mediaType === applyPatch
+      ? `this API server does not support server-side apply: use client-side apply, which is kubectl apply without --server-side - ${list}`
+      : `the body of the request was in an unknown format - ${list}`,
+  );
 }
 
 function applyPatchOf(mediaType: string, type: ResourceType, before: JsonObject, patch: JsonValue): JsonValue {

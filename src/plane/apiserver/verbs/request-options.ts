@@ -1,8 +1,6 @@
-import type { TransportRequest } from '../../../client/transport.ts';
 import { badRequest, invalid } from '../http/api-error.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import { negotiateForm } from '../http/negotiate.ts';
-import { fieldForbidden, invalidValue, required } from '../kinds/field-rules.ts';
 import type { Presentation } from './present.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
@@ -10,12 +8,10 @@ export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Who writes: what the client says, or else the first word of its User-Agent. */
-  readonly fieldManager: string;
 }
 
 /** Reads the options of create, update and patch; `kind` is what errors call them. Throws 400 or 422. */
-export function readWriteOptions(request: TransportRequest, query: URLSearchParams, kind: string): WriteOptions {
+export function readWriteOptions(query: URLSearchParams, kind: string): WriteOptions {
   const fieldValidation = query.get('fieldValidation') ?? '';
   if (fieldValidation !== '' && !['Strict', 'Warn', 'Ignore'].includes(fieldValidation)) {
     throw invalidOptions(kind, [
@@ -26,33 +22,10 @@ export function readWriteOptions(request: TransportRequest, query: URLSearchPara
       },
     ]);
   }
-  const fieldManager = query.get('fieldManager') ?? '';
-  const problems = fieldManagerProblems(fieldManager);
-  if (problems.length > 0) throw invalidOptions(kind, problems);
   return {
-    fieldManager: fieldManager || managerOfAgent(request.headers['user-agent'] ?? ''),
     dryRun: readDryRun(query.getAll('dryRun'), kind),
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
   };
-}
-
-const fieldManagerLimit = 128;
-
-function fieldManagerProblems(name: string): StatusCause[] {
-  if (name.length > fieldManagerLimit) {
-    const message = `Too long: may not be more than ${fieldManagerLimit} bytes`;
-    return [{ field: 'fieldManager', reason: 'FieldValueTooLong', message }];
-  }
-  if (/^[^\p{C}\p{Zl}\p{Zp}]*$/u.test(name)) return [];
-  return [invalidValue('fieldManager', name, 'should only contain printable characters')];
-}
-
-function managerOfAgent(userAgent: string): string {
-  const printable = userAgent
-    .split('/')[0]!
-    .replace(/[^\x20-\x7e]/g, '')
-    .slice(0, fieldManagerLimit);
-  return printable || 'unknown';
 }
 
 /** Whether a dry run is asked for. Throws 422 for anything but "All". */
@@ -68,25 +41,6 @@ export function readDryRun(values: readonly string[], kind: string): boolean {
     ]);
   }
   return values.includes('All');
-}
-
-export interface ApplyOptions {
-  /** Takes fields from those who own them, where it otherwise would be refused. */
-  readonly force: boolean;
-}
-
-/** Reads the options that an apply has beside those of every write. Throws 422. */
-export function readApplyOptions(query: URLSearchParams): ApplyOptions {
-  if ((query.get('fieldManager') ?? '') === '') {
-    throw invalidOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
-  }
-  return { force: readFlag(query, 'force') };
-}
-
-/** Only an apply has an owner to take fields from. Throws 422. */
-export function refuseForce(query: URLSearchParams): void {
-  if (!query.has('force')) return;
-  throw invalidOptions('PatchOptions', [fieldForbidden('force', 'may not be specified for non-apply patch')]);
 }
 
 export interface ListOptions {

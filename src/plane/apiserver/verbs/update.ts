@@ -11,15 +11,11 @@ import { StoredObject } from '../store/stored-object.ts';
 import type { ApiContext } from './api-context.ts';
 import { isDone } from './delete.ts';
 import { validateContent } from './decode-object.ts';
-import { managedFieldsAfter } from './ownership.ts';
-import type { Ownership } from './ownership.ts';
 
 export interface UpdateOptions {
   readonly dryRun: boolean;
   /** Whether the status subresource is written rather than the main resource. */
   readonly status: boolean;
-  /** Undefined: the fields stay with whom they belong to. */
-  readonly ownership?: Ownership;
 }
 
 /**
@@ -39,29 +35,17 @@ export function updateObject(
   const metadata = metadataOf(object);
   const old = metadataOf(previous.object);
   metadata.resourceVersion = old.resourceVersion!;
-  const sentFields = options.status ? undefined : metadata.managedFields;
   delete metadata.managedFields;
   delete metadata.selfLink;
   setOrDelete(metadata, 'generation', old.generation);
 
-  const own = (): void => {
-    const { ownership, status } = options;
-    setOrDelete(
-      metadata,
-      'managedFields',
-      managedFieldsAfter(context, type, previous.object, object, sentFields, status, ownership),
-    );
-  };
-
   const { behaviour } = type;
   if (options.status) {
     behaviour.applyDefaults?.(object);
-    own();
     behaviour.prepareStatusUpdate?.(object, previous.object);
   } else {
     if (hasStatusSubresource(type)) setOrDelete(object, 'status', previous.object.status);
     behaviour.applyDefaults?.(object);
-    own();
     behaviour.prepareUpdate?.(object, previous.object);
     raiseGeneration(type, object, previous.object);
   }

@@ -83,12 +83,6 @@ export const crud: CaseGroup = {
   'field validation has three ways': async (api) => {
     await api.create('configmaps?fieldValidation=Nope', configMap('a'));
   },
-  'a field that is sent twice is refused by strict validation': async (api) => {
-    await api.create('configmaps?fieldValidation=Strict', '{"metadata":{"name":"a"},"data":{"key":"one","key":"two"}}');
-  },
-  'a field that is sent twice is warned of': async (api) => {
-    await api.create('configmaps', '{"metadata":{"name":"a"},"data":{"key":"one","key":"two"}}');
-  },
   'a body that is not JSON is refused': async (api) => {
     await api.create('configmaps', '{"metadata":', { view: ({ reason, code }) => ({ reason, code }) });
   },
@@ -103,9 +97,6 @@ export const crud: CaseGroup = {
   },
   'a body in a format that the server does not read is refused': async (api) => {
     await api.create('configmaps', 'a=b', { contentType: 'application/x-www-form-urlencoded' });
-  },
-  'a body may be YAML': async (api) => {
-    await api.create('configmaps', 'metadata:\n  name: a\ndata:\n  key: value\n', { contentType: 'application/yaml' });
   },
   'a dry run answers as usual and stores nothing': async (api) => {
     await api.create('configmaps?dryRun=All', configMap('a'), {

@@ -183,11 +183,4 @@ export const patches: CaseGroup = {
     await api.givenCreated('configmaps', configMap('b'));
     await api.merge('configmaps/b', { metadata: { labels: { key: 'not a value' } } });
   },
-  'an apply patch makes an object': async (api) => {
-    await api.merge(
-      'configmaps/a?fieldManager=test',
-      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { key: 'value' } },
-      { contentType: 'application/apply-patch+yaml' },
-    );
-  },
 };

@@ -6,7 +6,6 @@ import type { Column } from '../column.ts';
 import { compileJsonPath } from '../json-path.ts';
 import { allVerbs, metadataFields, statusSubresource } from '../resource-type.ts';
 import type { ContentSchema, ResourceType } from '../resource-type.ts';
-import { structuralType } from '../../ownership/index.ts';
 import { compileStructural } from '../../schema/index.ts';
 import type { StructuralValidator } from '../../schema/index.ts';
 
@@ -52,7 +51,6 @@ function structuralContent(schema: JsonObject): ContentSchema {
   return {
     type: 'structural',
     schema,
-    owned: structuralType(schema),
     validate: (object) => (validator ??= compileStructural(schema))(object),
   };
 }

@@ -63,7 +63,6 @@ export const pods: ResourceType = builtIn({
   },
   behaviour: {
     returnsDeleted: true,
-    tracksOnceApplied: true,
     statusKeepsMetadata: true,
     applyDefaults: applyPodDefaults,
     admitCreate: admitPod,

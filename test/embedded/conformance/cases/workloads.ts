@@ -10,18 +10,9 @@ const deployment = (spec: object = {}): object => ({
 });
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-const apply = { contentType: 'application/apply-patch+yaml' };
 
-/** Each server gives out addresses of its own. */
-const withoutAddresses = {
-  view: ({ spec, ...rest }: any): unknown => ({
-    ...rest,
-    ...(spec && { spec: { ...spec, clusterIP: '', clusterIPs: [] } }),
-  }),
-};
-
-/** The kinds that charts are made of. */
-export const charts: CaseGroup = {
+/** Deployments and disruption budgets. */
+export const workloads: CaseGroup = {
   'a deployment gets its defaults': async (api) => {
     const path = 'deployments';
     await api.create(path, deployment());
@@ -53,24 +44,5 @@ export const charts: CaseGroup = {
     );
     await api.create(path, { metadata: { name: 'b' }, spec: { maxUnavailable: 'many', selector } });
     await api.get(path, { accept: table, view: (list) => list.rows.map((row: any) => row.cells.slice(0, 4)) });
-  },
-  'an apply merges, conflicts and is forced': async (api) => {
-    const settings = (data: object): object => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: settings({ x: '1', y: '1' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=b', { ...apply, body: settings({ x: '2', y: '2' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=b', { ...apply, body: settings({ x: '2' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=b&force=true', { ...apply, body: settings({ x: '2' }) });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: settings({}) });
-  },
-  'an apply is checked': async (api) => {
-    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } };
-    await api.send('PATCH', 'configmaps/m', { ...apply, body });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: { ...body, metadata: { name: 'n' } } });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', {
-      ...apply,
-      body: { ...body, metadata: { name: 'm', uid: 'u' } },
-    });
-    await api.send('PATCH', 'configmaps/m?fieldManager=a', { ...apply, body: { apiVersion: 'v1', kind: 'ConfigMap' } });
-    await api.merge('configmaps/m?force=true', {});
   },
 };

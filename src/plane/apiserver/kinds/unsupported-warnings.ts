@@ -1,0 +1,50 @@
+import type { JsonObject } from '../json.ts';
+import { objectAt, objectsAt } from './access.ts';
+import type { ResourceType } from './resource-type.ts';
+
+const noDrivers = 'the embedded plane runs no storage drivers: it stores the object and does not act on it';
+
+/** Resource, as in `collection.group` -> what the plane does not do with its objects, as a sentence for the user. */
+const storedOnly: ReadonlyMap<string, string> = new Map([
+  ['replicationcontrollers', 'the embedded plane creates no pods for a ReplicationController: use a Deployment'],
+  [
+    'poddisruptionbudgets.policy',
+    'the embedded plane runs no disruption controller: evictions do not ask the PodDisruptionBudget, and its status stays as it is',
+  ],
+  ['csidrivers.storage.k8s.io', noDrivers],
+  ['csistoragecapacities.storage.k8s.io', noDrivers],
+  ['volumeattachments.storage.k8s.io', noDrivers],
+]);
+
+/** Groups of custom resources that Tutti itself acts on. */
+const ownGroups: ReadonlySet<string> = new Set(['scheduling.x-k8s.io']);
+
+/** Field of a container -> what the plane does not do with it. */
+const containerFields: ReadonlyMap<string, string> = new Map([
+  ['livenessProbe', 'simulated pods run no containers: the probe is not run'],
+  ['readinessProbe', 'simulated pods run no containers: the probe is not run, and the pod is ready when it runs'],
+  ['startupProbe', 'simulated pods run no containers: the probe is not run'],
+  ['lifecycle', 'simulated pods run no containers: the hooks are not run'],
+]);
+
+/** What a new object asks for that the plane stores and does not act on: a sentence each, for a `Warning` header. */
+export function unsupportedWarnings(type: ResourceType, object: JsonObject): string[] {
+  const known = storedOnly.get(type.storage);
+  if (known !== undefined) return [known];
+  if (type.content.type === 'structural') {
+    if (ownGroups.has(type.group)) return [];
+    return [
+      `the embedded plane stores ${type.kind} objects but runs no operator for ${type.group}: run the operator against it, or use a cluster that has one`,
+    ];
+  }
+  const spec = objectAt(object, 'spec');
+  const [podSpec, path] =
+    type.storage === 'pods' ? [spec, 'spec'] : [objectAt(objectAt(spec, 'template'), 'spec'), 'spec.template.spec'];
+  return ['initContainers', 'containers'].flatMap((list) =>
+    objectsAt(podSpec, list).flatMap((container, index) =>
+      [...containerFields]
+        .filter(([field]) => container[field] !== undefined)
+        .map(([field, sentence]) => `${path}.${list}[${index}].${field}: ${sentence}`),
+    ),
+  );
+}
