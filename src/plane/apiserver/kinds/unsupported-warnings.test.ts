@@ -30,7 +30,12 @@ describe('a warning', () => {
     const client = new ApiClient();
     const definition = podGroupDefinition() as any;
     await client.mustCreate(definitionsPath, definition);
-    const own = { apiVersion: 'scheduling.x-k8s.io/v1alpha1', kind: 'PodGroup', metadata: { name: 'a' }, spec: { minMember: 2 } };
+    const own = {
+      apiVersion: 'scheduling.x-k8s.io/v1alpha1',
+      kind: 'PodGroup',
+      metadata: { name: 'a' },
+      spec: { minMember: 2 },
+    };
     const created = await client.create('/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups', own);
     expect(created.headers).not.toHaveProperty('warning');
     const text = JSON.stringify(definition)

@@ -15,7 +15,7 @@ import {
 import type { FieldError } from './field-error.ts';
 import { childPath, elementPath } from './field-path.ts';
 import { numberFormats, stringFormats } from './formats.ts';
-import { MatchingWork, Pattern, PatternError } from './pattern.ts';
+import { MatchingWork, Pattern, PatternError, patternFormat, patternProblem } from './pattern.ts';
 import { toJsonSchema } from './json-schema.ts';
 import { listTypeErrors } from './list-type-errors.ts';
 import type { StructuralSchema } from './structural-schema.ts';
@@ -80,14 +80,12 @@ function hasMoreValues(value: JsonValue, limit: number): boolean {
   return count(value);
 }
 
-function fieldErrors(errors: readonly ErrorObject[], root: JsonValue, path: string): FieldError[] {
-  const outer = errors.filter((error) => !isInsideBranch(error.schemaPath)).slice(0, toldLimit);
-  return outer.flatMap((error) => {
-    const field = fieldPath(error.instancePath, root, path);
-    const own = fieldError(error, field);
-    const closest = error.keyword === 'anyOf' || error.keyword === 'oneOf' ? closestBranch(error, errors) : [];
-    return [own, ...closest.map((inner) => fieldError(inner, fieldPath(inner.instancePath, root, path)))];
-  });
+/** What a validation by Ajv has found, worded as Kubernetes does. */
+export function fieldErrors(errors: readonly ErrorObject[], root: JsonValue, path: string): FieldError[] {
+  const outer = errors
+    .filter((error) => error.keyword !== 'if' && !isInsideBranch(error.schemaPath))
+    .slice(0, toldLimit);
+  return outer.map((error) => fieldError(error, fieldPath(error.instancePath, root, path)));
 }
 
 /** Whether an error comes from one alternative of an anyOf, oneOf or not, rather than from the schema as a whole. */
@@ -99,25 +97,6 @@ function isInsideBranch(schemaPath: string): boolean {
     if (segment === 'properties') index++; // the next segment is a name, which may read like a keyword
   }
   return false;
-}
-
-/** The errors of the alternative that came closest: the one with the fewest errors, the first of several. */
-function closestBranch(failed: ErrorObject, errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  // Alternative's number -> its errors
-  const branches = new Map<string, ErrorObject[]>();
-  for (const error of errors) {
-    if (!error.schemaPath.startsWith(`${failed.schemaPath}/`)) continue;
-    if (error.instancePath !== failed.instancePath && !error.instancePath.startsWith(`${failed.instancePath}/`))
-      continue;
-    const [branch = '', ...rest] = error.schemaPath.slice(failed.schemaPath.length + 1).split('/');
-    if (isInsideBranch(`#/${rest.join('/')}`)) continue;
-    branches.set(branch, [...(branches.get(branch) ?? []), error]);
-  }
-  let closest: readonly ErrorObject[] | undefined;
-  for (const branch of branches.values()) {
-    if (closest === undefined || branch.length < closest.length) closest = branch;
-  }
-  return closest ?? [];
 }
 
 /** `/spec/tasks/0/name` -> `spec.tasks[0].name`, by what stands there in the value. */
@@ -145,11 +124,23 @@ function fieldError(error: ErrorObject, field: string): FieldError {
   switch (error.keyword) {
     case 'required':
       return requiredField(childPath(field, String(params.missingProperty)));
+    case 'additionalProperties': {
+      const name = String(params.additionalProperty);
+      const detail =
+        name === 'x-kubernetes-validations'
+          ? 'CEL validation rules are not supported by this API server; remove them, or use type, enum, pattern and bounds instead'
+          : 'not supported in a structural schema by this API server';
+      return forbiddenField(childPath(field, name), detail);
+    }
     case 'type':
       return wrongType(field, value, String(error.schema).replace(/,null$/, ''));
     case 'enum':
       return unsupportedValue(field, value, error.schema as JsonValue[]);
     case 'format':
+      if (params.format === patternFormat) {
+        const problem = patternProblem(String(value)) ?? '';
+        return invalidField(field, value, `must be a valid regular expression, but ${problem}`);
+      }
       return wrongFormat(field, value, String(params.format));
     case 'minimum':
       return invalid(`should be greater than or equal to ${limit}`);

@@ -65,3 +65,17 @@ export class Pattern {
     return this.#source;
   }
 }
+
+/** The format that texts have which are patterns. */
+export const patternFormat = 'RE2 regular expression';
+
+/** Why a text is no pattern; undefined when it is one. */
+export function patternProblem(text: string): string | undefined {
+  try {
+    new Pattern(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return error.message;
+    throw error;
+  }
+}
