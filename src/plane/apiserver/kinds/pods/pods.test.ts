@@ -113,12 +113,6 @@ describe('a new pod', () => {
     expect(status.code).toBe(400);
     expect(status.message).toContain('spec.containers[0].resources.requests');
   });
-
-  it('is refused when its service account does not exist', async () => {
-    const status = await create({ serviceAccountName: 'robot' });
-    expect(status.code).toBe(403);
-    expect(status.message).toContain('serviceaccount "robot" not found');
-  });
 });
 
 describe('priority of a new pod', () => {
