@@ -26,7 +26,7 @@ function nestedTooDeeply(limit: number): ComplexityError {
   return new ComplexityError('nesting', `its lists and objects are nested more than ${limit} levels deep`);
 }
 
-function tooManyValues(): ComplexityError {
+export function tooManyValues(): ComplexityError {
   return new ComplexityError('values', `it has more than ${valuesLimit} values`);
 }
 

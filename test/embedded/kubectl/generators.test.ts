@@ -12,22 +12,12 @@ import { hasKubectl } from './recorded-session.ts';
 const made: readonly (readonly [words: string, says: string])[] = [
   ['create namespace team', 'namespace/team created'],
   ['create configmap settings --from-literal=a=1', 'configmap/settings created'],
-  ['create secret generic keys --from-literal=password=p', 'secret/keys created'],
-  [
-    'create secret docker-registry pull --docker-server=r.example --docker-username=u --docker-password=p',
-    'secret/pull created',
-  ],
   ['create serviceaccount robot', 'serviceaccount/robot created'],
-  ['create service clusterip web --tcp=80:8080', 'service/web created'],
-  ['create service nodeport open --tcp=80:8080', 'service/open created'],
   ['create job once --image=busybox:1.36 -- sleep 1', 'job.batch/once created'],
   ['create deployment site --image=nginx:1 --replicas=2', 'deployment.apps/site created'],
-  ['create role reader --verb=get --resource=pods', 'role.rbac.authorization.k8s.io/reader created'],
-  ['create rolebinding read --role=reader --user=u', 'rolebinding.rbac.authorization.k8s.io/read created'],
+  ['create priorityclass high --value=7', 'priorityclass.scheduling.k8s.io/high created'],
   ['create poddisruptionbudget few --selector=a=b --min-available=1', 'poddisruptionbudget.policy/few created'],
   ['run lone --image=nginx:1 --port=80', 'pod/lone created'],
-  ['expose pod lone --name=front', 'service/front exposed'],
-  ['expose deployment site --port=80', 'service/site exposed'],
   ['label job once team=blue', 'job.batch/once labeled'],
   ['delete job once', 'job.batch "once" deleted'],
 ];
@@ -78,8 +68,6 @@ describe.runIf(hasKubectl).each(kubectlVersions)('kubectl %s makes objects by it
     const job = JSON.parse(await kubectl.ok('get job twice -o json')) as { spec: any };
     expect(job.spec).toMatchObject({ completions: 1, parallelism: 1, backoffLimit: 6, completionMode: 'NonIndexed' });
     expect(job.spec.template.spec.containers[0]).toMatchObject({ name: 'twice', command: ['sleep', '5'] });
-    const secret = JSON.parse(await kubectl.ok('get secret keys -o json')) as object;
-    expect(secret).toMatchObject({ type: 'Opaque', data: { password: 'cA==' } });
     expect(await kubectl.ok('describe job twice')).toMatch(/^Parallelism: +1$/m);
     expect(await kubectl.ok('get jobs')).toMatch(/^twice +Running +0\/1/m);
   });

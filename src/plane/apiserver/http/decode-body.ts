@@ -1,8 +1,10 @@
 import { Buffer } from 'node:buffer';
+import { ProtobufError } from '../../../base/wire-reader.ts';
 import type { TransportRequest } from '../../../client/transport.ts';
 import { ComplexityError, nestingLimit, refuseComplexity } from '../complexity.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { ApiError, badRequest, tooComplex, unsupportedMediaType } from './api-error.ts';
+import { UnknownFieldError, decodeProtobuf } from './decode-protobuf.ts';
 
 /** The server refuses a larger request body, as kube-apiserver does. */
 export const bodyLimitBytes = 3 * 1024 * 1024;
@@ -13,27 +15,53 @@ export function bodyMediaType(request: TransportRequest): string {
   return mediaType === '' ? 'application/json' : mediaType;
 }
 
-/** Reads a JSON body. Throws 400, 413 and 415. */
+const protobuf = 'application/vnd.kubernetes.protobuf';
+
+/** Reads a JSON body, or a protobuf one of `kubectl create`. Throws 400, 413 and 415. */
 export function decodeBody(request: TransportRequest): JsonValue {
   const mediaType = bodyMediaType(request);
   if (mediaType === 'application/json') return decodeJson(bodyText(request));
+  if (mediaType === protobuf) return readProtobuf(request);
   throw unsupportedMediaType(
     `the body of the request was in an unknown format (${mediaType}) - accepted media types include: application/json. ` +
-      'kubectl sends JSON whatever a manifest is written in; other clients must set Content-Type: application/json and send JSON',
+      'Write the object as JSON, or apply a manifest with kubectl apply, which sends JSON',
   );
+}
+
+function readProtobuf({ body }: TransportRequest): JsonValue {
+  checkLength(body);
+  try {
+    return accepted(() => decodeProtobuf(typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array())));
+  } catch (error) {
+    if (error instanceof ProtobufError) throw badRequest(`the request body is not valid protobuf: ${error.message}`);
+    if (!(error instanceof UnknownFieldError)) throw error;
+    throw unsupportedMediaType(
+      `this API server cannot read this protobuf body: ${error.message}; send JSON, as with ` +
+        '`kubectl create ... --dry-run=client -o yaml | kubectl apply -f -`',
+    );
+  }
 }
 
 /** The body as text; empty when there is none. Throws 413 when it is too large. */
 export function bodyText({ body }: TransportRequest): string {
   if (body === undefined) return '';
-  if (body.length > bodyLimitBytes) {
-    throw new ApiError({
-      code: 413,
-      reason: 'RequestEntityTooLarge',
-      message: `Request entity too large: limit is ${bodyLimitBytes}`,
-    });
-  }
+  checkLength(body);
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+}
+
+function checkLength(body: string | Uint8Array | undefined): void {
+  if (body === undefined || body.length <= bodyLimitBytes) return;
+  const message = `Request entity too large: limit is ${bodyLimitBytes}`;
+  throw new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message });
+}
+
+/** Throws 400 or 413 when `read` finds the body too complex. */
+function accepted<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ComplexityError ? tooComplex('the request body', error) : error;
+  }
 }
 
 /** Parses JSON. Throws 400, and 413 for a value that is too complex. */
@@ -44,11 +72,7 @@ export function decodeJson(text: string): JsonValue {
   } catch (error) {
     throw badRequest(`the request body is not valid JSON: ${(error as Error).message}`);
   }
-  try {
-    refuseComplexity(value, nestingLimit);
-  } catch (error) {
-    throw error instanceof ComplexityError ? tooComplex('the request body', error) : error;
-  }
+  accepted(() => refuseComplexity(value, nestingLimit));
   return value;
 }
 

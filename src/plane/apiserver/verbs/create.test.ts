@@ -123,8 +123,7 @@ describe('create', () => {
 
   it.each([
     ['text/plain', 'accepted media types include: application/json'],
-    ['application/yaml', 'send JSON'],
-    ['application/vnd.kubernetes.protobuf', 'send JSON'],
+    ['application/yaml', 'kubectl apply'],
   ])('refuses a body of %s with the way out', async (contentType, remedy) => {
     const answer = await new ApiClient().send('POST', configMapsPath, 'k8s', { 'content-type': contentType });
     expect(answer.status).toBe(415);

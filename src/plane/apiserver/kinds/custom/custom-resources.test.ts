@@ -39,7 +39,7 @@ describe('a CustomResourceDefinition', () => {
     [
       'a property without type',
       (spec) => (spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.x = {}),
-      'spec.versions[0].schema.openAPIV3Schema.properties.spec.properties[x].type',
+      'spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.x.type',
     ],
     [
       'a built-in group',

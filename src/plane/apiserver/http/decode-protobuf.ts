@@ -1,0 +1,191 @@
+import { Buffer } from 'node:buffer';
+import { ProtobufError, WireReader } from '../../../base/wire-reader.ts';
+import type { WireValue } from '../../../base/wire-reader.ts';
+import { tooManyValues, valuesLimit } from '../complexity.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
+import { modelFields } from '../schema/built-in-types.ts';
+import type { ValueType } from '../schema/built-in-types.ts';
+
+/** The message has a part that this server does not know, and so cannot store. */
+export class UnknownFieldError extends Error {
+  override readonly name = 'UnknownFieldError';
+}
+
+/**
+ * The messages that kubectl 1.32 and later send for `kubectl create KIND`: its typed clients send nothing but protobuf. A line a model
+ * of the client library: field and its number in k8s.io/api; `*` where a zero means something, no name where the server ignores the field.
+ */
+const messageLines: readonly string[] = [
+  'V1ConfigMap metadata:1 data:2 binaryData:3 immutable:4*',
+  'V1Container name:1 image:2 command:3 args:4 workingDir:5 ports:6 env:7 resources:8 imagePullPolicy:14',
+  'V1ContainerPort name:1 hostPort:2 containerPort:3 protocol:4 hostIP:5',
+  'V1DeleteOptions gracePeriodSeconds:1* preconditions:2* orphanDependents:3* propagationPolicy:4 dryRun:5',
+  'V1Deployment metadata:1 spec:2 :3',
+  'V1DeploymentSpec replicas:1* selector:2* template:3 strategy:4 minReadySeconds:5 revisionHistoryLimit:6* progressDeadlineSeconds:9*',
+  'V1DeploymentStrategy type:1',
+  'V1EnvVar name:1 value:2',
+  'V1Eviction metadata:1 deleteOptions:2',
+  'V1Job metadata:1 spec:2 :3',
+  'V1JobSpec parallelism:1* completions:2* activeDeadlineSeconds:3* selector:4 manualSelector:5* template:6 backoffLimit:7* ttlSecondsAfterFinished:8* completionMode:9 suspend:10*',
+  'V1LabelSelector matchLabels:1 matchExpressions:2',
+  'V1LabelSelectorRequirement key:1 operator:2 values:3',
+  'V1Namespace metadata:1 spec:2 :3',
+  'V1NamespaceSpec finalizers:1',
+  'V1ObjectMeta name:1 generateName:2 namespace:3 uid:5 resourceVersion:6 creationTimestamp:8 labels:11 annotations:12 finalizers:14',
+  'V1PodDisruptionBudget metadata:1 spec:2 :3',
+  'V1PodDisruptionBudgetSpec minAvailable:1 selector:2 maxUnavailable:3',
+  'V1PodSpec containers:2 restartPolicy:3 terminationGracePeriodSeconds:4* nodeSelector:7 serviceAccountName:8 serviceAccount:9 securityContext:14 schedulerName:19 initContainers:20 priorityClassName:24',
+  'V1PodTemplateSpec metadata:1 spec:2',
+  'V1Preconditions uid:1 resourceVersion:2',
+  'V1PriorityClass metadata:1 value:2* globalDefault:3 description:4 preemptionPolicy:5',
+  'V1ResourceRequirements limits:1 requests:2',
+  'V1ServiceAccount metadata:1',
+];
+
+interface Field {
+  readonly name: string;
+  readonly keepsZero: boolean;
+}
+
+/** model -> field number -> field */
+const messages = new Map(
+  messageLines.map((line) => {
+    const [model = '', ...words] = line.split(' ');
+    const fields = words.map((word): [number, Field] => {
+      const [name = '', number = ''] = word.split(':');
+      return [parseInt(number, 10), { name, keepsZero: number.endsWith('*') }];
+    });
+    return [model, new Map(fields)] as const;
+  }),
+);
+
+/** How every protobuf body of the API begins. */
+const magic = [0x6b, 0x38, 0x73, 0];
+
+/**
+ * Reads a body of type application/vnd.kubernetes.protobuf: four bytes, then an envelope with the object's apiVersion and kind around the
+ * object itself. Throws ProtobufError for what is no such body, UnknownFieldError for a kind or a field that is not read here, and
+ * ComplexityError.
+ */
+export function decodeProtobuf(bytes: Uint8Array): JsonObject {
+  if (!magic.every((byte, index) => bytes[index] === byte)) {
+    throw new ProtobufError('it does not begin with "k8s" and a zero byte');
+  }
+  const envelope = parts(bytes.subarray(magic.length));
+  const typeMeta = parts(bytesOf(envelope.get(1)));
+  const [apiVersion, kind] = [text(typeMeta.get(1)), text(typeMeta.get(2))];
+  if (!messages.has(`V1${kind}`) || !/^(.*\/)?v1$/.test(apiVersion)) {
+    throw new UnknownFieldError(`${kind} of ${JSON.stringify(apiVersion)} is not a kind that is read as protobuf here`);
+  }
+  return { apiVersion, kind, ...new Decoding().message(bytesOf(envelope.get(2)), `V1${kind}`, kind) };
+}
+
+class Decoding {
+  #valuesLeft = valuesLimit;
+
+  message(bytes: Uint8Array, model: string, path: string): JsonObject {
+    const fields = messages.get(model);
+    const found = new Map<string, JsonValue>();
+    const reader = new WireReader(bytes);
+    while (!reader.done) {
+      const { number, value } = reader.field();
+      this.#count();
+      const field = fields?.get(number);
+      if (field?.name === '') continue;
+      const type = field && modelFields(model)?.get(field.name);
+      // Go sends fields that are not set, too: those of a zero are not missed.
+      if (type !== undefined) this.#add(found, field!, type, value, `${path}.${field!.name}`);
+      else if (!isUnset(value)) {
+        throw new UnknownFieldError(`${path} has a field of number ${number}, which is not known here`);
+      }
+    }
+    return Object.fromEntries(found);
+  }
+
+  #add(found: Map<string, JsonValue>, field: Field, type: ValueType, value: WireValue, path: string): void {
+    const { name, keepsZero } = field;
+    const present = found.get(name);
+    if (type.kind === 'list') {
+      const list = (present ?? []) as JsonValue[];
+      list.push(this.#value(value, type.element, path));
+      found.set(name, list);
+    } else if (type.kind === 'map') {
+      const entry = parts(bytesOf(value));
+      const element = this.#value(entry.get(2) ?? { type: 'bytes', bytes: new Uint8Array() }, type.element, path);
+      const map = (present ?? {}) as JsonObject;
+      // A key such as "__proto__" is a key like others.
+      const property = { value: element, enumerable: true, configurable: true, writable: true };
+      Object.defineProperty(map, text(entry.get(1)), property);
+      found.set(name, map);
+    } else {
+      const decoded = this.#value(value, type, path);
+      if (keepsZero || (decoded !== 0 && decoded !== false && decoded !== null)) found.set(name, decoded);
+    }
+  }
+
+  #value(value: WireValue, type: ValueType, path: string): JsonValue {
+    switch (type.kind) {
+      case 'model':
+        return this.message(bytesOf(value), type.name, path);
+      case 'string':
+        return text(value);
+      case 'byte':
+        return Buffer.from(bytesOf(value)).toString('base64');
+      case 'boolean':
+        return varint(value) !== 0;
+      case 'number':
+        return varint(value);
+      case 'quantity':
+        return text(parts(bytesOf(value)).get(1));
+      case 'intOrString': {
+        const found = parts(bytesOf(value));
+        return varint(found.get(1)) === 1 ? text(found.get(3)) : varint(found.get(2));
+      }
+      default:
+        // The one time in these messages is creationTimestamp, which the server sets.
+        if (bytesOf(value).length === 0 || type.kind === 'time') return null;
+        throw new UnknownFieldError(`${path} is of a type that is not known here`);
+    }
+  }
+
+  #count(): void {
+    if (--this.#valuesLeft < 0) throw tooManyValues();
+  }
+}
+
+/** Numbered fields of a small message, the last of each. */
+function parts(bytes: Uint8Array): ReadonlyMap<number, WireValue> {
+  const found = new Map<number, WireValue>();
+  const reader = new WireReader(bytes);
+  while (!reader.done) {
+    const { number, value } = reader.field();
+    found.set(number, value);
+  }
+  return found;
+}
+
+function isUnset(value: WireValue): boolean {
+  return value.type === 'varint' ? value.value === 0n : value.bytes.every((byte) => byte === 0);
+}
+
+function bytesOf(value: WireValue | undefined): Uint8Array {
+  if (value === undefined) return new Uint8Array();
+  if (value.type !== 'bytes') throw new ProtobufError(`it has a ${value.type} in place of bytes`);
+  return value.bytes;
+}
+
+function text(value: WireValue | undefined): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytesOf(value));
+  } catch (error) {
+    if (error instanceof ProtobufError) throw error;
+    throw new ProtobufError('it has a text that is not UTF-8', { cause: error });
+  }
+}
+
+/** Negative numbers are sent as the ten bytes of their two's complement. */
+function varint(value: WireValue | undefined): number {
+  if (value === undefined) return 0;
+  if (value.type !== 'varint') throw new ProtobufError(`it has a ${value.type} in place of a number`);
+  return Number(BigInt.asIntN(64, value.value));
+}
