@@ -49,7 +49,6 @@ const rooms = {
       'complexity.ts',
       'background-work.ts',
       'schema/',
-      'protobuf/',
       'patch/',
     ],
     ...['store/', 'http/', 'kinds/', 'access/', 'verbs/', 'discovery/', 'background/', 'files'],

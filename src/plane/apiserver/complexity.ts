@@ -9,7 +9,7 @@ export const nestingLimit = 256;
  * How many values a body or an object may have: scalars, lists and objects, each counted. Judging and storing one takes about ten
  * microseconds, and nobody else is served meanwhile. The largest real objects, definitions of many versions, have some ten thousand.
  */
-const valuesLimit = 50_000;
+export const valuesLimit = 50_000;
 
 /** Something nests deeper, or has more values, than is allowed. */
 export class ComplexityError extends Error {

@@ -124,10 +124,6 @@ describe('what nests too deeply', () => {
       (client, deep) => client.patch('/api/v1/namespaces/default', 'strategic', { metadata: deep }),
     ],
     ['in the options of a deletion', (client, deep) => client.delete(`${thingsPath}/a`, { preconditions: deep })],
-    [
-      'in a review',
-      (client, deep) => client.create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec: deep }),
-    ],
   ])('%s is refused', async (_where, send) => {
     const client = await withThings();
     await client.mustCreate(thingsPath, thing({}));

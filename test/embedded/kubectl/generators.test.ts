@@ -13,11 +13,13 @@ const made: readonly (readonly [words: string, says: string])[] = [
   ['create namespace team', 'namespace/team created'],
   ['create configmap settings --from-literal=a=1', 'configmap/settings created'],
   ['create serviceaccount robot', 'serviceaccount/robot created'],
+  ['create service clusterip web --tcp=80:8080', 'service/web created'],
   ['create job once --image=busybox:1.36 -- sleep 1', 'job.batch/once created'],
   ['create deployment site --image=nginx:1 --replicas=2', 'deployment.apps/site created'],
   ['create priorityclass high --value=7', 'priorityclass.scheduling.k8s.io/high created'],
   ['create poddisruptionbudget few --selector=a=b --min-available=1', 'poddisruptionbudget.policy/few created'],
   ['run lone --image=nginx:1 --port=80', 'pod/lone created'],
+  ['expose pod lone --name=front', 'service/front exposed'],
   ['label job once team=blue', 'job.batch/once labeled'],
   ['delete job once', 'job.batch "once" deleted'],
 ];

@@ -31,7 +31,8 @@ function groupEntry(group: ApiGroup): JsonObject {
 
 /** `GET /api/v1` and `GET /apis/GROUP/VERSION`; undefined when there is no such version. */
 export function legacyResourceList(registry: ResourceRegistry, group: string, version: string): JsonObject | undefined {
-  const found = registry.groups()
+  const found = registry
+    .groups()
     .find((each) => each.name === group)
     ?.versions.find((each) => each.version === version);
   if (found === undefined) return undefined;

@@ -39,7 +39,10 @@ const messageLines: readonly string[] = [
   'V1Preconditions uid:1 resourceVersion:2',
   'V1PriorityClass metadata:1 value:2* globalDefault:3 description:4 preemptionPolicy:5',
   'V1ResourceRequirements limits:1 requests:2',
+  'V1Service metadata:1 spec:2 :3',
   'V1ServiceAccount metadata:1',
+  'V1ServicePort name:1 protocol:2 port:3 targetPort:4 nodePort:5',
+  'V1ServiceSpec ports:1 selector:2 clusterIP:3 type:4 externalIPs:5 sessionAffinity:7 loadBalancerIP:8 externalName:10',
 ];
 
 interface Field {
