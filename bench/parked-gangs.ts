@@ -87,7 +87,7 @@ async function settle(): Promise<void> {
       const result = core.attempt();
       if (result === undefined) break;
       done++;
-      if (result.kind === 'foreseen') counts.lookUps++;
+      if (result.kind === 'joined') counts.lookUps++;
       else counts.attempts++;
     }
     for (const pod of echoes.splice(0, 1_000)) {

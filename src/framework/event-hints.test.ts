@@ -4,7 +4,7 @@ import { pluginHandle } from '../../test/builders/plugin-handle.ts';
 import type { Pod } from '../api/pod.ts';
 import type { ClusterEvent, EventRegistration } from './cluster-event.ts';
 import { EventHints } from './event-hints.ts';
-import type { TurnedAway } from './event-hints.ts';
+import type { Rejection } from './event-hints.ts';
 import type { Plugin } from './plugin.ts';
 import { Profile } from './profile.ts';
 
@@ -13,7 +13,7 @@ const nodeAdded: ClusterEvent = { resource: 'Node', action: 'Add', old: undefine
 const podDeleted: ClusterEvent = { resource: 'AssignedPod', action: 'Delete', pod: build.projectedPod() };
 const [a, b] = [build.projectedPod({ name: 'a' }), build.projectedPod({ name: 'b' })];
 
-const turnedAway = (refusedBy: ReadonlySet<string>, refusedPods: readonly Pod[], isGang = false): TurnedAway => {
+const turnedAway = (refusedBy: ReadonlySet<string>, refusedPods: readonly Pod[], isGang = false): Rejection => {
   return { isGang, refusedBy, pending: new Set(), refusedPods };
 };
 
@@ -75,7 +75,7 @@ describe('an event may help', () => {
       Two: [{ resource: 'Node', actions: ['Add'], hint: (pod) => pod.name === 'b' }],
     });
     const both = new Set(['One', 'Two']);
-    const waitingFor = (...names: string[]): TurnedAway => ({ ...turnedAway(both, [a]), pending: new Set(names) });
+    const waitingFor = (...names: string[]): Rejection => ({ ...turnedAway(both, [a]), pending: new Set(names) });
     expect(hints.retryAfter(nodeAdded, waitingFor('One'))).toBe('atOnce');
     expect(hints.retryAfter(nodeAdded, waitingFor('Two'))).toBe('afterBackoff');
     expect(hints.retryAfter(nodeAdded, { ...waitingFor('Two'), refusedPods: [b] })).toBe('atOnce');

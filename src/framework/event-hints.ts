@@ -22,15 +22,16 @@ export interface Registered {
   readonly concernsGangs: boolean;
 }
 
-/** What was turned away, and by which plugins; none named means that anything is worth a try. */
-export interface TurnedAway {
+/** Why an entity was rejected. When `refusedBy` is empty any event is worth a try. */
+export interface Rejection {
   readonly isGang: boolean;
+  /** Names of the plugins. */
   readonly refusedBy: ReadonlySet<string>;
   /** Of these, those that answered Pending. */
   readonly pending: ReadonlySet<string>;
-  /** One pod of each kind. */
+  /** One pod of each kind that was rejected: the queueing hints are asked about these. */
   readonly refusedPods: readonly Pod[];
-  /** Absent: not known. */
+  /** What has to be placed; undefined: not known. */
   readonly wish?: Wish | undefined;
 }
 
@@ -101,8 +102,8 @@ export class EventHints {
     return this.#registered.get(`${resource}/${action}`) ?? none;
   }
 
-  /** How, if the event could help one of the pods that were turned away; undefined: it cannot. */
-  retryAfter(event: ClusterEvent, { isGang, refusedBy, pending, refusedPods }: TurnedAway): Retry | undefined {
+  /** How, if the event could help one of the rejected pods; undefined: it cannot. */
+  retryAfter(event: ClusterEvent, { isGang, refusedBy, pending, refusedPods }: Rejection): Retry | undefined {
     if (refusedBy.size === 0) return 'afterBackoff';
     if (refusedBy.has(outsiders)) return mayHelpOutside(event) ? 'afterBackoff' : undefined;
     let retry: Retry | undefined;
@@ -135,7 +136,7 @@ export class EventHints {
   }
 
   /** Whether one of the plugins that refused it is certain that it would again. */
-  rulesOut({ refusedBy, wish }: TurnedAway): boolean {
+  rulesOut({ refusedBy, wish }: Rejection): boolean {
     return wish !== undefined && this.#judges.some((plugin) => refusedBy.has(plugin.name) && isRuledOut(plugin, wish));
   }
 

@@ -1,7 +1,7 @@
-import type { Pod } from '../api/pod.ts';
 import type { Candidate, QueueKey } from '../framework/candidate.ts';
 import type { Status } from '../framework/status.ts';
-import type { Wish } from '../framework/wish.ts';
+import type { Rejection } from '../framework/event-hints.ts';
+import type { Failure } from './failure.ts';
 
 /** `pod/<uid>` or `gang/<namespace>/<name>`. */
 export type EntityKey = string;
@@ -61,14 +61,8 @@ export interface QueuedEntity {
   erredAt: number;
   /** Monotonic time of the last failure. */
   failedAt: number;
-  /** Names of the plugins that refused it last. */
-  refusedBy: ReadonlySet<string>;
-  /** Of these, those that answered Pending. */
-  pending: ReadonlySet<string>;
-  /** One pod of each kind that was refused: what hints are asked about. */
-  refusedPods: readonly Pod[];
-  /** What has to be placed, of what was refused last; undefined: not known. */
-  wish: Wish | undefined;
+  /** Why its last attempt was rejected. */
+  rejection: Rejection;
   /** If its attempt fails it is tried again: since it was taken it has come to ask for something else, or was to be activated. */
   triesAgain: boolean;
   /** Somebody has asked for its attempt: what it, or others like it, were told before does not stand in its way. */
@@ -77,8 +71,7 @@ export interface QueuedEntity {
   isFlushed: boolean;
 }
 
-/** Who has refused what has not been tried. */
-export const nobody: ReadonlySet<string> = new Set();
+const noPlugins: ReadonlySet<string> = new Set();
 
 /** One that is in no store and has not been tried, or has the past that is `known`; `since` in milliseconds since the epoch. */
 export function newEntity(
@@ -100,15 +93,24 @@ export function newEntity(
     errors: 0,
     erredAt: 0,
     failedAt: 0,
-    refusedBy: nobody,
-    pending: nobody,
-    refusedPods: [],
-    wish: undefined,
+    rejection: rejectionOf(candidate, { refusedBy: noPlugins, refusedPods: [] }),
     triesAgain: false,
     isActivated: false,
     isFlushed: false,
     ...known,
   };
+}
+
+export function rejectionOf(
+  { kind }: Candidate,
+  { refusedBy, pending = noPlugins, refusedPods, wish }: Omit<Failure, 'error'>,
+): Rejection {
+  return { isGang: kind === 'gang', refusedBy, pending, refusedPods, wish };
+}
+
+/** The last rejection no longer holds, so any event may help. */
+export function forgetRejection(entity: QueuedEntity): void {
+  entity.rejection = { ...entity.rejection, refusedBy: noPlugins, pending: noPlugins };
 }
 
 /** The uid of the group object, once there is one; undefined for a pod. */

@@ -1,3 +1,4 @@
+import type { Verdict } from '../api/verdict.ts';
 import { describe, expect, it } from 'vitest';
 import { Status } from '../framework/status.ts';
 import { nameOf, QueueFixture } from './testing/queue-fixture.ts';
@@ -361,7 +362,7 @@ describe('a candidate that is activated', () => {
     fixture.queue.failed(a, fixture.failure(a, ['NodeLover'], store === 'backoff'));
     expect(a.state.kind).toBe(store);
     fixture.gates.clear();
-    fixture.queue.activate(a.refusedPods[0]!);
+    fixture.queue.activate(a.rejection.refusedPods[0]!);
     expect([a.state.kind, fixture.moves.at(-1)]).toEqual(['active', 'ForceActivate -> active']);
     expect(fixture.queue.sizes).toEqual({ active: 1, backoff: 0, unschedulable: 0, gated: 0 });
     expect(fixture.pop()).toBe('a');
@@ -379,20 +380,26 @@ describe('a candidate that is activated', () => {
     expect(a.state.kind).toBe('unschedulable');
   });
 
-  it('is not told what others like it were told', () => {
+  it('joins no equivalence class', () => {
     const fixture = new QueueFixture();
     for (const name of ['a', 'b']) {
       fixture.add(name);
       const entity = fixture.queue.pop()!;
-      fixture.queue.failed(entity, { ...fixture.failure(entity, ['NodeLover'], false), question: 'same' });
+      fixture.queue.failed(entity, { ...fixture.failure(entity, ['NodeLover'], false), key: 'same' });
     }
-    const { refusedPods } = fixture.queue.get('pod/b')!;
+    const verdict: Verdict = { reason: 'Unschedulable', message: '', waitsFor: 'unknown' };
+    fixture.queue.classOf(fixture.queue.get('pod/a')!)!.report = {
+      verdict,
+      verdictFor: () => verdict,
+      nodesRevision: 1,
+    };
+    const { refusedPods } = fixture.queue.get('pod/b')!.rejection;
     fixture.queue.activate(refusedPods[0]!);
     const b = fixture.queue.pop()!;
-    expect([nameOf(b), fixture.queue.lineBefore(b, 'same')]).toEqual(['b', undefined]);
-    fixture.queue.failed(b, { ...fixture.failure(b, ['NodeLover'], false), question: 'same' });
+    expect([nameOf(b), fixture.queue.classToJoin(b, 'same', 1)]).toEqual(['b', undefined]);
+    fixture.queue.failed(b, { ...fixture.failure(b, ['NodeLover'], false), key: 'same' });
     expect(fixture.queue.sizes.unschedulable).toBe(2);
-    expect(fixture.queue.lineBefore(b, 'same')).toBeDefined();
+    expect(fixture.queue.classToJoin(b, 'same', 1)).toBeDefined();
   });
 
   it('is still gated when PreEnqueue says so', () => {

@@ -69,7 +69,7 @@ describe('those who ask for the same', () => {
     expect(await drain(c)).toEqual(['refused']);
     expect(c.picture.core.verdictOf('y')?.message).toBe('0/1 nodes are available: 1 Insufficient cpu.');
     c.pod({ name: 'z', cpu: 1 });
-    expect(await drain(c)).toEqual(['foreseen']);
+    expect(await drain(c)).toEqual(['joined']);
   });
 
   it('are not one where room is kept for a sibling of one of them', async () => {

@@ -22,6 +22,7 @@ import { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MetricRegistry } from '../observability/metric-registry.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
+import { EquivalenceKeys } from '../queue/equivalence/equivalence-keys.ts';
 import { SchedulingQueue } from '../queue/scheduling-queue.ts';
 import { AttemptOutcomes } from './cycle/attempt-outcomes.ts';
 import { BindingCycle } from './binding/binding-cycle.ts';
@@ -41,10 +42,10 @@ import { PartialGroups } from './recovery/partial-groups.ts';
 import { NodeCheck } from './placement/planning/node-check.ts';
 import { Planner } from './placement/planning/planner.ts';
 import { Trials } from './placement/planning/trials.ts';
+import { workPerMember } from './placement/planning/work-per-member.ts';
 import type { SchedulerPorts } from './ports.ts';
 import { Preemptions } from './preemption/preemptions.ts';
 import { Profiles } from './profiles.ts';
-import { Questions } from './cycle/questions.ts';
 import { QueueCensus } from './cycle/queue-census.ts';
 import { Releases } from './recovery/releases.ts';
 import { Rivals } from './intake/rivals.ts';
@@ -235,7 +236,7 @@ export class SchedulerCore {
         signal,
       }),
     };
-    const questions = new Questions({ cluster, planner, profiles });
+    const keys = new EquivalenceKeys({ cluster, profiles, workPerMember });
     const refusals = new NodeRefusals({
       clock,
       ended: (pod, nodeName) => queue.moveOnEvent(roomFreed(pod, nodeName)),
@@ -260,8 +261,7 @@ export class SchedulerCore {
       signal,
     });
     this.cycle = new SchedulingCycle({
-      questions,
-      lineBefore: (entity, question) => this.#attempts.lineBefore(entity, question),
+      keys,
       refusals,
       queue,
       cluster,
@@ -324,7 +324,7 @@ export class SchedulerCore {
       hasSynced: () => this.#hasBegun,
       // Extenders read all of a pod.
       readsAll: extenders !== undefined,
-      looksAlike: (before, now) => extenders === undefined && questions.looksAlike(before, now),
+      looksAlike: (before, now) => extenders === undefined && keys.looksAlike(before, now),
       podSeen: (uid, pod) => this.#podSeen(uid, pod),
       groupSeen: (key) => this.#groupSeen(key),
       podLeft: (pod, nodeName) => {

@@ -516,7 +516,7 @@ class World {
   get parked(): QueuedEntity[] {
     const { queue } = this.core;
     return [...queue.entities()].filter(
-      (entity) => entity.state.kind === 'unschedulable' && queue.lineOf(entity)!.isAtRest,
+      (entity) => entity.state.kind === 'unschedulable' && queue.classOf(entity)!.isIdle,
     );
   }
 
@@ -524,10 +524,10 @@ class World {
     const { picture } = this.core;
     if (picture.cluster.assumedCount > 0) return [];
     const lost: string[] = [];
-    for (const { key, candidate, refusedBy } of this.parked) {
+    for (const { key, candidate, rejection } of this.parked) {
       let fits = true;
       for (let round = 0; round < 4 && fits; round++) fits = picture.core.trial(candidate).fits;
-      if (fits) lost.push(`${key} (${[...refusedBy].join()})`);
+      if (fits) lost.push(`${key} (${[...rejection.refusedBy].join()})`);
     }
     return lost;
   }

@@ -9,10 +9,10 @@ const nodeNames = ['a', 'b'];
 /** Whether nothing but an event brings the entity on: neither it nor one that asks for the same has gone to be tried. */
 function waitsForEvent({ queue }: Queueing, entity: QueuedEntity): boolean {
   if (entity.state.kind !== 'unschedulable') return false;
-  const line = queue.lineOf(entity)!;
-  const { first } = line;
-  if (first === undefined) return !line.isCalled;
-  expect([queue.get(first.key) === first, queue.lineOf(first) === line]).toEqual([true, true]);
+  const joined = queue.classOf(entity)!;
+  const { representative: first } = joined;
+  if (first === undefined) return !joined.isWoken;
+  expect([queue.get(first.key) === first, queue.classOf(first) === joined]).toEqual([true, true]);
   expect(['active', 'backoff']).toContain(first.state.kind);
   return false;
 }

@@ -7,7 +7,7 @@ import { outsiders } from '../framework/event-hints.ts';
 import { Status } from '../framework/status.ts';
 import type { Plugin } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
-import type { Line } from '../queue/line.ts';
+import type { EquivalenceClass } from '../queue/equivalence/equivalence-class.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { NodeOptions } from '../testkit/builders/node.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
@@ -76,8 +76,8 @@ class World {
   #made = 0;
   #versions = 0;
 
-  /** line -> what the nodes were like when its latest was refused */
-  readonly #refusedAt = new WeakMap<Line, string>();
+  /** class -> what the nodes were like when its latest was rejected */
+  readonly #refusedAt = new WeakMap<EquivalenceClass, string>();
   readonly #outside: AskedExtenders | undefined;
 
   constructor(seed: number, { extra = [], isExtended = false }: WorldOptions) {
@@ -212,17 +212,17 @@ class World {
 
   /** The planner, asked about the entity alone, has the same reasons. */
   expectOwnVerdict(result: CycleResult): void {
-    if (result.kind !== 'refused' && result.kind !== 'foreseen') return;
+    if (result.kind !== 'refused' && result.kind !== 'joined') return;
     const [pod] = result.pods;
     const entity = this.core.queue.get(`pod/${pod!.uid}`) ?? this.core.queue.get(`gang/${pod!.podGroupKey}`);
     if (entity === undefined) return;
     const { picture } = this.core;
     const { candidate, key } = entity;
     const rooms = picture.cluster.nodes.map((node) => `${node.name}: ${node.generation}`).join();
-    const line = this.core.queue.lineOf(entity);
-    if (line !== undefined && result.kind === 'refused') this.#refusedAt.set(line, rooms);
+    const joined = this.core.queue.classOf(entity);
+    if (joined !== undefined && result.kind === 'refused') this.#refusedAt.set(joined, rooms);
     // One that has been looked up may name what another reason hides by now.
-    const isAsNow = result.kind === 'refused' || (line !== undefined && this.#refusedAt.get(line) === rooms);
+    const isAsNow = result.kind === 'refused' || (joined !== undefined && this.#refusedAt.get(joined) === rooms);
     const pods = result.pods.map(({ uid }) => uid);
     for (const uid of pods) {
       const verdict = picture.core.verdictOf(uid);
@@ -232,12 +232,21 @@ class World {
       if (named !== undefined) expect(pods, `whom ${verdict!.message} names`).toContain(named);
       if (verdict!.cause === undefined) continue;
       const { fits, blocked } = picture.core.trial(candidate);
-      if (result.kind === 'foreseen' && fits) {
-        const { first } = line!;
-        expect(first?.state.kind, `the first of the line of ${key}, refused by look-up, which fits`).toBe('active');
+      if (result.kind === 'joined' && fits) {
+        const { representative: first } = joined!;
+        expect(
+          first?.state.kind,
+          `the representative of the class of ${key}, which joined without an attempt and fits`,
+        ).toBe('active');
         expect(this.core.queue.goesFirst(first!, entity)).toBe(true);
       }
-      if (!fits && blocked !== undefined && isAsNow && !entity.refusedBy.has(outsiders) && this.isPlain(candidate)) {
+      if (
+        !fits &&
+        blocked !== undefined &&
+        isAsNow &&
+        !entity.rejection.refusedBy.has(outsiders) &&
+        this.isPlain(candidate)
+      ) {
         expect(verdict!.cause, `cause for ${key}`).toContain(describeCause(blocked));
       }
     }
@@ -249,7 +258,7 @@ class World {
     return new Set([...candidate.gang.pending.values()].map(({ template }) => template)).size === 1;
   }
 
-  /** Every entity is in one place; a line that waits for its first has one that comes. */
+  /** Every entity is in one place; a class that waits for its representative has one that comes. */
   expectQueue(): void {
     const { queue } = this.core;
     const counts: Record<string, number> = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
@@ -257,18 +266,18 @@ class World {
       const { kind } = entity.state;
       counts[kind] = (counts[kind] ?? 0) + 1;
       expect(queue.get(entity.key)).toBe(entity);
-      const line = queue.lineOf(entity);
+      const joined = queue.classOf(entity);
       if (kind === 'unschedulable') {
-        expect(line, `${entity.key} waits in no line`).toBeDefined();
-        expect(line!.size).toBeGreaterThan(0);
-        expect(line!.first).not.toBe(entity);
-      } else if (line !== undefined) {
-        expect(line.first, `${entity.key} is ${kind} and its line has another first`).toBe(entity);
+        expect(joined, `${entity.key} waits in no equivalence class`).toBeDefined();
+        expect(joined!.size).toBeGreaterThan(0);
+        expect(joined!.representative).not.toBe(entity);
+      } else if (joined !== undefined) {
+        expect(joined.representative, `${entity.key} is ${kind} and its class has another representative`).toBe(entity);
       }
-      if (line?.first !== undefined) {
-        const { first } = line;
-        expect(queue.get(first.key), `the first of ${entity.key}'s line`).toBe(first);
-        expect(queue.lineOf(first)).toBe(line);
+      if (joined?.representative !== undefined) {
+        const { representative: first } = joined;
+        expect(queue.get(first.key), `the representative of ${entity.key}'s class`).toBe(first);
+        expect(queue.classOf(first)).toBe(joined);
         expect(['active', 'backoff', 'inFlight', 'setAside']).toContain(first.state.kind);
       }
     }
@@ -276,17 +285,17 @@ class World {
     expect(queue.sizes).toEqual({ active, backoff, unschedulable, gated });
   }
 
-  /** For ten minutes in which nothing happens only the flush tries anything, each line every five minutes, or once more if it is outdated. */
+  /** For ten minutes in which nothing happens only the flush tries anything, each class every five minutes, or once more if it is stale. */
   async expectQuiet(writes: number): Promise<void> {
     const { queue, picture } = this.core;
-    const lines = new Set([...queue.entities()].map((entity) => queue.lineOf(entity)));
+    const classes = new Set([...queue.entities()].map((entity) => queue.classOf(entity)));
     const before = { writes: this.writes, attempts: this.attempts };
     for (let second = 0; second < 600; second += 10) {
       picture.clock.advance(10_000);
       await this.drain();
       this.echoGroups();
     }
-    expect(this.attempts - before.attempts, 'attempts while nothing happens').toBeLessThanOrEqual(3 * lines.size);
+    expect(this.attempts - before.attempts, 'attempts while nothing happens').toBeLessThanOrEqual(3 * classes.size);
     expect(this.writes - before.writes, 'writes while nothing happens').toBeLessThanOrEqual(writes);
   }
 
@@ -296,10 +305,10 @@ class World {
     const lost: string[] = [];
     // Room that is kept for somebody who has been planned elsewhere is told of when that one is bound there.
     for (const { claimant } of picture.cluster.claims()) if (picture.cluster.isAssumed(claimant.uid)) return [];
-    for (const { key, candidate, state, refusedBy } of queue.entities()) {
-      if (state.kind !== 'unschedulable' || refusedBy.has(outsiders)) continue;
-      const line = queue.lineOf(queue.get(key)!)!;
-      if (!line.isAtRest || picture.core.verdictOf(firstOf(candidate))?.waitsFor === 'permit') continue;
+    for (const { key, candidate, state, rejection } of queue.entities()) {
+      if (state.kind !== 'unschedulable' || rejection.refusedBy.has(outsiders)) continue;
+      const joined = queue.classOf(queue.get(key)!)!;
+      if (!joined.isIdle || picture.core.verdictOf(firstOf(candidate))?.waitsFor === 'permit') continue;
       const rounds = this.isPlain(candidate) ? 1 : 5;
       let fits = true;
       for (let round = 0; round < rounds && fits; round++) fits = picture.core.trial(candidate).fits;
@@ -308,16 +317,16 @@ class World {
     return lost;
   }
 
-  /** Those who wait in one line say the same, each of itself. */
+  /** The entities of one class have the same cause, worded for each. */
   expectOneCause(): void {
     const { queue, picture } = this.core;
-    /** line -> what its entities were told */
+    /** class -> the causes of its entities */
     const causes = new Map<object, Set<string | undefined>>();
     for (const entity of queue.entities()) {
-      const line = entity.state.kind === 'unschedulable' ? queue.lineOf(entity) : undefined;
-      if (line?.question === undefined) continue;
-      const known = causes.get(line) ?? new Set();
-      causes.set(line, known.add(picture.core.verdictOf(firstOf(entity.candidate))?.cause));
+      const joined = entity.state.kind === 'unschedulable' ? queue.classOf(entity) : undefined;
+      if (joined?.key === undefined) continue;
+      const known = causes.get(joined) ?? new Set();
+      causes.set(joined, known.add(picture.core.verdictOf(firstOf(entity.candidate))?.cause));
     }
     for (const told of causes.values()) expect([...told]).toHaveLength(1);
   }

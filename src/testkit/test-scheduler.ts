@@ -173,7 +173,7 @@ export class TestScheduler {
         return { kind: 'refused', plugins: [entity.state.status.plugin], message: entity.state.status.message };
       case 'backoff':
       case 'unschedulable':
-        return { kind: 'refused', plugins: [...entity.refusedBy], message };
+        return { kind: 'refused', plugins: [...entity.rejection.refusedBy], message };
       case 'active':
       case 'inFlight':
       case 'setAside':

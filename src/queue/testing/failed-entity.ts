@@ -18,9 +18,10 @@ export function failedEntity(
     readonly errors?: number;
   },
 ): QueuedEntity {
+  const rejection = { isGang: false, refusedBy: new Set<string>(), pending: new Set<string>(), refusedPods: [pod] };
   const sortKey = { priority, readySince: 0, uid: pod.uid, incomplete: false };
   return {
-    ...newEntity({ kind: 'pod', pod }, sortKey, 0, { readySince: 0, refusals, errors, failedAt, refusedPods: [pod] }),
+    ...newEntity({ kind: 'pod', pod }, sortKey, 0, { readySince: 0, refusals, errors, failedAt, rejection }),
     key: pod.name,
     attempts: refusals + errors,
   };

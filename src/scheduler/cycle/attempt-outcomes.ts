@@ -5,17 +5,17 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { Logger } from '../../observability/logger.ts';
-import type { Line } from '../../queue/line.ts';
+import { ClassNotifications } from '../../queue/equivalence/class-notifications.ts';
+import type { ClassReport } from '../../queue/equivalence/equivalence-class.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { EntityRouter } from '../intake/entity-router.ts';
-import { OutdatedLines } from './outdated-lines.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
 import type { QueueCensus } from './queue-census.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
-import type { CycleResult, Retelling } from './scheduling-cycle.ts';
+import type { CycleResult } from './scheduling-cycle.ts';
 import type { Verdicts } from '../verdicts/verdicts.ts';
 
 export interface AttemptOutcomesOptions {
@@ -33,24 +33,17 @@ export interface AttemptOutcomesOptions {
 
 type Refused = Extract<CycleResult, { kind: 'refused' }>;
 
-/** What the latest of a line was told, and how to say it to the others. */
-interface Told {
-  readonly verdict: Verdict;
-  readonly retell: Retelling;
-  /** Of the nodes that it was found out on. */
-  readonly nodesRevision: number;
-}
-
 /** What follows from an attempt that has ended: what becomes of its entity in the queue, and what is said of it. */
 export class AttemptOutcomes {
   readonly #options: AttemptOutcomesOptions;
-  /** line -> what equal ones are told */
-  readonly #told = new WeakMap<Line, Told>();
-  readonly #outdated: OutdatedLines;
+  readonly #notifications: ClassNotifications;
 
   constructor(options: AttemptOutcomesOptions) {
     this.#options = options;
-    this.#outdated = new OutdatedLines({ clock: options.clock, tell: (entity, line) => this.#retell(entity, line) });
+    this.#notifications = new ClassNotifications({
+      clock: options.clock,
+      notify: (entity, report) => this.#notify(entity, report),
+    });
   }
 
   /** The attempt, which began at `startedAt` (Clock.monotonic()), has ended so. */
@@ -78,11 +71,11 @@ export class AttemptOutcomes {
         this.#count(entity, profile, result, startedAt);
         queue.failed(entity, result.failure);
         return;
-      case 'foreseen': {
-        const { line, pods } = result;
-        const verdict = this.#told.get(line)!.retell(entity.candidate, pods);
+      case 'joined': {
+        const { joined, pods } = result;
+        const verdict = joined.report!.verdictFor(entity.candidate, pods);
         census.refused(entity, verdict.waitsFor);
-        queue.joins(entity, line);
+        queue.join(entity, joined);
         this.#sayWhy(entity, { pods, verdict });
         return;
       }
@@ -91,25 +84,14 @@ export class AttemptOutcomes {
         if (result.preemption !== undefined) preemptions.carryOut(entity.candidate, result.preemption);
         census.refused(entity, result.verdict.waitsFor);
         queue.failed(entity, result.failure);
-        this.#remember(entity, result);
+        this.#reportToClass(entity, result);
         this.#sayWhy(entity, result);
         return;
     }
   }
 
-  /**
-   * The line of those that ask for the same, whose answer is the entity's too. None where nodes have changed since in what helps
-   * nobody: what is lacking may have other names, and the entity finds them out for all.
-   */
-  lineBefore(entity: QueuedEntity, question: string): Line | undefined {
-    const { cluster, queue } = this.#options;
-    const line = queue.lineBefore(entity, question);
-    const isOutdated = line?.isAtRest === true && this.#told.get(line)?.nodesRevision !== cluster.nodesRevision;
-    return isOutdated ? undefined : line;
-  }
-
   stop(): void {
-    this.#outdated.stop();
+    this.#notifications.stop();
   }
 
   #count(
@@ -128,25 +110,22 @@ export class AttemptOutcomes {
     });
   }
 
-  #remember(entity: QueuedEntity, { verdict, retell }: Refused): void {
+  #reportToClass(entity: QueuedEntity, { verdict, verdictFor }: Refused): void {
     const { cluster, queue } = this.#options;
-    const line = queue.lineOf(entity);
-    if (line === undefined || retell === undefined) return;
-    const before = this.#told.get(line)?.verdict;
-    this.#told.set(line, { verdict, retell, nodesRevision: cluster.nodesRevision });
-    if (before === undefined || (before.cause === verdict.cause && before.waitsFor === verdict.waitsFor)) return;
-    this.#outdated.add(line);
+    const of = queue.classOf(entity);
+    if (of === undefined || verdictFor === undefined) return;
+    this.#notifications.report(of, { verdict, verdictFor, nodesRevision: cluster.nodesRevision });
   }
 
-  #retell(entity: QueuedEntity, line: Line): void {
+  #notify(entity: QueuedEntity, { verdictFor }: ClassReport): void {
     const { candidate } = entity;
     const { members } = demandOf(this.#options.cluster, candidate);
     if (members.length === 0) return;
     let verdict: Verdict;
     try {
-      verdict = this.#told.get(line)!.retell(candidate, members);
+      verdict = verdictFor(candidate, members);
     } catch {
-      // A plugin that fails on one of them says so at the next attempt.
+      // A plugin that fails for one of them is reported at the next attempt.
       return;
     }
     this.#options.census.refused(entity, verdict.waitsFor);

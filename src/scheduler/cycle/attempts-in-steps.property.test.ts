@@ -183,8 +183,8 @@ class World {
     return {
       seen: this.seen(),
       generation: picture.cluster.generation,
-      queue: [...queue.entities()].map(({ key, state, attempts, errors, refusedBy, readySince, failedAt }) => {
-        return { key, state, attempts, errors, refusedBy: [...refusedBy], readySince, failedAt };
+      queue: [...queue.entities()].map(({ key, state, attempts, errors, rejection, readySince, failedAt }) => {
+        return { key, state, attempts, errors, refusedBy: [...rejection.refusedBy], readySince, failedAt };
       }),
       binds: binds.map(({ binding }) => `${binding.name} ${binding.nodeName} ${JSON.stringify(binding.annotations)}`),
       verdicts: picture.written,

@@ -90,7 +90,7 @@ export class QueueCensus {
         if (state.kind === 'inFlight' || state.kind === 'setAside') continue;
         pending[state.kind] += pods;
         if (state.kind === 'active') continue;
-        const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.refusedBy;
+        const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.rejection.refusedBy;
         refusals.add(this.#profiles.of(candidate).schedulerName, plugins, pods);
       }
       const onPermit = this.#onPermit();

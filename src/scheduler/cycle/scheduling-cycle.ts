@@ -19,7 +19,8 @@ import { Status } from '../../framework/status.ts';
 import { wishOf } from '../../framework/wish.ts';
 import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { Line } from '../../queue/line.ts';
+import type { ClassReport, EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
+import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
 import type { Failure } from '../../queue/failure.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { BindingPlan } from '../binding/binding-plan.ts';
@@ -31,9 +32,7 @@ import type { Demand } from '../placement/planning/demand.ts';
 import { leftByBoth } from '../placement/cache/narrowing.ts';
 import type { Narrowing, NarrowingOf } from '../placement/cache/narrowing.ts';
 import type { Placement, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
-import { workPerMember } from '../placement/planning/work-per-member.ts';
 import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
-import type { Questions } from './questions.ts';
 
 /** How one attempt ended. */
 export type CycleResult =
@@ -47,8 +46,8 @@ export type CycleResult =
   | { readonly kind: 'planned'; readonly plan: BindingPlan }
   /** A plugin that refused it before is certain that it would again: what it was told holds. */
   | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
-  /** Equal ones wait that were refused: it would be, too, or one of them is to be tried before it. */
-  | { readonly kind: 'foreseen'; readonly line: Line; readonly pods: readonly Pod[] }
+  /** It was not tried and joins this equivalence class, whose rejection is its own. */
+  | { readonly kind: 'joined'; readonly joined: EquivalenceClass; readonly pods: readonly Pod[] }
   /** Nothing is assumed; the verdict is for all `pods`. */
   | {
       readonly kind: 'refused';
@@ -57,12 +56,9 @@ export type CycleResult =
       readonly failure: Failure;
       /** Room that PostFilter found a way to make. */
       readonly preemption: Preemption | undefined;
-      /** The same for an equal entity; undefined: there is none. */
-      readonly retell?: Retelling | undefined;
+      /** The verdict for others of its equivalence class; undefined: it shares none. */
+      readonly verdictFor?: ClassReport['verdictFor'] | undefined;
     };
-
-/** Says of an equal entity, with these members, what one was refused for. */
-export type Retelling = (candidate: Candidate, members: readonly Pod[]) => Verdict;
 
 const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
 const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
@@ -104,10 +100,9 @@ export class SchedulingCycle {
   readonly #waitingPods: WaitingPods;
   readonly #clock: Clock;
   readonly #extenders: Extenders | undefined;
-  readonly #questions: Questions;
+  readonly #keys: EquivalenceKeys;
   readonly #refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
-  readonly #queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
-  readonly #lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+  readonly #queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
   readonly #noteOf: (gang: GangView) => string | undefined;
 
   constructor(options: {
@@ -117,11 +112,9 @@ export class SchedulingCycle {
     readonly preemptions: Preemptions;
     readonly waitingPods: WaitingPods;
     readonly clock: Clock;
-    readonly questions: Questions;
+    readonly keys: EquivalenceKeys;
     readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
-    readonly queue: Pick<SchedulingQueue, 'hasSharedLines' | 'lineOf' | 'wouldBeRefusedAgain'>;
-    /** The line of entities that were refused for asking this, if this one has to wait with them. */
-    readonly lineBefore: (entity: QueuedEntity, question: string) => Line | undefined;
+    readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
     /** What the verdict of this group has to say besides. */
     readonly noteOf: (gang: GangView) => string | undefined;
     /** Absent: nobody outside has a say. */
@@ -134,8 +127,7 @@ export class SchedulingCycle {
     this.#waitingPods = options.waitingPods;
     this.#clock = options.clock;
     this.#extenders = options.extenders;
-    this.#questions = options.questions;
-    this.#lineBefore = options.lineBefore;
+    this.#keys = options.keys;
     this.#noteOf = options.noteOf;
     this.#refusals = options.refusals;
     this.#queue = options.queue;
@@ -160,26 +152,21 @@ export class SchedulingCycle {
 
     const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
     const answers = continued?.answers;
-    if (extenders === undefined && this.#queue.wouldBeRefusedAgain(entity)) {
-      const { refusedBy, pending, refusedPods, wish } = entity;
-      const question = this.#queue.lineOf(entity)?.question;
-      return {
-        kind: 'ruledOut',
-        pods: members,
-        failure: { refusedBy, pending, refusedPods, wish, question, error: false, isOutdated: true },
-      };
+    if (extenders === undefined && this.#queue.isRuledOut(entity)) {
+      const key = this.#queue.classOf(entity)?.key;
+      return { kind: 'ruledOut', pods: members, failure: { ...entity.rejection, key, error: false, isStale: true } };
     }
-    let question: string | undefined;
+    let key: string | undefined;
     try {
-      // While nobody waits in a line what it asks matters only if it is refused.
-      if (extenders === undefined && this.#queue.hasSharedLines) {
-        question = yield* this.#questions.of(profile, candidate, demand, pace);
+      // While there is no class to join, the key matters only if the entity is rejected.
+      if (extenders === undefined && this.#queue.hasSharedClasses) {
+        key = yield* this.#keys.of(profile, candidate, demand, pace);
       }
     } catch (error) {
       return refusedBy(members, statusOf(error), candidate);
     }
-    const line = question === undefined ? undefined : this.#lineBefore(entity, question);
-    if (line !== undefined) return { kind: 'foreseen', line, pods: members };
+    const joined = key === undefined ? undefined : this.#queue.classToJoin(entity, key, this.#cluster.nodesRevision);
+    if (joined !== undefined) return { kind: 'joined', joined, pods: members };
     const transaction = this.#cluster.begin();
     try {
       const groupState = gang === undefined ? undefined : new CycleState();
@@ -191,8 +178,8 @@ export class SchedulingCycle {
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
         if (narrowingOf === undefined) {
-          if (extenders === undefined) question ??= yield* this.#questions.of(profile, candidate, demand, pace);
-          return yield* this.#refused(profile, candidate, demand, plan, question, pace);
+          if (extenders === undefined) key ??= yield* this.#keys.of(profile, candidate, demand, pace);
+          return yield* this.#refused(profile, candidate, demand, plan, key, pace);
         }
         return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
           ? { kind: 'asking', questions: yield* extenders!.questions(profile, demand, pace) }
@@ -284,7 +271,7 @@ export class SchedulingCycle {
     candidate: Candidate,
     demand: Demand,
     plan: Plan,
-    question: string | undefined,
+    key: string | undefined,
     pace: Pace,
   ): Steps<Refused> {
     const { members, needed } = demand;
@@ -311,8 +298,10 @@ export class SchedulingCycle {
       };
     };
     // What one plugin says of one pod may be about that pod alone.
-    const isShared =
-      question !== undefined && !isError && preemption === undefined && diagnosis.refusal.kind === 'nodes';
+    const isShared = key !== undefined && !isError && preemption === undefined && diagnosis.refusal.kind === 'nodes';
+    const counterpart = isShared ? yield* this.#keys.counterpart(profile, demand, diagnosis.pod, pace) : undefined;
+    const verdictFor =
+      counterpart && ((of: Candidate, others: readonly Pod[]): Verdict => verdictOf(of, { pod: counterpart(others) }));
     return {
       kind: 'refused',
       pods: members,
@@ -324,35 +313,11 @@ export class SchedulingCycle {
         refusedPods: oneOfEachKind(members),
         wish: wishOf(members, needed),
         error: isError,
-        question: isShared ? question : undefined,
+        key: isShared ? key : undefined,
       },
       preemption,
-      retell: isShared ? yield* this.#retelling(profile, demand, diagnosis.pod, verdictOf, pace) : undefined,
+      verdictFor,
     };
-  }
-
-  /** Where `blocked` stood among those of its kind, another gang has a member that it stands for. */
-  *#retelling(
-    profile: Profile,
-    { members, signed }: Demand,
-    blocked: Pod,
-    verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
-    pace: Pace,
-  ): Steps<Retelling> {
-    const questions = this.#questions;
-    const signatures = yield* signed.of(profile, pace);
-    const kind = questions.kindOf(profile, blocked);
-    /** How many of its kind come before it. */
-    let place = 0;
-    for (const [i, pod] of members.entries()) {
-      if (pod === blocked) break;
-      if (signatures[i] !== signatures[i - 1]) {
-        pace.spend(workPerMember);
-        if (pace.isDue) yield;
-      }
-      if (questions.kindFrom(pod, signatures[i]!) === kind) place++;
-    }
-    return retellingAt(questions, profile, kind, place, verdictOf);
   }
 
   *#waitsFor(
@@ -451,19 +416,5 @@ function noDiagnosis(pod: Pod): Diagnosis {
     nodeCount: 0,
     refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
     plugins: new Set(),
-  };
-}
-
-/** A function of its own: what it answers with is kept with the line, and must not hold on to what members signed. */
-function retellingAt(
-  questions: Questions,
-  profile: Profile,
-  kind: string | undefined,
-  place: number,
-  verdictOf: (candidate: Candidate, blocked: { readonly pod: Pod }) => Verdict,
-): Retelling {
-  return (candidate, others) => {
-    const counterparts = others.filter((pod) => questions.kindOf(profile, pod) === kind);
-    return verdictOf(candidate, { pod: counterparts[place] ?? others[0]! });
   };
 }

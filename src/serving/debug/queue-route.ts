@@ -39,7 +39,8 @@ function identityOf({ candidate }: QueuedEntity): { readonly namespace: string; 
 }
 
 function describe(entity: QueuedEntity, picture: Scheduler['picture'], clock: Clock): object {
-  const { candidate, state, readySince, attempts, refusedBy, sortKey } = entity;
+  const { candidate, state, readySince, attempts, sortKey } = entity;
+  const { refusedBy } = entity.rejection;
   const at = (monotonic: number): string => iso(clock.now() + monotonic - clock.monotonic());
   const pod = candidate.kind === 'pod' ? candidate.pod : candidate.gang.pending.values().next().value;
   const verdict = pod === undefined ? undefined : picture.verdictOf(pod.uid);

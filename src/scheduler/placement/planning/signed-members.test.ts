@@ -3,13 +3,14 @@ import { Pace } from '../../../base/pace.ts';
 import { finish } from '../../../base/steps.ts';
 import { collectGarbage } from '../../../base/testing/collect-garbage.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
+import { EquivalenceKeys } from '../../../queue/equivalence/equivalence-keys.ts';
 import { Picture } from '../../../testkit/picture.ts';
 import { Scheduling } from '../../../testkit/scheduling.ts';
-import { Questions } from '../../cycle/questions.ts';
 import { demandOf } from './demand.ts';
 import type { Demand } from './demand.ts';
 import { kindsOf } from './kinds.ts';
 import { SignedMembers } from './signed-members.ts';
+import { workPerMember } from './work-per-member.ts';
 
 /** A gang of 1,000 of two kinds in turn, whose members have been signed in this attempt. */
 function signedGang(): { readonly picture: Picture; readonly demand: Demand } {
@@ -37,19 +38,17 @@ it('members that are signed already are sorted into kinds in more than one turn'
   expect(pausesOf((pace) => kindsOf(picture.cluster, request, pace))).toBeGreaterThan(0);
 });
 
-it('a question is made of members that are signed already in more than one turn', () => {
+it('an equivalence key is made of members that are signed already in more than one turn', () => {
   const { picture, demand } = signedGang();
-  const { cluster, planner, profile } = picture;
+  const { cluster, profile } = picture;
   const profiles = { hints: () => ({ concernsGangs: false }), isOurs: () => true, of: () => profile };
-  const questions = new Questions({ cluster, planner, profiles } as unknown as ConstructorParameters<
-    typeof Questions
-  >[0]);
+  const keys = new EquivalenceKeys({ cluster, profiles, workPerMember });
   const candidate = { kind: 'gang', gang: cluster.gang('default/g')! } as const;
-  expect(finish(questions.of(profile, candidate, demand, new Pace()))).toContain('default-scheduler');
-  expect(pausesOf((pace) => questions.of(profile, candidate, demand, pace))).toBeGreaterThan(0);
+  expect(finish(keys.of(profile, candidate, demand, new Pace()))).toContain('default-scheduler');
+  expect(pausesOf((pace) => keys.of(profile, candidate, demand, pace))).toBeGreaterThan(0);
 });
 
-it('what members signed is not kept with what is told to equal groups', async () => {
+it('what members signed is not kept with the report of an equivalence class', async () => {
   const core = new Scheduling({ plugins: defaultPlugins });
   core.node({ name: 'n', cpu: 1 });
   for (let g = 0; g < 5; g++) {

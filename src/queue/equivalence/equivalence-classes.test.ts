@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ClusterEvent } from '../framework/cluster-event.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Picture } from '../testkit/picture.ts';
-import type { Line } from './line.ts';
-import { ParkedEntities } from './parked-entities.ts';
-import type { QueuedEntity } from './queued-entity.ts';
-import { failedEntity } from './testing/failed-entity.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Picture } from '../../testkit/picture.ts';
+import type { EquivalenceClass } from './equivalence-class.ts';
+import { EquivalenceClasses } from './equivalence-classes.ts';
+import type { QueuedEntity } from '../queued-entity.ts';
+import { failedEntity } from '../testing/failed-entity.ts';
 
 /** The label that somebody says something about, as with affinity: pods that differ in no such label are alike. */
 let readLabel: string;
@@ -29,34 +29,37 @@ const reader: Plugin = {
 };
 
 let picture: Picture;
-let parked: ParkedEntities;
+let classes: EquivalenceClasses;
 
 beforeEach(() => {
   readLabel = 'one';
   asked = [];
   picture = new Picture({ plugins: defaultPlugins, extra: [reader] });
   const { profiles } = picture.core;
-  parked = new ParkedEntities({ clock: picture.clock, compare: (a, b) => profiles.compare(a, b) });
+  classes = new EquivalenceClasses({ clock: picture.clock, compare: (a, b) => profiles.compare(a, b) });
 });
 
-function park(name: string, labels: Readonly<Record<string, string>>): { entity: QueuedEntity; line: Line } {
+function park(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+): { entity: QueuedEntity; joined: EquivalenceClass } {
   const entity = failedEntity(picture.build.projectedPod({ name, labels }), { failedAt: 0 });
-  entity.refusedBy = new Set(['Reader']);
-  return { entity, line: parked.add(entity, {}, picture.core.profiles.hints(entity.candidate)) };
+  entity.rejection = { ...entity.rejection, refusedBy: new Set(['Reader']) };
+  return { entity, joined: classes.add(entity, {}, picture.core.profiles.hints(entity.candidate)) };
 }
 
-function nodeComes(): ReadonlySet<Line> {
+function nodeComes(): ReadonlySet<EquivalenceClass> {
   const node: ClusterEvent = {
     resource: 'Node',
     action: 'Add',
     old: undefined,
     new: picture.build.projectedNode({ name: 'a', cpu: 4 }),
   };
-  return parked.helpedBy(node);
+  return classes.helpedBy(node);
 }
 
 function leave({ entity }: { readonly entity: QueuedEntity }): void {
-  if (entity.state.kind === 'unschedulable') parked.leave(entity, entity.state);
+  if (entity.state.kind === 'unschedulable') classes.leave(entity, entity.state);
 }
 
 describe('when what a plugin signs of a pod changes while it waits', () => {
@@ -78,8 +81,8 @@ describe('when what a plugin signs of a pod changes while it waits', () => {
     // To the plugin it is again as the first was when that came.
     const later = park('later', { one: '' });
     readLabel = 'two';
-    const { line } = park('last', { two: 'b' });
-    expect(nodeComes()).toEqual(new Set([unlike.line, line]));
+    const { joined } = park('last', { two: 'b' });
+    expect(nodeComes()).toEqual(new Set([unlike.joined, joined]));
     expect(asked).toContain('like');
     for (const each of [like, later]) leave(each);
     asked = [];

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { seededRandom } from '../base/random.ts';
-import type { ClusterEvent } from '../framework/cluster-event.ts';
-import { outsiders } from '../framework/event-hints.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Picture } from '../testkit/picture.ts';
-import type { Line } from './line.ts';
-import { ParkedEntities } from './parked-entities.ts';
-import { newEntity } from './queued-entity.ts';
-import type { QueuedEntity } from './queued-entity.ts';
+import { seededRandom } from '../../base/random.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
+import { outsiders } from '../../framework/event-hints.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Picture } from '../../testkit/picture.ts';
+import type { EquivalenceClass } from './equivalence-class.ts';
+import { EquivalenceClasses } from './equivalence-classes.ts';
+import { newEntity } from '../queued-entity.ts';
+import type { QueuedEntity } from '../queued-entity.ts';
 
 const actions = ['Add', 'Update'] as const;
 /** What makes pods alike may change with the picture while they wait. */
@@ -73,10 +73,10 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
       profiles: { 'default-scheduler': () => true, second: ({ name }) => name !== 'OfGangs' && name !== 'Breaks' },
     });
     const { profiles } = picture.core;
-    const parked = new ParkedEntities({ clock: picture.clock, compare: (a, b) => profiles.compare(a, b) });
+    const classes = new EquivalenceClasses({ clock: picture.clock, compare: (a, b) => profiles.compare(a, b) });
     const waiting = new Set<QueuedEntity>();
-    /** The first of lines, gone to be tried. */
-    const gone = new Map<QueuedEntity, Line>();
+    /** The first of all, gone to be tried. */
+    const gone = new Map<QueuedEntity, EquivalenceClass>();
     const names = [...extra.map(({ name }) => name), 'OfGangs', 'NodeResourcesFit', outsiders];
     const events = (): ClusterEvent[] => {
       const node = picture.build.projectedNode({ name: 'a', cpu: 4, labels: { colour: pick(['red', 'blue']) } });
@@ -88,24 +88,22 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
         { resource: 'UnscheduledPod', action: 'Update', pod, old: pod },
       ];
     };
-    const release = (line: Line): void => {
-      if (parked.release(line)) parked.call(line);
+    const release = (each: EquivalenceClass): void => {
+      if (classes.release(each)) classes.wake(each);
     };
     const add = (entity: QueuedEntity): void => {
       const isShared = random() < 0.6;
-      const pods = entity.refusedPods;
+      const pods = entity.rejection.refusedPods;
       // Who asks for the same is alike to those who judge it.
-      const question = isShared
-        ? `${entity.candidate.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}`
-        : undefined;
-      const known = question === undefined ? undefined : parked.asking(question);
-      const joins = known?.isAtRest === true && random() < 0.7;
-      entity.refusedBy = joins ? known.refusedBy : new Set(names.filter(() => random() < 0.3));
-      entity.pending = joins ? known.pending : new Set([...entity.refusedBy].filter(() => random() < 0.3));
-      if (joins) entity.refusedPods = known.refusedPods;
-      const before = parked.lineOf(entity);
-      const line = parked.add(entity, { question }, profiles.hints(entity.candidate));
-      if (before !== undefined && before !== line) release(before);
+      const key = isShared ? `${entity.candidate.kind} ${pods[0]!.schedulerName} ${pods[0]!.labels.colour}` : undefined;
+      const known = key === undefined ? undefined : classes.withKey(key);
+      const joins = known?.isIdle === true && random() < 0.7;
+      const refusedBy = new Set(names.filter(() => random() < 0.3));
+      const pending = new Set([...refusedBy].filter(() => random() < 0.3));
+      entity.rejection = joins ? known.rejection : { ...entity.rejection, refusedBy, pending };
+      const before = classes.of(entity);
+      const each = classes.add(entity, { key }, profiles.hints(entity.candidate));
+      if (before !== undefined && before !== each) release(before);
       gone.delete(entity);
       waiting.add(entity);
     };
@@ -122,38 +120,44 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
             schedulerName: pick(['default-scheduler', 'second']),
           });
           picture.cluster.setPod(pod);
+          const rejection = {
+            isGang: false,
+            refusedBy: new Set<string>(),
+            pending: new Set<string>(),
+            refusedPods: [pod],
+          };
           const sortKey = { priority: 0, readySince: step, uid: pod.uid, incomplete: false };
-          const known = { readySince: step, attempts: 1, refusals: 1, refusedPods: [pod] };
+          const known = { readySince: step, attempts: 1, refusals: 1, rejection };
           add(newEntity({ kind: 'pod', pod }, sortKey, step, known));
           break;
         }
         case 2:
           if (someone?.state.kind !== 'unschedulable') break;
-          parked.leave(someone, someone.state);
+          classes.leave(someone, someone.state);
           waiting.delete(someone);
           break;
         case 3: {
-          const line = someone && parked.lineOf(someone)!;
-          if (line?.isAtRest !== true) break;
-          parked.call(line);
+          const each = someone && classes.of(someone)!;
+          if (each?.isIdle !== true) break;
+          classes.wake(each);
           if (random() < 0.3) break;
-          const first = parked.take(line)!;
+          const first = classes.takeRepresentative(each)!;
           first.state = { kind: 'active' };
           waiting.delete(first);
-          gone.set(first, line);
+          gone.set(first, each);
           break;
         }
         case 4: {
-          const [[first, line] = []] = gone;
+          const [[first, each] = []] = gone;
           if (first === undefined) break;
           if (random() < 0.5) {
             add(first);
           } else {
             gone.delete(first);
-            release(line!);
+            release(each!);
           }
-          for (const called of [...parked.lines()].filter(({ isCalled }) => isCalled)) {
-            const next = parked.take(called);
+          for (const called of [...classes].filter(({ isWoken }) => isWoken)) {
+            const next = classes.takeRepresentative(called);
             if (next === undefined) continue;
             next.state = { kind: 'active' };
             waiting.delete(next);
@@ -161,34 +165,32 @@ it('finds whom an event may help as if each were asked, and keeps nothing of tho
           }
         }
       }
-      expect(parked.size).toBe(waiting.size);
-      const lines = new Set(parked.lines());
-      expect([...lines].reduce((sum, { size }) => sum + size, 0)).toBe(waiting.size);
-      for (const entity of waiting) expect(lines.has(parked.lineOf(entity)!)).toBe(true);
-      for (const line of lines) expect(line.size > 0 || line.first !== undefined).toBe(true);
+      expect(classes.size).toBe(waiting.size);
+      const all = new Set(classes);
+      expect([...all].reduce((sum, { size }) => sum + size, 0)).toBe(waiting.size);
+      for (const entity of waiting) expect(all.has(classes.of(entity)!)).toBe(true);
+      for (const each of all) expect(each.size > 0 || each.representative !== undefined).toBe(true);
       for (const event of events()) {
-        const expected = [...lines].filter(
-          ({ isAtRest, hints, isGang, refusedBy, pending, refusedPods }) =>
-            isAtRest && hints.retryAfter(event, { isGang, refusedBy, pending, refusedPods }) !== undefined,
+        const expected = [...all].filter(
+          ({ isIdle, hints, rejection }) => isIdle && hints.retryAfter(event, rejection) !== undefined,
         );
         helped += expected.length;
-        const found = parked.helpedBy(event);
-        const missed = expected.filter((line) => !found.has(line));
-        const dead = [...found].filter((line) => !expected.includes(line));
+        const found = classes.helpedBy(event);
+        const missed = expected.filter((each) => !found.has(each));
+        const dead = [...found].filter((each) => !expected.includes(each));
         expect([missed.length, dead.length], `${seed}/${step}: ${event.resource} ${event.action}`).toEqual([0, 0]);
-        for (const line of found) {
-          const { hints, isGang, refusedBy, pending, refusedPods } = line;
-          const retry = hints.retryAfter(event, { isGang, refusedBy, pending, refusedPods });
-          expect(line.isUrgent).toBe(retry === 'atOnce');
-          urgent += Number(line.isUrgent);
-          line.isUrgent = false;
+        for (const each of found) {
+          const retry = each.hints.retryAfter(event, each.rejection);
+          expect(each.skipsBackoff).toBe(retry === 'atOnce');
+          urgent += Number(each.skipsBackoff);
+          each.skipsBackoff = false;
         }
       }
     }
-    for (const entity of waiting) if (entity.state.kind === 'unschedulable') parked.leave(entity, entity.state);
-    for (const line of gone.values()) parked.release(line);
-    expect([parked.size, [...parked.lines()].length]).toEqual([0, 0]);
-    for (const event of events()) expect(parked.helpedBy(event).size).toBe(0);
+    for (const entity of waiting) if (entity.state.kind === 'unschedulable') classes.leave(entity, entity.state);
+    for (const each of gone.values()) classes.release(each);
+    expect([classes.size, [...classes].length]).toEqual([0, 0]);
+    for (const event of events()) expect(classes.helpedBy(event).size).toBe(0);
   }
   expect(helped).toBeGreaterThan(1_000);
   expect(urgent).toBeGreaterThan(100);

@@ -1,0 +1,159 @@
+import type { Clock } from '../../base/clock.ts';
+import type { QueueKey } from '../../framework/candidate.ts';
+import type { ClusterEvent } from '../../framework/cluster-event.ts';
+import type { EventHints } from '../../framework/event-hints.ts';
+import type { QueuedEntity, UnschedulableState } from '../queued-entity.ts';
+import { EquivalenceClass } from './equivalence-class.ts';
+import { RejectionIndex } from './rejection-index.ts';
+
+export interface EquivalenceClassesOptions {
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly compare: (a: QueueKey, b: QueueKey) => number;
+}
+
+/** How a rejected entity joins its class. */
+export interface Joining {
+  /** Undefined: it gets a class of its own. */
+  readonly key?: string | undefined;
+  /** A plugin ruled the entity out without an attempt. */
+  readonly isStale?: boolean;
+}
+
+/**
+ * The unschedulable store of the queue, by equivalence class. **The contract of this folder:**
+ *
+ * - **What a class is.** Entities that ask for the same and were rejected for the same: one attempt answers for all of them.
+ * - **Which entities share one.** Those with equal keys (`EquivalenceKeys`): same profile, number of members needed, minResources, and the same
+ *   signatures, priority and volumes of the members. An entity gets no key, and so a class of its own, where its answer may depend on more:
+ *   a plugin that does not sign, PostFilter, extenders, members on nodes, or a reservation for it.
+ * - **Joining.** A new entity whose key matches an idle class is rejected without an attempt (`SchedulingQueue.classToJoin`), unless nodes
+ *   have changed since the last attempt: their names for the cause may differ, so the entity is tried for all.
+ * - **When the rejection ends.** When a queueing hint of a plugin that rejected the class says that an event may help and none of these plugins
+ *   rules it out (`rulesOut`), or after the flush intervals (`ClassRetries.flush`). The first entity by rank then leaves as the
+ *   *representative* and is tried. If it is rejected for the same key it returns, and the others stay. If it is scheduled, or leaves for
+ *   another reason, the next one follows. An entity that joins while the representative waits or backs off sends it at once, so
+ *   that no later entity overtakes it.
+ * - **Which entities are notified.** Each entity that joins gets the class's verdict, worded for its own members (`ClassReport.verdictFor`). When the
+ *   representative is rejected for another cause, `ClassNotifications` reports that to all others, 20 a second.
+ */
+export class EquivalenceClasses implements Iterable<EquivalenceClass> {
+  readonly #options: EquivalenceClassesOptions;
+  /** key -> the class that others may join */
+  readonly #shared = new Map<string, EquivalenceClass>();
+  readonly #classes = new Set<EquivalenceClass>();
+  /** entity -> the class in which it waits, or whose representative it is */
+  readonly #classOf = new Map<QueuedEntity, EquivalenceClass>();
+  /** The idle classes. */
+  readonly #index = new RejectionIndex();
+  #size = 0;
+
+  constructor(options: EquivalenceClassesOptions) {
+    this.#options = options;
+  }
+
+  /** How many entities wait. */
+  get size(): number {
+    return this.#size;
+  }
+
+  [Symbol.iterator](): Iterator<EquivalenceClass> {
+    return this.#classes.values();
+  }
+
+  /** Whether there are classes that others may join. */
+  get hasShared(): boolean {
+    return this.#shared.size > 0;
+  }
+
+  /** The class in which the entity waits, or whose representative it is. */
+  of(entity: QueuedEntity): EquivalenceClass | undefined {
+    return this.#classOf.get(entity);
+  }
+
+  withKey(key: string): EquivalenceClass | undefined {
+    return this.#shared.get(key);
+  }
+
+  /** The entity waits from now on, in the class of this key. Its rejection holds for all of the class. */
+  add(entity: QueuedEntity, { key, isStale = false }: Joining, hints: EventHints): EquivalenceClass {
+    const joined = this.#classFor(entity, key, hints);
+    const state: UnschedulableState = { kind: 'unschedulable', since: this.#options.clock.monotonic() };
+    entity.state = state;
+    this.#classOf.set(entity, joined);
+    joined.add(entity, state);
+    this.#size++;
+    if (joined.representative === entity) joined.representative = undefined;
+    else if (joined.size > 1 && joined.rejection === entity.rejection) return joined;
+    this.#index.remove(joined);
+    if (!isStale) joined.since = state.since;
+    joined.rejection = entity.rejection;
+    joined.skipsBackoff = false;
+    joined.isStale = isStale;
+    if (joined.isIdle) this.#index.add(joined);
+    return joined;
+  }
+
+  /** The entity, which waits with this state, is about to get another, but not as a representative. */
+  leave(entity: QueuedEntity, state: UnschedulableState): void {
+    this.#size--;
+    const left = this.#classOf.get(entity)!;
+    this.#classOf.delete(entity);
+    left.leave(state);
+    this.#dropIfEmpty(left);
+  }
+
+  /** An event may have helped the class: its representative is due. */
+  wake(woken: EquivalenceClass): void {
+    woken.isWoken = true;
+    this.#index.remove(woken);
+  }
+
+  /** Makes the next entity the representative, which the caller gives another state; undefined when no entity waits. */
+  takeRepresentative(from: EquivalenceClass): QueuedEntity | undefined {
+    this.#index.remove(from);
+    from.isWoken = false;
+    const entity = from.take();
+    from.representative = entity;
+    if (entity === undefined) this.#dropIfEmpty(from);
+    else this.#size--;
+    return entity;
+  }
+
+  /** The representative will not return. Answers whether other entities wait. */
+  release(released: EquivalenceClass): boolean {
+    const { representative } = released;
+    if (representative !== undefined && this.#classOf.get(representative) === released)
+      this.#classOf.delete(representative);
+    released.representative = undefined;
+    this.#dropIfEmpty(released);
+    return released.size > 0;
+  }
+
+  /** The idle classes that the event may help. A class that a plugin rules out becomes stale instead. */
+  helpedBy(event: ClusterEvent): ReadonlySet<EquivalenceClass> {
+    const helped = this.#index.helpedBy(event);
+    for (const each of helped) {
+      if (!each.hints.rulesOut(each.rejection)) continue;
+      helped.delete(each);
+      each.skipsBackoff = false;
+      each.isStale = true;
+    }
+    return helped;
+  }
+
+  #classFor(entity: QueuedEntity, key: string | undefined, hints: EventHints): EquivalenceClass {
+    const known = key === undefined ? undefined : this.#shared.get(key);
+    if (known !== undefined) return known;
+    const made = new EquivalenceClass(entity, key, hints, this.#options.compare);
+    this.#classes.add(made);
+    if (key !== undefined) this.#shared.set(key, made);
+    return made;
+  }
+
+  #dropIfEmpty(dropped: EquivalenceClass): void {
+    if (dropped.size > 0 || dropped.representative !== undefined) return;
+    this.#index.remove(dropped);
+    this.#classes.delete(dropped);
+    if (dropped.key !== undefined && this.#shared.get(dropped.key) === dropped) this.#shared.delete(dropped.key);
+  }
+}

@@ -1,0 +1,151 @@
+import { noVolumes } from '../../api/pod-volume.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { Pace } from '../../base/pace.ts';
+import type { Steps } from '../../base/steps.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { GangView } from '../../cluster/gang.ts';
+import type { Candidate } from '../../framework/candidate.ts';
+import type { EventHints } from '../../framework/event-hints.ts';
+import type { PodSignatures, Profile } from '../../framework/profile.ts';
+
+/** What an entity asks for in one attempt. */
+export interface KeyedDemand {
+  readonly members: readonly Pod[];
+  readonly needed: number;
+  /** Undefined for a lone pod. */
+  readonly gang: GangView | undefined;
+  /** The members' signatures, in their order. */
+  readonly signed: { of(profile: Profile, pace: Pace): Steps<readonly PodSignatures[]> };
+}
+
+export interface EquivalenceKeysOptions {
+  readonly cluster: Pick<Cluster, 'claimOf' | 'claims' | 'gang' | 'hasClaims'>;
+  readonly profiles: {
+    hints(candidate: Candidate): Pick<EventHints, 'concernsGangs'>;
+    isOurs(schedulerName: string): boolean;
+    of(candidate: Candidate): Profile;
+  };
+  /** What a member costs of a `Pace`. */
+  readonly workPerMember: number;
+}
+
+/** Makes the key of an entity's equivalence class: entities with equal keys get the same answer from the same cluster. */
+export class EquivalenceKeys {
+  readonly #options: EquivalenceKeysOptions;
+  /** Of the last pod without volumes: the next one is often like it. */
+  #last: { readonly signatures: PodSignatures; readonly priority: number; readonly podKey: string } | undefined;
+
+  constructor(options: EquivalenceKeysOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: the answer may depend on more than a key can hold, so the entity is in a class of its own. Throws PluginFailure. */
+  *of(
+    profile: Profile,
+    candidate: Candidate,
+    { members, needed, gang, signed }: KeyedDemand,
+    pace: Pace,
+  ): Steps<string | undefined> {
+    // PostFilter, and plugins that look at one gang in particular, must see each entity.
+    if (profile.judgesUnsigned || profile.hasPostFilter || this.#options.profiles.hints(candidate).concernsGangs)
+      return undefined;
+    // Members on nodes and reservations belong to one entity only.
+    if (gang !== undefined && (gang.started || gang.counted > 0 || gang.count('leaving') > 0)) return undefined;
+    if (this.#hasReservation(members)) return undefined;
+    /** pod key -> how many members have it */
+    const counts = new Map<string, number>();
+    const signatures = yield* signed.of(profile, pace);
+    for (const [i, pod] of members.entries()) {
+      if (!this.#isLikeLast(pod, signatures[i]!)) {
+        pace.spend(this.#options.workPerMember);
+        if (pace.isDue) yield;
+      }
+      const podKey = this.#podKey(pod, signatures[i]!);
+      if (podKey === undefined) return undefined;
+      counts.set(podKey, (counts.get(podKey) ?? 0) + 1);
+    }
+    const podKeys = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    const group = profile.gangPolicy === undefined ? undefined : this.#groupOf(candidate);
+    return JSON.stringify([profile.schedulerName, candidate.kind, group, needed, gang?.spec?.minResources, podKeys]);
+  }
+
+  /** Finds in the members of another entity of the class the one that takes the place of `pod`: it stands as many of its pod key behind. */
+  *counterpart(
+    profile: Profile,
+    { members, signed }: KeyedDemand,
+    pod: Pod,
+    pace: Pace,
+  ): Steps<(others: readonly Pod[]) => Pod> {
+    const signatures = yield* signed.of(profile, pace);
+    const podKey = this.#podKey(pod, profile.signaturesOf(pod));
+    let place = 0;
+    for (const [i, member] of members.entries()) {
+      if (member === pod) break;
+      if (signatures[i] !== signatures[i - 1]) {
+        pace.spend(this.#options.workPerMember);
+        if (pace.isDue) yield;
+      }
+      if (this.#podKey(member, signatures[i]!) === podKey) place++;
+    }
+    return this.#counterpartAt(profile, podKey, place);
+  }
+
+  /** A method of its own: the result is kept with the class and must not retain the members' signatures. */
+  #counterpartAt(profile: Profile, podKey: string | undefined, place: number): (others: readonly Pod[]) => Pod {
+    return (others) =>
+      others.filter((other) => this.#podKey(other, profile.signaturesOf(other)) === podKey)[place] ?? others[0]!;
+  }
+
+  /** Whether both states of a pod are the same to the plugins that place it; false where that is not known. */
+  looksAlike(before: Pod, now: Pod): boolean {
+    const { profiles } = this.#options;
+    if (now.nodeName !== '' || !profiles.isOurs(now.schedulerName)) return true;
+    const profile = profiles.of({ kind: 'pod', pod: now });
+    if (readsUnsigned(profile)) return false;
+    try {
+      const podKey = this.#podKey(now, profile.signaturesOf(now));
+      return podKey !== undefined && podKey === this.#podKey(before, profile.signaturesOf(before));
+    } catch {
+      return false;
+    }
+  }
+
+  /** The gang policy judges a lone pod by its group, so only siblings share the class. */
+  #groupOf(candidate: Candidate): unknown {
+    if (candidate.kind === 'gang' || candidate.pod.podGroupKey === undefined) return undefined;
+    const gang = this.#options.cluster.gang(candidate.pod.podGroupKey);
+    return [gang?.key, gang?.spec?.uid, [...(gang?.pendingBySchedulerName.keys() ?? [])].sort()];
+  }
+
+  /** Whether one of the members or a sibling has a reservation: it bars other groups only. */
+  #hasReservation(members: readonly Pod[]): boolean {
+    const { cluster } = this.#options;
+    if (!cluster.hasClaims) return false;
+    const group = members[0]?.podGroupKey;
+    if (group === undefined) return members.some(({ uid }) => cluster.claimOf(uid) !== undefined);
+    for (const { claimant } of cluster.claims()) if (claimant.podGroupKey === group) return true;
+    return false;
+  }
+
+  /** What the plugins read of the pod, which reservations bar it, and which events about its volumes may help it. */
+  #podKey(pod: Pod, signatures: PodSignatures): string | undefined {
+    const { whole } = signatures;
+    if (whole === undefined) return undefined;
+    const { priority, namespace, volumes } = pod;
+    // An event about a PersistentVolumeClaim helps only pods that have it, however alike others are.
+    if (volumes !== noVolumes) return `${priority}\u0003${JSON.stringify([namespace, volumes])}\u0003${whole}`;
+    if (!this.#isLikeLast(pod, signatures))
+      this.#last = { signatures, priority, podKey: `${priority}\u0003\u0003${whole}` };
+    return this.#last?.podKey;
+  }
+
+  #isLikeLast({ priority, volumes }: Pod, signatures: PodSignatures): boolean {
+    return volumes === noVolumes && this.#last?.signatures === signatures && this.#last.priority === priority;
+  }
+}
+
+/** Signatures cover neither Permit nor what PostFilter may evict. */
+function readsUnsigned(profile: Profile): boolean {
+  if (profile.judgesUnsigned || profile.hasPostFilter) return true;
+  return profile.plugins.some((plugin) => plugin.permit !== undefined && plugin.name !== profile.gangPolicy);
+}
