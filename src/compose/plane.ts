@@ -12,7 +12,7 @@ import type { BackgroundProblem } from '../plane/apiserver/background-work.ts';
 import { EmbeddedApiServer } from '../plane/apiserver/embedded-api-server.ts';
 import { listenHttp } from '../plane/apiserver/listen-http.ts';
 import type { SimulatedNodeSpec } from '../plane/nodes/node-object.ts';
-import { SimulatedJobs } from '../plane/workloads/simulated-jobs.ts';
+import { WorkloadControllers } from '../plane/workloads/workload-controllers.ts';
 import { SimulatedNodes } from '../plane/nodes/simulated-nodes.ts';
 import { makeSelfSignedCertificate } from '../serving/certificates/self-signed-certificate.ts';
 import { simulatedProvisioner, SimulatedVolumes } from '../plane/nodes/simulated-volumes.ts';
@@ -42,7 +42,7 @@ export interface RunningPlane {
   /** Health and metrics of the scheduler, when one runs, and of the controller. */
   readonly schedulerUrl: string | undefined;
   readonly controllerUrl: string;
-  /** Whether something will become of a pod on a node, or of a Job, by itself, however long that takes. */
+  /** Whether something will become of a pod on a node, or of a workload, by itself, however long that takes. */
   isMoving(): boolean;
   /** Ends everything, the kubeconfig file included; idempotent. */
   stop(): Promise<void>;
@@ -56,7 +56,7 @@ const serverNames = ['127.0.0.1', 'localhost', '::1'];
 const certificateYears = 1;
 
 /**
- * A whole control plane in this process: API server, simulated nodes and volumes, what acts on Jobs, controller and scheduler, joined only
+ * A whole control plane in this process: API server, simulated nodes and volumes, workload controllers, controller and scheduler, joined only
  * over HTTP.
  * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, or the errors of the profiles
  * and plugins; then nothing is left running.
@@ -117,14 +117,14 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
     });
     started.push(() => volumes.stop());
     await volumes.start();
-    const jobs = new SimulatedJobs({
+    const workloads = new WorkloadControllers({
       transport,
       clock: systemClock,
       random: Math.random,
       onProblem,
     });
-    started.push(() => jobs.stop());
-    await jobs.start();
+    started.push(() => workloads.stop());
+    await workloads.start();
     const local = { endpoint, serving: { kind: 'local', port: 0 } } as const;
     const controller = await runController({
       ...local,
@@ -150,7 +150,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       kubeconfigPath: kubeconfig.path,
       schedulerUrl: scheduler?.url,
       controllerUrl: controller.url!,
-      isMoving: () => nodes.areMoving || jobs.isMoving,
+      isMoving: () => nodes.areMoving || workloads.areMoving,
       stop,
       abandon: () => kubeconfig.removeNow(),
     };

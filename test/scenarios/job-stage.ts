@@ -1,6 +1,6 @@
 import { jobPath } from '../../src/plane/workloads/job.ts';
 import type { JobStatus } from '../../src/plane/workloads/job.ts';
-import { SimulatedJobs } from '../../src/plane/workloads/simulated-jobs.ts';
+import { WorkloadControllers } from '../../src/plane/workloads/workload-controllers.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
 import { jobManifest } from '../../src/plane/workloads/testing/job-manifest.ts';
 import { Recording } from '../expect/recording.ts';
@@ -63,7 +63,7 @@ export class JobStage {
     const opened = new JobStage(stage, jobs, node!);
     const controller = stage.plane.runsJobs
       ? undefined
-      : new SimulatedJobs({ transport: stage.plane.transport, clock: systemClock, random: Math.random });
+      : new WorkloadControllers({ transport: stage.plane.transport, clock: systemClock, random: Math.random });
     stage.atEnd(async () => {
       await opened.#clear();
       await controller?.stop();

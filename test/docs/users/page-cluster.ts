@@ -12,7 +12,7 @@ import { runController } from '../../../src/compose/controller.ts';
 import { runScheduler } from '../../../src/compose/scheduler.ts';
 import { defaultConfiguration, defaultProfile, noLeaderElection } from '../../../src/config/scheduler-configuration.ts';
 import { silentLogger } from '../../../src/observability/silent-logger.ts';
-import { SimulatedJobs } from '../../../src/plane/workloads/simulated-jobs.ts';
+import { WorkloadControllers } from '../../../src/plane/workloads/workload-controllers.ts';
 import { SimulatedNodes } from '../../../src/plane/nodes/simulated-nodes.ts';
 import { kubectlPath } from '../../planes/kubectl.ts';
 import type { TestPlane } from '../../planes/plane.ts';
@@ -67,7 +67,7 @@ export class PageCluster {
     this.#started.push(() => simulated.stop());
     await simulated.start();
     if (this.#operators !== undefined) {
-      const jobs = new SimulatedJobs({ transport, clock: systemClock, random: Math.random });
+      const jobs = new WorkloadControllers({ transport, clock: systemClock, random: Math.random });
       this.#started.push(() => jobs.stop());
       await jobs.start();
     }

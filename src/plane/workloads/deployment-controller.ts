@@ -1,0 +1,153 @@
+import { collectionPath } from './workload-controller.ts';
+import type { WorkloadController } from './workload-controller.ts';
+import type { WorkloadActions } from './workload-actions.ts';
+import { replicaSetController } from './replica-set-controller.ts';
+import type { ReplicaSet } from './replica-set-controller.ts';
+import { isDeleting, ownedBy, templateHash, withCondition } from './workload.ts';
+import type { Condition, Workload } from './workload.ts';
+
+const hashLabel = 'pod-template-hash';
+const revisionAnnotation = 'deployment.kubernetes.io/revision';
+
+type Deployment = Workload<
+  {
+    readonly replicas: number;
+    readonly paused?: boolean;
+    readonly revisionHistoryLimit?: number;
+    readonly strategy?: { readonly type?: string };
+  },
+  { readonly conditions?: readonly Condition[] }
+>;
+
+/**
+ * Keeps one ReplicaSet for each template that a Deployment has had, and gives all replicas to that of the present template at once. With strategy Recreate
+ * the new pods wait until the old ones are gone.
+ */
+export const deploymentController: WorkloadController = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  reportingController: 'deployment-controller',
+
+  async reconcile(workload, path, actions) {
+    const deployment = workload as Deployment;
+    const { metadata, spec } = deployment;
+    const sets = await actions.owned<ReplicaSet>(deployment, collectionPath(replicaSetController, metadata.namespace));
+    sets.sort((a, b) => revisionOf(a) - revisionOf(b));
+    const hash = templateHash(spec.template);
+    const same = sets.find((set) => set.metadata.labels?.[hashLabel] === hash);
+    if (isDeleting(deployment)) return undefined;
+    if (same === undefined && spec.paused !== true) {
+      await createReplicaSet(deployment, hash, revisionOf(sets.at(-1)) + 1, actions);
+      return undefined; // the new ReplicaSet causes the next look
+    }
+    const current = same ?? sets.at(-1);
+    const old = sets.filter((set) => set !== current);
+    await actions.writeStatus(path, deployment, statusOf(deployment, current, sets, actions.nowMs));
+    for (const set of old) await scale(deployment, set, 0, actions);
+    if (current === undefined) return undefined;
+    const isWaiting = spec.strategy?.type === 'Recreate' && old.some(({ status }) => (status?.replicas ?? 0) > 0);
+    if (!isWaiting) await scale(deployment, current, spec.replicas, actions);
+    const newest = revisionOf(sets.at(-1));
+    if (revisionOf(current) < newest) {
+      const annotations = { [revisionAnnotation]: String(newest + 1) };
+      await actions.patch(pathOf(current), 'merge', { metadata: { annotations } });
+    }
+    const idle = old.filter(({ spec: { replicas }, status }) => replicas === 0 && (status?.replicas ?? 0) === 0);
+    const surplus = idle.slice(0, Math.max(0, idle.length - (spec.revisionHistoryLimit ?? 10)));
+    await actions.each(surplus, (set) => actions.delete(pathOf(set), set.metadata.uid));
+    return undefined;
+  },
+};
+
+function revisionOf(set: ReplicaSet | undefined): number {
+  return Number(set?.metadata.annotations?.[revisionAnnotation]) || 0;
+}
+
+function pathOf({ metadata }: ReplicaSet): string {
+  return `${collectionPath(replicaSetController, metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
+}
+
+async function createReplicaSet(
+  deployment: Deployment,
+  hash: string,
+  revision: number,
+  actions: WorkloadActions,
+): Promise<void> {
+  const { namespace, name } = deployment.metadata;
+  const { selector, template } = deployment.spec;
+  const labels = { ...template.metadata?.labels, [hashLabel]: hash };
+  await actions.create(collectionPath(replicaSetController, namespace), {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: {
+      name: `${name}-${hash}`,
+      labels,
+      annotations: { [revisionAnnotation]: String(revision) },
+      ownerReferences: ownedBy(deployment),
+    },
+    spec: {
+      replicas: 0,
+      selector: { ...selector, matchLabels: { ...selector.matchLabels, [hashLabel]: hash } },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  });
+}
+
+async function scale(
+  deployment: Deployment,
+  set: ReplicaSet,
+  replicas: number,
+  actions: WorkloadActions,
+): Promise<void> {
+  const { name } = set.metadata;
+  const before = set.spec.replicas;
+  if (before === replicas || !(await actions.patch(pathOf(set), 'merge', { spec: { replicas } }))) return;
+  const direction = replicas > before ? 'up' : 'down';
+  const note = `Scaled ${direction} replica set ${name} from ${before} to ${replicas}`;
+  actions.record(deployment, 'Normal', 'ScalingReplicaSet', note);
+}
+
+function statusOf(
+  { metadata, spec, status }: Deployment,
+  current: ReplicaSet | undefined,
+  sets: readonly ReplicaSet[],
+  nowMs: number,
+): object {
+  const sum = (field: 'replicas' | 'readyReplicas' | 'availableReplicas'): number =>
+    sets.reduce((total, set) => total + (set.status?.[field] ?? 0), 0);
+  const [total, available] = [sum('replicas'), sum('availableReplicas')];
+  const updated = current?.status?.replicas ?? 0;
+  const isAvailable = available >= spec.replicas;
+  const isComplete = isAvailable && updated === spec.replicas && total === updated;
+  const set = `ReplicaSet "${current?.metadata.name}"`;
+  const conditions = withCondition(
+    status?.conditions ?? [],
+    isAvailable
+      ? {
+          type: 'Available',
+          status: 'True',
+          reason: 'MinimumReplicasAvailable',
+          message: 'Deployment has minimum availability.',
+        }
+      : {
+          type: 'Available',
+          status: 'False',
+          reason: 'MinimumReplicasUnavailable',
+          message: 'Deployment does not have minimum availability.',
+        },
+    nowMs,
+  );
+  const progress = isComplete
+    ? { reason: 'NewReplicaSetAvailable', message: `${set} has successfully progressed.` }
+    : { reason: 'ReplicaSetUpdated', message: `${set} is progressing.` };
+  return {
+    observedGeneration: metadata.generation,
+    replicas: total,
+    updatedReplicas: updated,
+    readyReplicas: sum('readyReplicas'),
+    availableReplicas: available,
+    unavailableReplicas: Math.max(0, spec.replicas - available),
+    conditions: withCondition(conditions, { type: 'Progressing', status: 'True', ...progress }, nowMs),
+  };
+}

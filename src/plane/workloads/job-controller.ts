@@ -1,0 +1,298 @@
+import { podPath } from '../../api/pod-path.ts';
+import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import { formatIndexes, parseIndexes } from './index-ranges.ts';
+import { indexOf, isIndexed, podOfJob, trackingFinalizer } from './job.ts';
+import type { Job, JobStatus } from './job.ts';
+import { mostChanges } from './workload-actions.ts';
+import type { WorkloadActions } from './workload-actions.ts';
+import type { LookAgain, WorkloadController } from './workload-controller.ts';
+import {
+  byProgress,
+  conditionOf,
+  controllerOf,
+  hasEnded,
+  isActive,
+  isDeleting,
+  isReady,
+  phaseOf,
+  replacementDelay,
+  withCondition,
+} from './workload.ts';
+import type { Condition, WorkloadPod } from './workload.ts';
+
+const ownName = 'kubernetes.io/job-controller';
+const reachedCompletions = 'Reached expected number of succeeded pods';
+
+/**
+ * Runs the pods of Jobs. A finalizer keeps each pod until it is counted, and the count takes two steps, so that each pod counts once whatever breaks off: the
+ * status lists the uid before the finalizer goes, and the number is raised when the finalizer is gone.
+ */
+export const jobController: WorkloadController = {
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  plural: 'jobs',
+  reportingController: 'job-controller',
+
+  async reconcile(workload, path, actions) {
+    const job = workload as Job;
+    const { managedBy = ownName } = job.spec;
+    if (managedBy !== ownName) return undefined;
+    const pods = (await actions.ownedPods(job)).sort((a, b) => (indexOf(a) ?? 0) - (indexOf(b) ?? 0));
+    const end = endOf(job.status);
+    if (end !== undefined || isDeleting(job)) {
+      await release(pods, actions);
+      return end === undefined ? undefined : expire(job, path, end, actions);
+    }
+    const progress = new JobProgress(job, pods, actions.nowMs);
+    const status = progress.status();
+    await actions.writeStatus(path, job, status);
+    announce(job, status, actions);
+    await release(progress.ended, actions);
+    if (endOf(status) !== undefined) return undefined;
+    const active = pods.filter(isActive);
+    if (progress.failure !== undefined) {
+      await actions.deletePods(job, active);
+      return undefined;
+    }
+    const surplus = progress.surplus();
+    // Pods that the Job gives up do not count as failed: they lose the finalizer before they go.
+    await release(surplus.slice(0, mostChanges), actions);
+    await actions.deletePods(job, surplus);
+    const missing = progress.missing();
+    const delayMs = missing.length === 0 ? 0 : replacementDelay(pods, actions.nowMs);
+    if (delayMs === 0)
+      await actions.createPods(
+        job,
+        missing.map((index) => podOfJob(job, index)),
+      );
+    const waits = [delayMs, progress.untilDeadlineMs ?? 0].filter((ms) => ms > 0);
+    return waits.length > 0 ? { afterMs: Math.min(...waits) } : undefined;
+  },
+
+  async forget(namespace, name, actions) {
+    const pods = await actions.podsIn(namespace);
+    const isLeft = ({ metadata }: WorkloadPod): boolean => {
+      const owner = controllerOf(metadata);
+      return owner === undefined || (owner.kind === 'Job' && owner.name === name);
+    };
+    await release(pods.filter(isLeft), actions);
+  },
+};
+
+/** One Job and its pods at one moment, and what follows from them. Changes nothing. */
+class JobProgress {
+  readonly #job: Job;
+  readonly #pods: readonly WorkloadPod[];
+  readonly #active: readonly WorkloadPod[];
+  readonly #nowMs: number;
+  readonly #completedIndexes: ReadonlySet<number>;
+  /** How many pods have been counted, and the uids of those that are being counted. */
+  readonly #counts: Readonly<
+    Record<'succeeded' | 'failed', { readonly counted: number; readonly uids: readonly string[] }>
+  >;
+  /** Pods that may lose their finalizer once the status is written. */
+  readonly ended: readonly WorkloadPod[];
+
+  constructor(job: Job, pods: readonly WorkloadPod[], nowMs: number) {
+    this.#job = job;
+    this.#pods = pods;
+    this.#active = pods.filter(isActive);
+    this.#nowMs = nowMs;
+    this.ended = pods.filter((pod) => isTracked(pod) && !isActive(pod)).slice(0, mostChanges);
+    const valid = this.ended.filter((pod) => this.#hasValidIndex(pod));
+    const succeeded = valid.filter((pod) => phaseOf(pod) === 'Succeeded');
+    const failed = valid.filter((pod) => phaseOf(pod) !== 'Succeeded');
+    const indexes = isIndexed(job)
+      ? parseIndexes(job.status?.completedIndexes, job.spec.completions ?? 0)
+      : new Set<number>();
+    if (isIndexed(job)) for (const pod of succeeded) indexes.add(indexOf(pod)!);
+    this.#completedIndexes = indexes;
+    this.#counts = {
+      succeeded: this.#count('succeeded', isIndexed(job) ? [] : succeeded),
+      failed: this.#count('failed', failed),
+    };
+  }
+
+  /** Why the Job fails, or undefined. */
+  get failure(): { readonly reason: string; readonly message: string } | undefined {
+    const { backoffLimit, template } = this.#job.spec;
+    const decided = conditionOf(this.#job.status?.conditions, 'FailureTarget');
+    if (decided !== undefined) return { reason: decided.reason ?? '', message: decided.message ?? '' };
+    const restarts = this.#active.reduce((sum, pod) => sum + restartsOf(pod), 0);
+    const isOverRestarted = template.spec.restartPolicy === 'OnFailure' && restarts > 0 && restarts >= backoffLimit;
+    if (this.#failed > backoffLimit || isOverRestarted)
+      return { reason: 'BackoffLimitExceeded', message: 'Job has reached the specified backoff limit' };
+    const { untilDeadlineMs } = this;
+    if (untilDeadlineMs !== undefined && untilDeadlineMs <= 0)
+      return { reason: 'DeadlineExceeded', message: 'Job was active longer than specified deadline' };
+    return undefined;
+  }
+
+  get untilDeadlineMs(): number | undefined {
+    const { status, spec } = this.#job;
+    if (spec.activeDeadlineSeconds === undefined || status?.startTime === undefined || spec.suspend) return undefined;
+    return Date.parse(status.startTime) + spec.activeDeadlineSeconds * 1000 - this.#nowMs;
+  }
+
+  status(): JobStatus {
+    const { status = {}, spec } = this.#job;
+    const nowText = toKubernetesTime(this.#nowMs);
+    const { succeeded, failed } = this.#counts;
+    const conditions = this.#conditions(status.conditions ?? []);
+    const isComplete = conditionOf(conditions, 'Complete') !== undefined;
+    const isResumed = this.#wasSuspended && !spec.suspend;
+    const startTime = spec.suspend ? undefined : ((isResumed ? undefined : status.startTime) ?? nowText);
+    const counted = isIndexed(this.#job) ? this.#completedIndexes.size : succeeded.counted;
+    return {
+      ...(startTime !== undefined && { startTime }),
+      ...(isComplete && { completionTime: nowText }),
+      ...(conditions.length > 0 && { conditions }),
+      ...(this.#active.length > 0 && { active: this.#active.length }),
+      ready: this.#active.filter(isReady).length,
+      terminating: this.#pods.filter((pod) => isDeleting(pod) && !hasEnded(pod)).length,
+      ...(counted > 0 && { succeeded: counted }),
+      ...(failed.counted > 0 && { failed: failed.counted }),
+      ...(this.#completedIndexes.size > 0 && { completedIndexes: formatIndexes(this.#completedIndexes) }),
+      uncountedTerminatedPods: {
+        ...(succeeded.uids.length > 0 && { succeeded: succeeded.uids }),
+        ...(failed.uids.length > 0 && { failed: failed.uids }),
+      },
+    };
+  }
+
+  /** The pods to give up: those without an index of their own, then those that have come least far. */
+  surplus(): WorkloadPod[] {
+    const active = [...this.#active].sort(byProgress);
+    if (this.#job.spec.suspend) return active;
+    /** index -> the pod that has come farthest */
+    const keepers = new Map(active.map((pod) => [indexOf(pod), pod]));
+    const isKept = (pod: WorkloadPod): boolean => {
+      const index = indexOf(pod);
+      return keepers.get(index) === pod && this.#hasValidIndex(pod) && !this.#completedIndexes.has(index!);
+    };
+    const kept = isIndexed(this.#job) ? active.filter(isKept) : active;
+    const least = Math.max(0, kept.length - this.#wantedActive);
+    return [...active.filter((pod) => !kept.includes(pod)), ...kept.slice(0, least)];
+  }
+
+  /** The indexes of the pods to create, undefined for those without. */
+  missing(): readonly (number | undefined)[] {
+    const job = this.#job;
+    const count = Math.min(this.#wantedActive - this.#active.length, mostChanges);
+    if (job.spec.suspend || count <= 0) return [];
+    if (!isIndexed(job)) return Array.from({ length: count }, () => undefined);
+    const taken = new Set([...this.#completedIndexes, ...this.#active.map(indexOf)]);
+    const found: number[] = [];
+    for (let index = 0; index < (job.spec.completions ?? 0) && found.length < count; index++)
+      if (!taken.has(index)) found.push(index);
+    return found;
+  }
+
+  get #succeeded(): number {
+    const { counted, uids } = this.#counts.succeeded;
+    return isIndexed(this.#job) ? this.#completedIndexes.size : counted + uids.length;
+  }
+
+  get #failed(): number {
+    return this.#counts.failed.counted + this.#counts.failed.uids.length;
+  }
+
+  get #wantedActive(): number {
+    const { parallelism, completions } = this.#job.spec;
+    if (completions === undefined) return this.#succeeded > 0 ? this.#active.length : parallelism;
+    return Math.max(0, Math.min(parallelism, completions - this.#succeeded));
+  }
+
+  get #wasSuspended(): boolean {
+    return conditionOf(this.#job.status?.conditions, 'Suspended')?.status === 'True';
+  }
+
+  /** An Indexed Job counts no pods without a valid index. */
+  #hasValidIndex(pod: WorkloadPod): boolean {
+    return !isIndexed(this.#job) || (indexOf(pod) ?? Infinity) < (this.#job.spec.completions ?? 0);
+  }
+
+  #count(
+    how: 'succeeded' | 'failed',
+    ended: readonly WorkloadPod[],
+  ): { readonly counted: number; readonly uids: readonly string[] } {
+    const { status = {} } = this.#job;
+    const before = status.uncountedTerminatedPods?.[how] ?? [];
+    /** uids of pods that still have the finalizer */
+    const tracked = new Set(this.#pods.filter(isTracked).map(({ metadata }) => metadata.uid));
+    const waiting = before.filter((uid) => tracked.has(uid));
+    const uids = new Set([...waiting, ...ended.map(({ metadata }) => metadata.uid)]);
+    return { counted: (status[how] ?? 0) + before.length - waiting.length, uids: [...uids] };
+  }
+
+  #conditions(before: readonly Condition[]): readonly Condition[] {
+    const { suspend, completions = 1 } = this.#job.spec;
+    const set = (
+      conditions: readonly Condition[],
+      type: string,
+      reason: string,
+      message: string,
+      status = 'True',
+    ): readonly Condition[] => withCondition(conditions, { type, status, reason, message }, this.#nowMs);
+    const { succeeded, failed } = this.#counts;
+    const isCounted = succeeded.uids.length + failed.uids.length === 0 && !this.#pods.some(isTracked);
+    const { failure } = this;
+    if (failure !== undefined) {
+      const { reason, message } = failure;
+      const failing = set(before, 'FailureTarget', reason, message);
+      return isCounted ? set(failing, 'Failed', reason, message) : failing;
+    }
+    if (this.#active.length === 0 && this.#succeeded >= completions) {
+      const succeeding = set(before, 'SuccessCriteriaMet', 'CompletionsReached', reachedCompletions);
+      return isCounted ? set(succeeding, 'Complete', 'CompletionsReached', reachedCompletions) : succeeding;
+    }
+    if (suspend) return set(before, 'Suspended', 'JobSuspended', 'Job suspended');
+    return this.#wasSuspended ? set(before, 'Suspended', 'JobResumed', 'Job resumed', 'False') : before;
+  }
+}
+
+function restartsOf({ status }: WorkloadPod): number {
+  return (status?.containerStatuses ?? []).reduce((sum, { restartCount = 0 }) => sum + restartCount, 0);
+}
+
+function isTracked({ metadata }: WorkloadPod): boolean {
+  return metadata.finalizers?.includes(trackingFinalizer) === true;
+}
+
+function endOf(status: JobStatus | undefined): Condition | undefined {
+  return conditionOf(status?.conditions, 'Complete') ?? conditionOf(status?.conditions, 'Failed');
+}
+
+/** Takes the finalizer off pods, so that their deletion is carried out. */
+async function release(pods: readonly WorkloadPod[], actions: WorkloadActions): Promise<void> {
+  await actions.each(pods.filter(isTracked), async ({ metadata }) => {
+    const patch = { metadata: { uid: metadata.uid, '$deleteFromPrimitiveList/finalizers': [trackingFinalizer] } };
+    await actions.patch(podPath(metadata), 'strategic-merge', patch);
+  });
+}
+
+/** Records Events for what the new status says for the first time. */
+function announce(job: Job, status: JobStatus, actions: WorkloadActions): void {
+  for (const { type, status: state, reason = '', message = '' } of status.conditions ?? []) {
+    const last = conditionOf(job.status?.conditions, type);
+    if (last?.status === state) continue;
+    if (type === 'Complete') actions.record(job, 'Normal', 'Completed', 'Job completed');
+    if (type === 'Failed') actions.record(job, 'Warning', reason, message);
+    if (type === 'Suspended') actions.record(job, 'Normal', state === 'True' ? 'Suspended' : 'Resumed', message);
+  }
+}
+
+/** Deletes a finished Job when its ttlSecondsAfterFinished is over. */
+async function expire(
+  job: Job,
+  path: string,
+  end: Condition,
+  actions: WorkloadActions,
+): Promise<LookAgain | undefined> {
+  const { ttlSecondsAfterFinished: seconds } = job.spec;
+  if (seconds === undefined || isDeleting(job)) return undefined;
+  const afterMs = Date.parse(end.lastTransitionTime ?? '') + seconds * 1000 - actions.nowMs;
+  if (afterMs > 0) return { afterMs, hasFinished: true };
+  await actions.delete(path, job.metadata.uid);
+  return undefined;
+}
