@@ -35,7 +35,7 @@ const rooms = {
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],
   scheduler: [
-    ...['placement/', 'metrics/', 'ports.ts', 'sort-key.ts', 'profiles.ts', 'api/', 'verdicts/', 'extenders/'],
+    ...['placement/', 'metrics/', 'lifecycle.ts', 'ports.ts', 'sort-key.ts', 'profiles.ts', 'api/', 'verdicts/', 'extenders/'],
     ...['intake/', 'preemption/', 'recovery/', 'binding/', 'cycle/', 'files'],
   ],
   'scheduler/placement': ['cache/', 'planning/'],

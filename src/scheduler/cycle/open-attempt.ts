@@ -29,6 +29,7 @@ export class OpenAttempt {
   readonly #steps: Steps<CycleResult>;
   #isPaused = false;
   #workedMs = 0;
+  #result: CycleResult | undefined;
 
   constructor(options: {
     readonly subject: AttemptSubject;
@@ -48,13 +49,18 @@ export class OpenAttempt {
     return this.#workedMs;
   }
 
-  /** Goes on for so much work, and then to the end of the step. How it ended; undefined: there is more to do. */
-  advance(work: number): CycleResult | undefined {
+  /** How it ended; undefined while there is more to do. */
+  get result(): CycleResult | undefined {
+    return this.#result;
+  }
+
+  /** Continues for so much work, and then to the end of the step. */
+  advance(work: number): void {
     const begunAt = this.#clock.monotonic();
     this.#pace.allow(work);
     const step = this.#unhidden(() => this.#steps.next());
     this.#workedMs += this.#clock.monotonic() - begunAt;
-    return step.done === true ? step.value : undefined;
+    if (step.done === true) this.#result = step.value;
   }
 
   /** Gives it up after a pause: nothing is reserved or assumed. */

@@ -24,21 +24,19 @@ export class EntityRouter {
   readonly #cluster: Cluster;
   readonly #queue: SchedulingQueue;
   readonly #profiles: Profiles;
-  readonly #isHeld: (groupKey: string) => boolean;
+  readonly #holds: ((groupKey: string) => boolean)[] = [];
   /** group key -> how its members are queued now */
   readonly #routed = new Map<string, Routed>();
 
-  constructor(options: {
-    readonly cluster: Cluster;
-    readonly queue: SchedulingQueue;
-    readonly profiles: Profiles;
-    /** The group is left alone for now: it is not queued as one. */
-    readonly isHeld: (groupKey: string) => boolean;
-  }) {
+  constructor(options: { readonly cluster: Cluster; readonly queue: SchedulingQueue; readonly profiles: Profiles }) {
     this.#cluster = options.cluster;
     this.#queue = options.queue;
     this.#profiles = options.profiles;
-    this.#isHeld = options.isHeld;
+  }
+
+  /** While `isHeld` returns true for a group, the group is not queued as one. */
+  holdWhile(isHeld: (groupKey: string) => boolean): void {
+    this.#holds.push(isHeld);
   }
 
   /**
@@ -83,7 +81,7 @@ export class EntityRouter {
     if (before?.mode === 'singly') for (const pod of gang?.members.values() ?? []) this.#removeMember(pod);
     // It may have been a lone pod until now.
     if (member !== undefined) this.#removeMember(member);
-    if (gang !== undefined && mode === 'together' && this.#hasWork(gang) && !this.#isHeld(key))
+    if (gang !== undefined && mode === 'together' && this.#hasWork(gang) && !this.#holds.some((isHeld) => isHeld(key)))
       this.#queue.upsert({ kind: 'gang', gang }, event, { since, asksElse });
     else this.#queue.remove(gangEntityKey(key));
   }

@@ -48,7 +48,7 @@ export class GangMetrics {
   readonly #verdicts: Counter<'reason' | 'waits_for'>;
   readonly #released: Counter;
 
-  constructor(registry: MetricRegistry, sources: GangSources) {
+  constructor(registry: MetricRegistry) {
     const registers = [registry];
     this.#whole = new Histogram({
       name: 'tutti_podgroup_whole_seconds',
@@ -82,48 +82,6 @@ export class GangMetrics {
       help: 'How often members of a group were evicted because it was on nodes in part and could not be completed within its grace.',
       registers,
     });
-    new Gauge({
-      name: 'tutti_podgroups_waiting',
-      help: 'Pod groups of this scheduler that are not on nodes as far as they need, by what they wait for.',
-      labelNames: ['waits_for'],
-      registers,
-      collect() {
-        for (const [waits_for, { groups }] of Object.entries(sources.waiting())) this.set({ waits_for }, groups);
-      },
-    });
-    new Gauge({
-      name: 'tutti_oldest_waiting_seconds',
-      help: 'For how long the group has been waiting that has been longest, by what it waits for now; 0 when none waits. Counts from when it was first ready, or else first known.',
-      labelNames: ['waits_for'],
-      registers,
-      collect() {
-        for (const [waits_for, { oldestSeconds }] of Object.entries(sources.waiting())) {
-          this.set({ waits_for }, oldestSeconds);
-        }
-      },
-    });
-    new Gauge({
-      name: 'tutti_podgroups_partial',
-      help: 'Pod groups that never started and have had some members on nodes, but fewer than they need, for more than a second. 0 in peace.',
-      registers,
-      collect() {
-        this.set(sources.partial());
-      },
-    });
-    readCounter({
-      name: 'tutti_podgroup_partial_seconds_total',
-      help: 'Seconds that groups have been on nodes in part, added up over groups; shorter than a second does not count. Stays 0 in peace.',
-      labelNames: [],
-      registry,
-      read: () => [[{}, sources.partialSeconds()]],
-    });
-    readCounter({
-      name: 'tutti_repairs_total',
-      help: 'Repairs of groups of which a member could not be bound while others were, by how they ended: completed, or lost (the group or its bound members went).',
-      labelNames: ['outcome'],
-      registry,
-      read: () => Object.entries(sources.repairs()).map(([outcome, count]) => [{ outcome }, count] as const),
-    });
   }
 
   wholeAfter(ms: number): void {
@@ -146,4 +104,51 @@ export class GangMetrics {
   verdictWrittenAfter(ms: number): void {
     this.#verdictDelay.observe(ms / 1000);
   }
+}
+
+/** The metrics of groups that are read when they are collected. */
+export function registerGangGauges(registry: MetricRegistry, sources: GangSources): void {
+  const registers = [registry];
+  new Gauge({
+    name: 'tutti_podgroups_waiting',
+    help: 'Pod groups of this scheduler that are not on nodes as far as they need, by what they wait for.',
+    labelNames: ['waits_for'],
+    registers,
+    collect() {
+      for (const [waits_for, { groups }] of Object.entries(sources.waiting())) this.set({ waits_for }, groups);
+    },
+  });
+  new Gauge({
+    name: 'tutti_oldest_waiting_seconds',
+    help: 'For how long the group has been waiting that has been longest, by what it waits for now; 0 when none waits. Counts from when it was first ready, or else first known.',
+    labelNames: ['waits_for'],
+    registers,
+    collect() {
+      for (const [waits_for, { oldestSeconds }] of Object.entries(sources.waiting())) {
+        this.set({ waits_for }, oldestSeconds);
+      }
+    },
+  });
+  new Gauge({
+    name: 'tutti_podgroups_partial',
+    help: 'Pod groups that never started and have had some members on nodes, but fewer than they need, for more than a second. 0 in peace.',
+    registers,
+    collect() {
+      this.set(sources.partial());
+    },
+  });
+  readCounter({
+    name: 'tutti_podgroup_partial_seconds_total',
+    help: 'Seconds that groups have been on nodes in part, added up over groups; shorter than a second does not count. Stays 0 in peace.',
+    labelNames: [],
+    registry,
+    read: () => [[{}, sources.partialSeconds()]],
+  });
+  readCounter({
+    name: 'tutti_repairs_total',
+    help: 'Repairs of groups of which a member could not be bound while others were, by how they ended: completed, or lost (the group or its bound members went).',
+    labelNames: ['outcome'],
+    registry,
+    read: () => Object.entries(sources.repairs()).map(([outcome, count]) => [{ outcome }, count] as const),
+  });
 }

@@ -20,8 +20,7 @@ export class PluginMetrics {
   readonly #hints: Histogram<'plugin' | 'event' | 'hint'>;
   readonly #permitWait: Histogram<'result'>;
 
-  /** `profiles` is read when metrics are collected. */
-  constructor(registry: MetricRegistry, profiles: () => Iterable<CountedProfile>) {
+  constructor(registry: MetricRegistry) {
     this.#points = new Histogram({
       name: 'scheduler_framework_extension_point_duration_seconds',
       help: 'Latency in seconds of running all plugins of an extension point, for one pod; trials count as well. At PreFilter, Reserve, Unreserve and Permit, which each member of a group passes, one run in 8 is timed.',
@@ -50,19 +49,6 @@ export class PluginMetrics {
       labelNames: ['result'],
       buckets: exponentialBounds(0.001, 2, 15),
       registry,
-    });
-    readCounter({
-      name: 'scheduler_plugin_evaluation_total',
-      help: 'Calls of a plugin at PreFilter, Filter, PreScore and Score; answers that were kept from before are no calls.',
-      labelNames: ['plugin', 'extension_point', 'profile'],
-      registry,
-      *read() {
-        for (const profile of profiles()) {
-          for (const { plugin, point, calls } of profile.calls()) {
-            yield [{ plugin, extension_point: point, profile: profile.schedulerName }, calls] as const;
-          }
-        }
-      },
     });
   }
 
@@ -94,6 +80,23 @@ export class PluginMetrics {
   permitWaited(result: Outcome, ms: number): void {
     this.#permitWait.of({ result }).observe(ms / 1000);
   }
+}
+
+/** `profiles` is read when metrics are collected. */
+export function registerPluginCounter(registry: MetricRegistry, profiles: () => Iterable<CountedProfile>): void {
+  readCounter({
+    name: 'scheduler_plugin_evaluation_total',
+    help: 'Calls of a plugin at PreFilter, Filter, PreScore and Score; answers that were kept from before are no calls.',
+    labelNames: ['plugin', 'extension_point', 'profile'],
+    registry,
+    *read() {
+      for (const profile of profiles()) {
+        for (const { plugin, point, calls } of profile.calls()) {
+          yield [{ plugin, extension_point: point, profile: profile.schedulerName }, calls] as const;
+        }
+      }
+    },
+  });
 }
 
 /** Looked up at every call, so by two maps rather than by a text that is put together first. */

@@ -28,7 +28,7 @@ export class QueueMetrics {
   readonly #incoming: Counter<'queue' | 'event'>;
   readonly #handling: Histogram<'event'>;
 
-  constructor(registry: MetricRegistry, sources: QueueSources) {
+  constructor(registry: MetricRegistry) {
     this.#incoming = new Counter({
       name: 'scheduler_queue_incoming_pods_total',
       help: 'Entities (lone pods, groups) that entered a queue, by queue and event.',
@@ -42,49 +42,6 @@ export class QueueMetrics {
       buckets: exponentialBounds(0.0001, 2, 12),
       registry,
     });
-    new Gauge({
-      name: 'scheduler_pending_pods',
-      help: 'Pods that wait to be scheduled, members of waiting groups included, by queue: active, backoff, unschedulable, gated.',
-      labelNames: ['queue'],
-      registers: [registry],
-      collect() {
-        for (const [queue, size] of Object.entries(sources.pending())) this.set({ queue }, size);
-      },
-    });
-    new Gauge({
-      name: 'scheduler_unschedulable_pods',
-      help: 'Pods that wait because this plugin turned them away, members of groups included; one that several plugins turned away counts for each.',
-      labelNames: ['plugin', 'profile'],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const { plugin, profile, pods } of sources.unschedulable()) this.set({ plugin, profile }, pods);
-      },
-    });
-    new Gauge({
-      name: 'scheduler_inflight_events',
-      help: 'Events that are kept until attempts that are under way have ended, by event.',
-      labelNames: ['event'],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [event, count] of sources.inFlight()) this.set({ event }, count);
-      },
-    });
-    readCounter({
-      name: 'scheduler_pod_scheduled_after_flush_total',
-      help: 'Entities (lone pods, groups) that were scheduled when no event but only the periodic flush had retried them: each is a missed hint.',
-      labelNames: [],
-      registry,
-      read: () => [[{}, sources.flushed()]],
-    });
-    readCounter({
-      name: 'tutti_equal_refusals_total',
-      help: 'Entities (lone pods, groups) that were refused without an attempt, because one that asks for the same had been and nothing had happened since that may help.',
-      labelNames: [],
-      registry,
-      read: () => [[{}, sources.joined()]],
-    });
   }
 
   entered(queue: string, event: string): void {
@@ -96,4 +53,51 @@ export class QueueMetrics {
     const series = watchActions.map((action) => [action, this.#handling.of({ event: `${kind}${action}` })]);
     return Object.fromEntries(series) as Record<WatchAction, HistogramSeries>;
   }
+}
+
+/** The metrics of the queue that are read when they are collected. */
+export function registerQueueGauges(registry: MetricRegistry, sources: QueueSources): void {
+  new Gauge({
+    name: 'scheduler_pending_pods',
+    help: 'Pods that wait to be scheduled, members of waiting groups included, by queue: active, backoff, unschedulable, gated.',
+    labelNames: ['queue'],
+    registers: [registry],
+    collect() {
+      for (const [queue, size] of Object.entries(sources.pending())) this.set({ queue }, size);
+    },
+  });
+  new Gauge({
+    name: 'scheduler_unschedulable_pods',
+    help: 'Pods that wait because this plugin turned them away, members of groups included; one that several plugins turned away counts for each.',
+    labelNames: ['plugin', 'profile'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { plugin, profile, pods } of sources.unschedulable()) this.set({ plugin, profile }, pods);
+    },
+  });
+  new Gauge({
+    name: 'scheduler_inflight_events',
+    help: 'Events that are kept until attempts that are under way have ended, by event.',
+    labelNames: ['event'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [event, count] of sources.inFlight()) this.set({ event }, count);
+    },
+  });
+  readCounter({
+    name: 'scheduler_pod_scheduled_after_flush_total',
+    help: 'Entities (lone pods, groups) that were scheduled when no event but only the periodic flush had retried them: each is a missed hint.',
+    labelNames: [],
+    registry,
+    read: () => [[{}, sources.flushed()]],
+  });
+  readCounter({
+    name: 'tutti_equal_refusals_total',
+    help: 'Entities (lone pods, groups) that were refused without an attempt, because one that asks for the same had been and nothing had happened since that may help.',
+    labelNames: [],
+    registry,
+    read: () => [[{}, sources.joined()]],
+  });
 }

@@ -1,16 +1,16 @@
 import type { MetricRegistry } from '../../observability/metric-registry.ts';
 import { AttemptMetrics } from './attempt-metrics.ts';
-import { GangMetrics } from './gang-metrics.ts';
+import { GangMetrics, registerGangGauges } from './gang-metrics.ts';
 import type { GangSources } from './gang-metrics.ts';
 import { registerPictureMetrics } from './picture-metrics.ts';
 import type { PictureSources } from './picture-metrics.ts';
-import { PluginMetrics } from './plugin-metrics.ts';
+import { PluginMetrics, registerPluginCounter } from './plugin-metrics.ts';
 import type { CountedProfile } from './plugin-metrics.ts';
 import { PreemptionMetrics } from './preemption-metrics.ts';
-import { QueueMetrics } from './queue-metrics.ts';
+import { QueueMetrics, registerQueueGauges } from './queue-metrics.ts';
 import type { QueueSources } from './queue-metrics.ts';
 
-/** What the metrics read when they are collected. */
+/** What gauges read when they are collected. */
 export interface MetricSources {
   readonly profiles: () => Iterable<CountedProfile>;
   readonly queue: QueueSources;
@@ -26,12 +26,19 @@ export class SchedulerMetrics {
   readonly preemptions: PreemptionMetrics;
   readonly gangs: GangMetrics;
 
-  constructor(registry: MetricRegistry, sources: MetricSources) {
+  constructor(registry: MetricRegistry) {
     this.attempts = new AttemptMetrics(registry);
-    this.queue = new QueueMetrics(registry, sources.queue);
-    this.plugins = new PluginMetrics(registry, sources.profiles);
+    this.queue = new QueueMetrics(registry);
+    this.plugins = new PluginMetrics(registry);
     this.preemptions = new PreemptionMetrics(registry);
-    registerPictureMetrics(registry, sources.picture);
-    this.gangs = new GangMetrics(registry, sources.gangs);
+    this.gangs = new GangMetrics(registry);
   }
+}
+
+/** The metrics that read the state of the scheduler, once all of it exists. */
+export function registerGauges(registry: MetricRegistry, sources: MetricSources): void {
+  registerQueueGauges(registry, sources.queue);
+  registerPluginCounter(registry, sources.profiles);
+  registerPictureMetrics(registry, sources.picture);
+  registerGangGauges(registry, sources.gangs);
 }

@@ -1,0 +1,69 @@
+import { outcomeOf } from '../../framework/plugin-meter.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Extenders } from '../extenders/extenders.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
+import { NodeCheck } from '../placement/planning/node-check.ts';
+import type { EventSink } from '../ports.ts';
+import type { KeptClaims } from '../preemption/kept-claims.ts';
+import type { Recovery } from '../recovery/recovery.ts';
+import { BindingCycle } from './binding-cycle.ts';
+import { BindingOutcomes } from './binding-outcomes.ts';
+import { stillHolds } from './still-holds.ts';
+
+export interface BindingOptions {
+  readonly intake: Intake;
+  readonly recovery: Recovery;
+  readonly claims: KeptClaims;
+  /** Undefined where no extender is configured. */
+  readonly extenders: Extenders | undefined;
+  readonly events: EventSink;
+  readonly metrics: SchedulerMetrics;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  /** Distinguishes the plans of this process from those of others. */
+  readonly identity: string;
+}
+
+/** The third part of the core: binds plans, and handles the results. Returns the binding cycle. */
+export function createBinding(options: BindingOptions): BindingCycle {
+  const { intake, recovery, claims, extenders, events, metrics, logger, lifecycle, identity } = options;
+  const { cluster, queue, router, verdicts, clock, gate } = intake;
+  const { refusals, partial } = recovery;
+  const signal = lifecycle.stopping;
+  const outcomes = new BindingOutcomes({
+    cluster,
+    queue,
+    router,
+    claims,
+    refusals,
+    verdicts,
+    events,
+    metrics,
+    partial,
+    clock,
+    logger,
+    signal,
+  });
+  const nodeCheck = new NodeCheck(cluster);
+  let plans = 0;
+  const binding = new BindingCycle({
+    report: (result) => gate.run(() => outcomes.handle(result)),
+    atRest: (look) => gate.ask(look),
+    stillHolds: (plan, placement, lost) => stillHolds(cluster, plan, placement, lost),
+    revision: () => cluster.generation,
+    // While a plan is being made, the nodes do not show their current state.
+    stillFits: ({ profile }, placement, since) =>
+      cluster.isPlanning ? undefined : nodeCheck.stillFits(profile, placement, since),
+    bindOutside: extenders && ((pod, podBinding, end) => extenders.bind(pod, podBinding, end)),
+    permitWaited: (status, ms) => metrics.plugins.permitWaited(outcomeOf(status), ms),
+    clock,
+    planId: () => `${identity}-${++plans}`,
+    signal,
+    cut: lifecycle.cutting,
+  });
+  router.holdWhile((key) => binding.isStarting(cluster.gang(key)));
+  intake.groupSeen.add((key) => binding.look(key));
+  return binding;
+}

@@ -1,0 +1,202 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Pace } from '../../base/pace.ts';
+import type { Steps } from '../../base/steps.ts';
+import { Status } from '../../framework/status.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import type { BindingCycle } from '../binding/binding-cycle.ts';
+import type { Extenders } from '../extenders/extenders.ts';
+import { Inquiries } from '../extenders/inquiries.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
+import type { SchedulerPorts } from '../ports.ts';
+import type { KeptClaims } from '../preemption/kept-claims.ts';
+import { Preemptions } from '../preemption/preemptions.ts';
+import type { Recovery } from '../recovery/recovery.ts';
+import { AttemptOutcomes } from './attempt-outcomes.ts';
+import { OpenAttempt } from './open-attempt.ts';
+import type { AttemptSubject } from './open-attempt.ts';
+import { Outlook } from './outlook.ts';
+import { QueueCensus } from './queue-census.ts';
+import { SchedulingCycle } from './scheduling-cycle.ts';
+import type { CycleResult } from './scheduling-cycle.ts';
+
+export interface AttemptsOptions {
+  readonly intake: Intake;
+  readonly recovery: Recovery;
+  readonly binding: BindingCycle;
+  readonly claims: KeptClaims;
+  readonly extenders: Extenders | undefined;
+  readonly ports: Pick<SchedulerPorts, 'events' | 'evictor'>;
+  readonly metrics: SchedulerMetrics;
+  /** Measures how long attempts take. */
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly lifecycle: Lifecycle;
+  readonly onReady: () => void;
+}
+
+/** An attempt or changes that it deferred are still open: the next call continues with them. */
+export interface Paused {
+  readonly kind: 'paused';
+}
+
+const paused: Paused = { kind: 'paused' };
+/** What a deferred change costs at most, in looks at a node. */
+const workPerChange = 500;
+
+/** The fourth part of the core: makes attempts, one at a time, in one piece or in steps. */
+export class Attempts {
+  readonly census: QueueCensus;
+  readonly cycle: SchedulingCycle;
+  readonly #intake: Intake;
+  readonly #outcomes: AttemptOutcomes;
+  readonly #extenders: Extenders | undefined;
+  /** Undefined where no extender is configured. */
+  readonly #inquiries: Inquiries | undefined;
+  readonly #metrics: SchedulerMetrics;
+  readonly #clock: Clock;
+  readonly #lifecycle: Lifecycle;
+  /** From its first step until the changes that it deferred have run. */
+  #open: OpenAttempt | undefined;
+
+  constructor(options: AttemptsOptions) {
+    const { intake, recovery, binding, claims, extenders, ports, metrics, logger, lifecycle, onReady } = options;
+    const { cluster, queue, router, profiles, planner, trials, waitingPods, keys, verdicts, clock } = intake;
+    const signal = lifecycle.stopping;
+    const { evictor, events } = ports;
+    const preemptions = new Preemptions({
+      ...{ cluster, trials, claims, evictor, events, logger, signal },
+      metrics: metrics.preemptions,
+    });
+    this.cycle = new SchedulingCycle({
+      ...{ keys, queue, cluster, planner, preemptions, waitingPods, clock, extenders },
+      refusals: recovery.refusals,
+      outlook: new Outlook({ cluster, trials, clock }),
+      noteOf: (gang) => recovery.noteOf(gang),
+    });
+    const census = new QueueCensus({
+      ...{ cluster, queue, profiles, clock },
+      onPermit: () => binding.onPermit,
+      starting: () => binding.starting,
+      isRunning: () => lifecycle.isRunning,
+    });
+    this.census = census;
+    this.#outcomes = new AttemptOutcomes({
+      ...{ cluster, queue, router, binding, preemptions, verdicts, census, metrics, clock, logger },
+    });
+    this.#extenders = extenders;
+    const ready = (): void => {
+      if (lifecycle.isRunning) onReady();
+    };
+    this.#inquiries = extenders && new Inquiries({ extenders, queue, clock, ready, signal });
+    this.#intake = intake;
+    this.#metrics = metrics;
+    this.#clock = options.clock;
+    this.#lifecycle = lifecycle;
+  }
+
+  /** See SchedulerCore.attempt. */
+  attempt(work: number): CycleResult | Paused | undefined {
+    if (!this.#lifecycle.isRunning) return undefined;
+    if (this.#open === undefined) {
+      const subject = this.#next();
+      if (subject === undefined) return undefined;
+      if (subject.returned === undefined && this.#mustWaitToAsk(subject.entity)) {
+        this.#inquiries!.hold(subject.entity);
+        return { kind: 'asking', questions: [] };
+      }
+      this.#begin(subject);
+    }
+    const open = this.#open!;
+    if (open.result === undefined) {
+      this.#advance(open, work);
+      if (open.result === undefined) return paused;
+      // What it has set off comes first, as if it had been decided before everything that arrived in the meantime.
+      if (this.#intake.gate.isClosed && work < Infinity) return paused;
+    }
+    if (!this.#catchUp(work)) return paused;
+    this.#open = undefined;
+    return open.result;
+  }
+
+  /** Gives up a paused attempt, and runs what it deferred. Does nothing inside a step of the attempt. */
+  giveUp(): void {
+    if (this.#open?.isPaused === true) {
+      this.#open.abandon();
+      this.#open = undefined;
+      this.#intake.gate.open();
+    }
+    this.#catchUp(Infinity);
+  }
+
+  stop(): void {
+    this.#outcomes.stop();
+  }
+
+  /** Resolves when no extender is being called any more. */
+  async idle(): Promise<void> {
+    await this.#inquiries?.idle();
+  }
+
+  #next(): AttemptSubject | undefined {
+    const returned = this.#inquiries?.take();
+    const entity = returned?.entity ?? this.#intake.queue.pop();
+    return entity && { entity, returned, profile: this.#intake.profiles.of(entity.candidate) };
+  }
+
+  #begin(subject: AttemptSubject): void {
+    const { cluster, gate } = this.#intake;
+    const open = new OpenAttempt({ subject, cluster, clock: this.#clock, steps: (pace) => this.#steps(subject, pace) });
+    this.#open = open;
+    gate.close(() => {
+      if (open.isPaused) this.#advance(open, Infinity);
+    });
+  }
+
+  *#steps({ entity, profile, returned }: AttemptSubject, pace: Pace): Steps<CycleResult> {
+    const answers = returned?.answers;
+    if (answers instanceof Status) return this.cycle.giveUp(entity, answers);
+    const continuation = answers && { answers, startedAt: returned.startedAt, rounds: returned.rounds };
+    return yield* this.cycle.steps(entity, profile, pace, continuation);
+  }
+
+  /** Makes steps worth so much work; afterwards `open.result` says whether the attempt is decided. */
+  #advance(open: OpenAttempt, work: number): void {
+    let isHandled = false;
+    try {
+      open.advance(work);
+      if (open.result !== undefined) this.#handle(open, open.result);
+      isHandled = true;
+    } finally {
+      if (!open.isPaused) this.#intake.gate.open();
+      if (!isHandled) this.#open = undefined;
+      // A plugin may have stopped the scheduler in the middle of the step.
+      if (!this.#lifecycle.isRunning) this.giveUp();
+    }
+  }
+
+  #handle({ subject, startedAt, workedMs }: OpenAttempt, result: CycleResult): void {
+    const { entity, profile, returned } = subject;
+    this.#metrics.attempts.algorithmRan(entity.candidate, profile.schedulerName, workedMs / 1000);
+    if (result.kind === 'asking') {
+      const rounds = (returned?.rounds ?? 0) + 1;
+      this.#inquiries!.start(entity, result.questions, returned?.startedAt ?? startedAt, rounds);
+    } else {
+      this.#outcomes.handle(entity, profile, result, returned?.startedAt ?? startedAt);
+    }
+  }
+
+  /** Runs some of the deferred changes. Returns whether all have run. */
+  #catchUp(work: number): boolean {
+    return this.#intake.gate.catchUp(Math.max(1, Math.ceil(work / workPerChange)));
+  }
+
+  /** Extenders must be called for it, and as many entities as allowed are waiting for them. */
+  #mustWaitToAsk({ candidate }: QueuedEntity): boolean {
+    if (this.#inquiries?.isFull !== true) return false;
+    const pods = candidate.kind === 'pod' ? [candidate.pod] : candidate.gang.pending.values();
+    return this.#extenders!.concern(pods);
+  }
+}

@@ -1,0 +1,214 @@
+import { isAdmissionRefusal } from '../../api/admission-refusal.ts';
+import type { Pod } from '../../api/pod.ts';
+import { ResourceNames } from '../../api/resource-names.ts';
+import type { BackoffPolicy } from '../../base/backoff.ts';
+import type { Clock } from '../../base/clock.ts';
+import { Listeners } from '../../base/listeners.ts';
+import type { Random } from '../../base/random.ts';
+import { Cluster } from '../../cluster/cluster.ts';
+import type { ProfileConfiguration } from '../../config/scheduler-configuration.ts';
+import { PluginClock } from '../../framework/plugin-clock.ts';
+import type { PluginRegistry } from '../../framework/profile.ts';
+import { Status } from '../../framework/status.ts';
+import { WaitingPods } from '../../framework/waiting-pods.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
+import type { QueuedEntity } from '../../queue/queued-entity.ts';
+import { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
+import { timedHandler } from '../metrics/timed-handler.ts';
+import { Planner } from '../placement/planning/planner.ts';
+import { Trials } from '../placement/planning/trials.ts';
+import { workPerMember } from '../placement/planning/work-per-member.ts';
+import type { SchedulerPorts } from '../ports.ts';
+import { Profiles } from '../profiles.ts';
+import { MembershipWarnings } from '../verdicts/membership-warnings.ts';
+import { NotReadyVerdicts } from '../verdicts/not-ready-verdicts.ts';
+import { Verdicts } from '../verdicts/verdicts.ts';
+import { EntityRouter } from './entity-router.ts';
+import { GatedClock } from './gated-clock.ts';
+import { MutationGate } from './mutation-gate.ts';
+import { Rivals } from './rivals.ts';
+import { WatchHandlers } from './watch-handlers.ts';
+
+export interface IntakeOptions {
+  readonly profiles: readonly ProfileConfiguration[];
+  readonly plugins: PluginRegistry;
+  readonly backoff?: BackoffPolicy;
+  readonly ports: SchedulerPorts;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly metrics: SchedulerMetrics;
+  readonly lifecycle: Lifecycle;
+  readonly onReady: () => void;
+}
+
+/**
+ * The first part of the core: what the API shows becomes the cluster cache, and the cache becomes entities in the queue. The other parts
+ * build on it and add themselves as listeners of what it sees.
+ */
+export class Intake {
+  readonly gate = new MutationGate();
+  /** Its timers wait for the gate. */
+  readonly clock: Clock;
+  readonly cluster = new Cluster(new ResourceNames());
+  readonly planner: Planner;
+  readonly trials: Trials;
+  readonly waitingPods: WaitingPods;
+  readonly profiles: Profiles;
+  readonly queue: SchedulingQueue;
+  readonly keys: EquivalenceKeys;
+  readonly router: EntityRouter;
+  readonly verdicts: Verdicts;
+  readonly handlers: Pick<WatchHandlers, 'nodes' | 'pods' | 'podGroups' | 'listed'>;
+  /** A pod as the API now shows it, after the cache and the queue know; undefined: it was deleted. */
+  readonly podSeen = new Listeners<[uid: string, pod: Pod | undefined]>();
+  /** A group or one of its members has changed, after the cache and the queue know. */
+  readonly groupSeen = new Listeners<[key: string]>();
+  /** A pod has left its node and its capacity is free there, before the queue wakes entities for it. */
+  readonly capacityFreed = new Listeners<[nodeName: string]>();
+  /** A pod has left its node without having succeeded. */
+  readonly podLost = new Listeners<[pod: Pod, nodeName: string]>();
+  /** A node was deleted, or what scheduling reads of it has changed. */
+  readonly nodeChanged = new Listeners<[name: string]>();
+  readonly #notReady: NotReadyVerdicts;
+
+  /** Throws ProfileError. */
+  constructor(options: IntakeOptions) {
+    const { ports, random, logger, metrics, lifecycle } = options;
+    const { gate, cluster } = this;
+    const clock = new GatedClock(options.clock, gate);
+    this.clock = clock;
+    this.waitingPods = new WaitingPods(clock);
+    this.planner = new Planner(cluster, random);
+    this.trials = new Trials(cluster, this.planner);
+    const activated = new Listeners<[pods: readonly Pod[]]>();
+    this.profiles = this.#profiles(options, activated);
+    const { profiles } = this;
+    const gated = new Listeners<[entity: QueuedEntity, status: Status]>();
+    this.queue = new SchedulingQueue({
+      clock,
+      policy: profiles,
+      ...(options.backoff !== undefined && { backoff: options.backoff }),
+      observer: {
+        ready: () => {
+          if (lifecycle.isRunning) options.onReady();
+        },
+        gated: gated.emit,
+        moved: (store, event) => metrics.queue.entered(store, event),
+      },
+    });
+    const { queue } = this;
+    activated.add((pods) => {
+      for (const pod of pods) queue.activate(pod);
+    });
+    const { verdicts: sink, events } = ports;
+    const signal = lifecycle.stopping;
+    this.verdicts = new Verdicts({ sink, events, metrics: metrics.gangs, cluster, clock, logger, signal });
+    const notReady = new NotReadyVerdicts({ queue, verdicts: this.verdicts, clock, profiles });
+    this.#notReady = notReady;
+    gated.add((entity, status) => {
+      // Changes still arrive while the last bindings are sent.
+      if (!signal.aborted) notReady.gated(entity, status);
+    });
+    this.router = new EntityRouter({ cluster, queue, profiles });
+    this.keys = new EquivalenceKeys({ cluster, profiles, workPerMember });
+    this.#reportPods(ports);
+    this.handlers = this.#handlers(options);
+  }
+
+  /** The cache is complete: fills the queue. */
+  begin(): void {
+    this.cluster.allNodesShown();
+    this.router.routeAll();
+    for (const pod of this.cluster.pods()) this.podSeen.emit(pod.uid, pod);
+  }
+
+  stop(): void {
+    this.queue.stop();
+    this.#notReady.stop();
+  }
+
+  #profiles(
+    { profiles, plugins, ports, random, logger, metrics }: IntakeOptions,
+    activated: Listeners<[readonly Pod[]]>,
+  ): Profiles {
+    const { gate, cluster, waitingPods, trials } = this;
+    const clock = new PluginClock(this.clock, logger);
+    return new Profiles({
+      configurations: profiles,
+      registry: plugins,
+      handle: (profile, schedulerName) => ({
+        schedulerName,
+        Status,
+        clock,
+        random,
+        logger,
+        cluster,
+        waitingPods,
+        binder: ports.binder,
+        volumes: ports.volumes,
+        trial: (candidate, trialOptions) => {
+          gate.settle();
+          return trials.run(profile(), candidate, trialOptions);
+        },
+        activate: (pods) => {
+          const copied = [...pods];
+          gate.run(() => activated.emit(copied));
+        },
+        betweenAttempts: (change) => gate.run(change),
+      }),
+      meters: {
+        plugins: (schedulerName) => metrics.plugins.meterOf(schedulerName),
+        hints: (...call) => metrics.plugins.hintMeter(...call),
+      },
+    });
+  }
+
+  #reportPods({ events }: SchedulerPorts): void {
+    const { cluster, profiles, verdicts, waitingPods } = this;
+    const warnings = new MembershipWarnings(events);
+    this.podSeen.add((uid, pod) => {
+      verdicts.podSeen(uid);
+      if (!cluster.isAssumed(uid)) waitingPods.get(uid)?.reject('', 'the pod was deleted or bound elsewhere');
+      if (pod === undefined) warnings.podGone(uid);
+      else if (profiles.isOurs(pod.schedulerName)) warnings.podSeen(pod);
+    });
+  }
+
+  #handlers({ ports, logger, metrics, lifecycle }: IntakeOptions): Intake['handlers'] {
+    const { cluster, queue, router, clock, gate, profiles, keys } = this;
+    const rivals = new Rivals({ clock, logger });
+    // Extenders read the whole pod.
+    const readsAll = ports.extenders !== undefined;
+    const handlers = new WatchHandlers({
+      cluster,
+      queue,
+      router,
+      clock,
+      hasSynced: () => lifecycle.hasBegun,
+      readsAll,
+      looksAlike: (before, now) => !readsAll && keys.looksAlike(before, now),
+      podSeen: this.podSeen.emit,
+      groupSeen: this.groupSeen.emit,
+      podLeft: (pod, nodeName) => {
+        // A pod that the node did not admit had no capacity there.
+        if (!isAdmissionRefusal(pod.failedBecause)) this.capacityFreed.emit(nodeName);
+      },
+      podLost: this.podLost.emit,
+      boundElsewhere: (pod) => {
+        if (profiles.isOurs(pod.schedulerName)) rivals.bound(pod);
+      },
+      nodeChanged: this.nodeChanged.emit,
+    });
+    const { queue: handling } = metrics;
+    return {
+      nodes: gate.handler(timedHandler(handlers.nodes, clock, handling.handlingOf('Node'))),
+      pods: gate.handler(timedHandler(handlers.pods, clock, handling.handlingOf('Pod'))),
+      podGroups: gate.handler(timedHandler(handlers.podGroups, clock, handling.handlingOf('PodGroup'))),
+      listed: gate.handler(handlers.listed),
+    };
+  }
+}
