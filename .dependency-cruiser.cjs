@@ -33,6 +33,7 @@ const test = '\\.test\\.ts$|/testing/';
  */
 const rooms = {
   client: ['api-errors.ts', 'endpoint.ts', 'transport.ts', 'wait.ts', 'http/', 'files'],
+  queue: ['failure.ts', 'queued-entity.ts', 'equivalence/', 'files'],
   plugins: ['files', 'folders', 'registry.ts'],
   scheduler: [
     ...['placement/', 'metrics/', 'lifecycle.ts', 'ports.ts', 'sort-key.ts', 'profiles.ts', 'api/', 'verdicts/', 'extenders/'],

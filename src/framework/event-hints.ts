@@ -117,6 +117,17 @@ export class EventHints {
     return retry;
   }
 
+  /** As `retryAfter`, for the events that happened during an attempt. */
+  retryAfterAny(events: readonly ClusterEvent[], rejection: Rejection): Retry | undefined {
+    let retry: Retry | undefined;
+    for (const event of events) {
+      retry = this.retryAfter(event, rejection) ?? retry;
+      // No event can do more for it, unless a plugin waits for something.
+      if (retry === 'atOnce' || (retry !== undefined && rejection.pending.size === 0)) break;
+    }
+    return retry;
+  }
+
   /**
    * Whether some event may make the plugin let in what its PreEnqueue has refused. Not the one that decides what a gang is: that goes by
    * the gang alone, and is asked whenever it changes.

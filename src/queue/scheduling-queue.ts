@@ -3,7 +3,7 @@ import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Candidate } from '../framework/candidate.ts';
 import type { ClusterEvent } from '../framework/cluster-event.ts';
-import type { Rejection, Retry } from '../framework/event-hints.ts';
+import type { Rejection } from '../framework/event-hints.ts';
 import { countFailure, longestHistory, restartForNewGroup } from './attempt-history.ts';
 import type { AttemptHistory } from './attempt-history.ts';
 import type { EquivalenceClass } from './equivalence/equivalence-class.ts';
@@ -45,7 +45,7 @@ export class SchedulingQueue {
   readonly #clock: Clock;
   readonly #policy: QueuePolicy;
   readonly #maxUnschedulableMs: number;
-  /** A refusal so long after the last error ends its row. */
+  /** A rejection so long after the last error ends its row. */
   readonly #errorsHoldMs: number;
   /** key -> entity, wherever it is */
   readonly #entities = new Map<EntityKey, QueuedEntity>();
@@ -252,8 +252,8 @@ export class SchedulingQueue {
   #failed(entity: QueuedEntity, rejection: Rejection, failure: Joining & Pick<Failure, 'error'>): void {
     const events = this.#stores.underWay.end(entity);
     if (this.#entities.get(entity.key) !== entity) return;
-    this.#countFailure(entity, failure.error);
     entity.failedAt = this.#clock.monotonic();
+    countFailure(entity, failure.error, entity.failedAt, this.#errorsHoldMs);
     entity.rejection = rejection;
     entity.isFlushed = false;
     entity.isActivated = false;
@@ -267,7 +267,8 @@ export class SchedulingQueue {
     }
     entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince ?? this.#clock.now());
     if (failure.error || triesAgain) this.#stores.retries.release(entity);
-    const retry = this.#retryAfter(entity, events) ?? (failure.error || triesAgain ? 'afterBackoff' : undefined);
+    const mustRetry = failure.error || triesAgain ? 'afterBackoff' : undefined;
+    const retry = this.#policy.hints(entity.candidate).retryAfterAny(events, rejection) ?? mustRetry;
     if (retry === undefined) this.#stores.park(entity, failure);
     else if (retry === 'atOnce' && !failure.error) this.#stores.activate(entity, 'ScheduleAttemptFailure');
     else this.#stores.backOff(entity, 'ScheduleAttemptFailure', failure.error);
@@ -314,34 +315,25 @@ export class SchedulingQueue {
    */
   comeBack(candidate: Candidate, own: AttemptHistory, failure: Failure): void {
     const key = entityKeyOf(candidate);
-    const known = this.#entities.get(key);
-    if (known !== undefined) {
-      if (known.state.kind !== 'active' || !known.sortKey.incomplete || isOnNodesInPart(candidate)) return;
+    const queued = this.#entities.get(key);
+    if (queued !== undefined) {
+      if (queued.state.kind !== 'active' || !queued.sortKey.incomplete || isOnNodesInPart(candidate)) return;
       this.remove(key);
     }
     const past = longestHistory(candidate, own, (uid) => this.#entities.get(`pod/${uid}`));
     const readySince = past.readySince ?? this.#clock.now();
     const { attempts, refusals, errors, erredAt } = past;
-    const entity = newEntity(candidate, this.#policy.sortKey(candidate, readySince), readySince, {
-      readySince,
-      attempts,
-      refusals,
-      errors,
-      erredAt,
-      failedAt: this.#clock.monotonic(),
-      rejection: rejectionOf(candidate, failure),
-    });
+    const failedAt = this.#clock.monotonic();
+    const rejection = rejectionOf(candidate, failure);
+    const known = { readySince, attempts, refusals, errors, erredAt, failedAt, rejection };
+    const entity = newEntity(candidate, this.#policy.sortKey(candidate, readySince), readySince, known);
     this.#entities.set(key, entity);
     if (entity.sortKey.incomplete && past.errors === 0) {
-      this.#countFailure(entity, true);
+      countFailure(entity, true, entity.failedAt, this.#errorsHoldMs);
       this.#admit(entity, 'BindingFailed', this.#clock.now());
       return;
     }
     this.failed(entity, { ...failure, error: true });
-  }
-
-  #countFailure(entity: QueuedEntity, isError: boolean): void {
-    countFailure(entity, isError, this.#clock.monotonic(), this.#errorsHoldMs);
   }
 
   /** The cluster changed: whatever the event may help becomes active, or backs off first. */
@@ -386,18 +378,6 @@ export class SchedulingQueue {
     entity.sortKey = this.#policy.sortKey(entity.candidate, entity.readySince);
     if (hasPenalty) this.#stores.backOff(entity, event, entity.errors > 0);
     else this.#stores.activate(entity, event);
-  }
-
-  /** How it may be tried again after what has happened; undefined when nothing of it may help. */
-  #retryAfter({ candidate, rejection }: QueuedEntity, events: readonly ClusterEvent[]): Retry | undefined {
-    const hints = this.#policy.hints(candidate);
-    let retry: Retry | undefined;
-    for (const event of events) {
-      retry = hints.retryAfter(event, rejection) ?? retry;
-      // No event can do more for it, unless a plugin waits for something.
-      if (retry === 'atOnce' || (retry !== undefined && rejection.pending.size === 0)) break;
-    }
-    return retry;
   }
 
   #entityOf(pod: Pod): QueuedEntity | undefined {

@@ -50,7 +50,8 @@ export class RejectionIndex {
     if (rejection.isGang && hints.concernsGangs) index.gangs.add(equivalenceClass);
     const places: Place[] = [];
     for (const plugin of rejection.refusedBy) {
-      const bySignature: BySignature = index.byPlugin.get(plugin) ?? new Map();
+      const bySignature: BySignature =
+        index.byPlugin.get(plugin) ?? new Map<string | EquivalenceClass, SignedAlike[]>();
       index.byPlugin.set(plugin, bySignature);
       for (const pod of rejection.refusedPods) {
         const signature = hints.kindOf(plugin, pod);
