@@ -1,5 +1,5 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
-import type { ScorePlugin } from '../../../framework/profile.ts';
+import type { ScorePlugin } from '../../../framework/score-points.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { Asked, FeasibilityOptions } from './asked.ts';
 import {
@@ -69,7 +69,7 @@ export class NodeScores {
     this.#options = options;
     this.#feasibility = feasibility;
     this.#asked = asked;
-    this.#calls = new ScoreCalls(options.profile, options.nodes, asked);
+    this.#calls = new ScoreCalls(options.profile.scoring, options.nodes, asked);
   }
 
   /** A scorer failed: the totals mean nothing. */

@@ -104,7 +104,7 @@ export class Ranking {
     if (pod === this.#asked.pod) return true;
     if (this.#readsOthers) return false;
     const { profile } = this.#options;
-    const failure = profile.preScoreOthers(state, pod, () => this.#feasible());
+    const failure = profile.scoring.preScoreOthers(state, pod, () => this.#feasible());
     return failure === undefined && !profile.readsOthers(state, pod);
   }
 
@@ -145,7 +145,7 @@ export class Ranking {
       this.#readsOthers = profile.filtersByOthers(asked.state, asked.pod);
       return;
     }
-    this.#error = profile.preScore(asked.state, asked.pod, () => this.#feasible());
+    this.#error = profile.scoring.preScore(asked.state, asked.pod, () => this.#feasible());
     if (this.#error !== undefined) return;
     this.#readsOthers = profile.readsOthers(asked.state, asked.pod);
     const begun = profile.begin();

@@ -1,7 +1,7 @@
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { describe, dropPromise } from '../../../framework/plugin-answers.ts';
 import { failureOf } from '../../../framework/plugin-failure.ts';
-import type { Profile, ScorePlugin } from '../../../framework/profile.ts';
+import type { ScorePlugin, ScorePoints } from '../../../framework/score-points.ts';
 import type { Status } from '../../../framework/status.ts';
 import { areFiniteAt } from './columns.ts';
 import type { Extremes } from './extremes.ts';
@@ -9,13 +9,13 @@ import type { Asked } from './asked.ts';
 
 /** Calls Score and NormalizeScore for one pod. The first call that goes wrong leaves an `error` that names its plugin. */
 export class ScoreCalls {
-  readonly #profile: Profile;
+  readonly #points: ScorePoints;
   readonly #nodes: readonly NodeInfo[];
   #asked: Asked;
   #error: Status | undefined;
 
-  constructor(profile: Profile, nodes: readonly NodeInfo[], asked: Asked) {
-    this.#profile = profile;
+  constructor(points: ScorePoints, nodes: readonly NodeInfo[], asked: Asked) {
+    this.#points = points;
     this.#nodes = nodes;
     this.#asked = asked;
   }
@@ -34,7 +34,7 @@ export class ScoreCalls {
     if (scorer.plugin.scoreAll !== undefined) {
       const { state, pod } = this.#asked;
       try {
-        this.#profile.scoreAll(scorer, state, pod, indexes, size, raw);
+        this.#points.scoreAll(scorer, state, pod, indexes, size, raw);
       } catch (error) {
         this.#error ??= failureOf(scorer.plugin, 'Score', error);
       }
@@ -50,7 +50,7 @@ export class ScoreCalls {
 
   scoreOf(scorer: ScorePlugin, node: NodeInfo): number | undefined {
     try {
-      return finite(this.#profile.score(scorer, this.#asked.state, this.#asked.pod, node));
+      return finite(this.#points.score(scorer, this.#asked.state, this.#asked.pod, node));
     } catch (error) {
       this.#error ??= failureOf(scorer.plugin, 'Score', error);
       return undefined;

@@ -81,7 +81,7 @@ export function batchOf(
 /** What PreFilter says of pods before any of them is placed: of the first that it lets through, or its first refusal. */
 function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAlike: boolean): Admission {
   const kindState = new CycleState(groupState);
-  const kind = areAlike ? profile.preFilterKind(kindState, pods[0]!) : undefined;
+  const kind = areAlike ? profile.preFilters.shared(kindState, pods[0]!) : undefined;
   // What may change with every placement is asked about each of them, when it is its turn.
   const isUniform = kind !== undefined && !kind.mayChange;
   const first = pods[0]!;
@@ -92,7 +92,7 @@ function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAl
   let mayChange = false;
   for (const pod of pods) {
     const state = isUniform ? kindState.fork() : new CycleState(groupState);
-    const answer = isUniform ? profile.preFilterEach(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
+    const answer = isUniform ? profile.preFilters.own(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
     const asked = { pod, state, answer };
     if (answer.status === undefined) {
       return isUniform ? { isUniform, state: kindState, answer: kind, asked } : { isUniform, state, answer, asked };

@@ -158,7 +158,7 @@ export class PlacementPass {
       // What has been asked about this very pod stands, and what its plugins have kept since is theirs at the points to come.
       if (isStale || pod !== batch.asked.pod) {
         state = isUniform ? batch.state.fork() : new CycleState(groupState);
-        answer = isUniform ? profile.preFilterEach(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
+        answer = isUniform ? profile.preFilters.own(state, pod, shared.nodeNames) : profile.preFilter(state, pod);
       }
       work.spend(workPerMember);
       if (answer.status !== undefined) {
@@ -202,10 +202,10 @@ export class PlacementPass {
   /** Brings what PreFilter computed for each kind of member up to date with this placement. Returns a failure. */
   #follow(pod: Pod, node: NodeInfo): Status | undefined {
     const { profile } = this.#request;
-    if (!profile.followsPlacements) return undefined;
+    if (!profile.preFilters.followsPlacements) return undefined;
     for (const { isUniform, ranking, state, sample } of this.#batches) {
       if (!isUniform || ranking === undefined) continue;
-      const failure = profile.addPod(state, sample, pod, node);
+      const failure = profile.preFilters.addPod(state, sample, pod, node);
       if (failure !== undefined) return failure;
     }
     return undefined;
