@@ -16,6 +16,7 @@ import { ListedObjects } from './listed-objects.ts';
 import { isLostTo } from './lost-node.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { PlacementLog } from './node-info.ts';
+import { NodeReservations } from './node-reservations.ts';
 import { PlacedPods } from './placed-pods.ts';
 import type { Room } from './room.ts';
 import type { Topology } from './topologies.ts';
@@ -66,8 +67,7 @@ export class Cluster {
   readonly #pods = new Map<string, Pod>();
   /** uid -> assumption about an unbound pod */
   readonly #assumed = new Map<string, Assumption>();
-  /** owner uid -> its claim */
-  readonly #claims = new Map<string, Claim>();
+  readonly #reservations = new NodeReservations(this.#nodes);
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
   #transaction: Transaction | undefined;
@@ -273,30 +273,26 @@ export class Cluster {
 
   /** Keeps room for the claimant; replaces the claim it had. */
   claim(claim: Claim): void {
-    this.#dropClaim(claim.claimant.uid);
-    this.#claims.set(claim.claimant.uid, claim);
-    const info = this.#nodes.named(claim.nodeName);
-    info.claims.set(claim.claimant.uid, claim);
-    this.#nodes.touch(info);
+    this.#reservations.set(claim);
   }
 
   /** The claim of this owner, a pod's uid. */
   claimOf(owner: string): Claim | undefined {
-    return this.#claims.get(owner);
+    return this.#reservations.of(owner);
   }
 
   get hasClaims(): boolean {
-    return this.#claims.size > 0;
+    return this.#reservations.size > 0;
   }
 
   /** All of them, in no meaningful order. */
   claims(): Iterable<Claim> {
-    return this.#claims.values();
+    return this.#reservations.all();
   }
 
   /** Gives the owner's room back; false when it had none. */
   releaseClaim(owner: string): boolean {
-    const claim = this.#dropClaim(owner);
+    const claim = this.#reservations.release(owner);
     // What the API says holds again where our own claim stood in its place.
     const known = claim?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
@@ -393,21 +389,9 @@ export class Cluster {
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
 
-  #dropClaim(owner: string): Claim | undefined {
-    const claim = this.#claims.get(owner);
-    if (claim === undefined) return undefined;
-    this.#claims.delete(owner);
-    const info = this.#nodes.named(claim.nodeName);
-    info.claims.delete(owner);
-    this.#nodes.touch(info);
-    this.#nodes.dropIfUnused(info);
-    this.#nodes.forgetIfUnused(claim.nodeName);
-    return claim;
-  }
-
   /** A pod that the API says is nominated claims its room; every claim ends when its owner is on a node or gone. */
   #followNomination(pod: Pod): void {
-    const known = this.#claims.get(pod.uid);
+    const known = this.#reservations.of(pod.uid);
     const isComing = isUnbound(pod);
     if (isComing && known?.isKept === true) return;
     if (isComing && pod.nominatedNodeName !== '') {
