@@ -23,11 +23,15 @@ const pass = (): undefined => undefined;
 
 class Misspelled {
   readonly name = 'Zone';
-  filtr(): undefined {}
+  filtr(): undefined {
+    return undefined;
+  }
 }
 
 class Inherits extends Misspelled {
-  filter(): undefined {}
+  filter(): undefined {
+    return undefined;
+  }
 }
 
 class WithPrivates {
@@ -43,7 +47,9 @@ class WithPrivates {
     return `zones ${this.#zones.size}`;
   }
 
-  #check(): undefined {}
+  #check(): undefined {
+    return undefined;
+  }
 }
 
 describe('a plugin is refused for a member that is no extension point', () => {
