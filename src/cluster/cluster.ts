@@ -1,6 +1,3 @@
-import { noFeatures } from '../api/node-features.ts';
-import { noImages } from '../api/node-images.ts';
-import { nodesScheduleAlike } from '../api/node.ts';
 import type { Node } from '../api/node.ts';
 import { isTerminal, isUnbound } from '../api/pod.ts';
 import type { Pod } from '../api/pod.ts';
@@ -10,17 +7,18 @@ import type { AmountColumnsView } from './amount-columns.ts';
 import { AssumedVolumes } from './assumed-volumes.ts';
 import type { Claim } from './claim.ts';
 import { ClaimsInUse } from './claims-in-use.ts';
+import { ClusterNodes } from './cluster-nodes.ts';
 import { Gang } from './gang.ts';
 import type { GangSpec, MemberPlan } from './gang.ts';
-import { ImageCensus } from './image-census.ts';
+import type { ImageCensus } from './image-census.ts';
 import { KnownTerms } from './known-terms.ts';
 import { ListedObjects } from './listed-objects.ts';
 import { isLostTo } from './lost-node.ts';
-import { NodeInfo } from './node-info.ts';
+import type { NodeInfo } from './node-info.ts';
 import type { PlacementLog } from './node-info.ts';
+import { NodeReservations } from './node-reservations.ts';
 import { PlacedPods } from './placed-pods.ts';
-import { Room } from './room.ts';
-import { Topologies } from './topologies.ts';
+import type { Room } from './room.ts';
 import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
@@ -33,18 +31,6 @@ interface Assumption extends MemberPlan {
   readonly node: NodeInfo;
 }
 
-const unknownNode: Node = {
-  name: '',
-  uid: '',
-  resourceVersion: '',
-  labels: {},
-  taints: [],
-  unschedulable: true,
-  allocatable: { ids: [], amounts: [] },
-  declaredFeatures: noFeatures,
-  images: noImages,
-};
-
 /**
  * The scheduler's picture of the cluster. The watch handlers write what the API says; the scheduling cycle alone assumes
  * and forgets, within a transaction. Not for concurrent use: everything here is synchronous. Who looks while a cycle pauses sees
@@ -52,16 +38,15 @@ const unknownNode: Node = {
  */
 export class Cluster {
   readonly resources: ResourceNames;
-  readonly #room = new Room();
   /** What plugins read besides nodes, pods and groups. */
   readonly listed = new ListedObjects();
   /** What has been decided about volumes and claims, and is still to be written. */
   readonly assumedVolumes = new AssumedVolumes(this.listed);
   /** What pods say of other pods. */
   readonly knownTerms = new KnownTerms();
-  readonly #placed: PlacedPods = new PlacedPods(() => this.#nodesByName.values());
+  readonly #placed: PlacedPods = new PlacedPods(() => this.#nodes.all());
   readonly #claimsInUse: ClaimsInUse = new ClaimsInUse(
-    () => this.#nodesByName.values(),
+    () => this.#nodes.all(),
     () => this.#pods.values(),
   );
   readonly #log: PlacementLog = {
@@ -76,27 +61,15 @@ export class Cluster {
       this.#claimsInUse.left(node, pods);
     },
   };
-  readonly #topologies = new Topologies();
+  readonly #nodes = new ClusterNodes(this.#log);
   readonly #amounts = new AmountColumns(this);
-  /** Which images the nodes have. */
-  readonly images = new ImageCensus();
-  /** The known nodes, in no meaningful order; `NodeInfo.index` is the position here. */
-  readonly #nodes: NodeInfo[] = [];
-  /** node name -> node; also nodes that only pods name so far */
-  readonly #nodesByName = new Map<string, NodeInfo>();
-  /** Names of nodes that the API has shown to be gone, while anything is still there. */
-  readonly #gone = new Set<string>();
   /** uid -> pod that is not terminal, or is a member of a group */
   readonly #pods = new Map<string, Pod>();
   /** uid -> assumption about an unbound pod */
   readonly #assumed = new Map<string, Assumption>();
-  /** owner uid -> its claim */
-  readonly #claims = new Map<string, Claim>();
+  readonly #reservations = new NodeReservations(this.#nodes);
   /** namespace/name -> group */
   readonly #gangs = new Map<string, Gang>();
-  #generation = 0;
-  #generations = new Float64Array(64);
-  #nodesRevision = 0;
   #transaction: Transaction | undefined;
   /** The open transaction has paused, and what it has done is still to be seen. */
   #isUnhidden = false;
@@ -110,7 +83,12 @@ export class Cluster {
   /** What is free, in sum. */
   get room(): Room {
     this.hidePlan();
-    return this.#room;
+    return this.#nodes.room;
+  }
+
+  /** Which images the nodes have. */
+  get images(): ImageCensus {
+    return this.#nodes.images;
   }
 
   /** The pods on nodes by what tells them apart. */
@@ -133,49 +111,42 @@ export class Cluster {
 
   get nodes(): readonly NodeInfo[] {
     this.hidePlan();
-    return this.#nodes;
+    return this.#nodes.list;
   }
 
   /** The node, if the API has shown it. */
   node(name: string): NodeInfo | undefined {
     this.hidePlan();
-    const info = this.#nodesByName.get(name);
+    const info = this.#nodes.get(name);
     return info !== undefined && info.index >= 0 ? info : undefined;
   }
 
   /** node index -> `NodeInfo.generation`, for whoever goes through all of them. Another object when there are more nodes. */
   get generations(): Float64Array {
     this.hidePlan();
-    return this.#generations;
+    return this.#nodes.generations;
   }
 
   /** Changes whenever anything about any node changes, also back to what it was. */
   get generation(): number {
     this.hidePlan();
-    return this.#generation;
+    return this.#nodes.generation;
   }
 
   /** Changes when a node comes or goes, or changes in what scheduling reads of it; what runs on nodes does not count. */
   get nodesRevision(): number {
-    return this.#nodesRevision;
+    return this.#nodes.revision;
   }
 
   /** Which nodes have the same value of the label. Good for as long as `nodesRevision` stands. */
   topology(key: string): Topology {
-    return this.#topologies.of(key, this.#nodes, this.#nodesRevision);
+    return this.#nodes.topology(key);
   }
 
   /** Answers the keys of the groups of which members are stranded there now, or not any more. */
   setNode(node: Node): readonly string[] {
-    const info = this.#nodeNamed(node.name);
-    const wasLost = info.isLost;
-    info.isGone = false;
-    this.#gone.delete(node.name);
-    if (info.index < 0 || !nodesScheduleAlike(info.node, node)) this.#nodesRevision++;
-    if (info.index < 0) info.index = this.#nodes.push(info) - 1;
-    info.setNode(node);
-    info.images = this.images.replace(info.images, node.images);
-    this.#touch(info);
+    const wasLost = this.#nodes.get(node.name)?.isLost === true;
+    const info = this.#nodes.set(node);
     return wasLost || info.isLost ? this.#lookAtMembers(info) : [];
   }
 
@@ -183,35 +154,17 @@ export class Cluster {
   removeNode(name: string): readonly string[] {
     const info = this.node(name);
     if (info === undefined) return [];
-    this.#nodesRevision++;
-    const last = this.#nodes.pop()!;
-    if (last !== info) {
-      this.#nodes[info.index] = last;
-      last.index = info.index;
-      this.#setGeneration(last, last.generation);
-    }
-    info.index = -1;
-    info.setNode(unknownNode);
-    info.images = this.images.replace(info.images, unknownNode.images);
-    this.#touch(info);
-    this.#isGone(info);
-    this.#dropIfUnused(info);
-    this.#forgetIfUnused(name);
+    this.#nodes.remove(info);
     return this.#lookAtMembers(info);
   }
 
   /** All nodes have been shown: those that only pods name are gone. */
   allNodesShown(): void {
-    for (const info of this.#nodesByName.values()) {
+    for (const info of this.#nodes.all()) {
       if (info.index >= 0 || info.pods.size === 0) continue;
-      this.#isGone(info);
+      this.#nodes.markGone(info);
       this.#lookAtMembers(info);
     }
-  }
-
-  #isGone(info: NodeInfo): void {
-    info.isGone = true;
-    this.#gone.add(info.name);
   }
 
   /** Are the members of groups that are on the node stranded? Answers the keys of those of which one was not so before, or was. */
@@ -259,8 +212,7 @@ export class Cluster {
   /** The node that holds the pod, bound or assumed, whether or not the API has shown that node; undefined when it has ended. */
   nodeOf(pod: Pod): NodeInfo | undefined {
     this.hidePlan();
-    const info =
-      this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName));
+    const info = this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName));
     return info?.pods.has(pod.uid) === true ? info : undefined;
   }
 
@@ -298,7 +250,7 @@ export class Cluster {
     this.#followNomination(pod);
     if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
     if (pod.podGroupKey !== undefined) this.#joinGang(pod);
-    if (known !== undefined) this.#forgetIfUnused(assumedOn?.name ?? known.nodeName);
+    if (known !== undefined) this.#nodes.forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return outcome;
   }
 
@@ -313,7 +265,7 @@ export class Cluster {
     this.#pods.delete(uid);
     this.releaseClaim(uid);
     this.#leaveGang(known);
-    this.#forgetIfUnused(assumedOn?.name ?? known.nodeName);
+    this.#nodes.forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return assumedOn !== undefined ? 'contradicted' : 'none';
   }
 
@@ -321,30 +273,26 @@ export class Cluster {
 
   /** Keeps room for the claimant; replaces the claim it had. */
   claim(claim: Claim): void {
-    this.#dropClaim(claim.claimant.uid);
-    this.#claims.set(claim.claimant.uid, claim);
-    const info = this.#nodeNamed(claim.nodeName);
-    info.claims.set(claim.claimant.uid, claim);
-    this.#touch(info);
+    this.#reservations.set(claim);
   }
 
   /** The claim of this owner, a pod's uid. */
   claimOf(owner: string): Claim | undefined {
-    return this.#claims.get(owner);
+    return this.#reservations.of(owner);
   }
 
   get hasClaims(): boolean {
-    return this.#claims.size > 0;
+    return this.#reservations.size > 0;
   }
 
   /** All of them, in no meaningful order. */
   claims(): Iterable<Claim> {
-    return this.#claims.values();
+    return this.#reservations.all();
   }
 
   /** Gives the owner's room back; false when it had none. */
   releaseClaim(owner: string): boolean {
-    const claim = this.#dropClaim(owner);
+    const claim = this.#reservations.release(owner);
     // What the API says holds again where our own claim stood in its place.
     const known = claim?.isKept === true ? this.#pods.get(owner) : undefined;
     if (known !== undefined) this.#followNomination(known);
@@ -382,7 +330,6 @@ export class Cluster {
    */
   begin(): Transaction {
     if (this.#transaction !== undefined) throw new Error('a transaction is already open');
-    const generation = (): number => this.#generation;
     const target: TransactionTarget = {
       assume: (pod, node) => {
         if (this.#assumed.has(pod.uid)) throw new Error(`pod ${pod.key} is already assumed`);
@@ -393,29 +340,14 @@ export class Cluster {
         if (pod.podGroupKey !== undefined) this.#joinGang(pod);
       },
       forget: (pod) => this.forget(pod),
-      holders: () => this.#nodesByName.values(),
       nodeOf: (pod) => this.nodeOf(pod),
       gangOf: (pod) => (pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey)),
-      touch: (info) => this.#touch(info),
-      restore: (info, generation) => {
-        this.#touch(info);
-        this.#setGeneration(info, generation);
-      },
-      setGeneration: (info, generation) => {
-        this.#setGeneration(info, generation);
-      },
-      get generation() {
-        return generation();
-      },
-      restoreGeneration: (as) => {
-        this.#generation = as;
-      },
       closed: () => {
         this.#transaction = undefined;
         this.#placed.settle();
       },
     };
-    this.#transaction = new Transaction(target);
+    this.#transaction = new Transaction(this.#nodes, target);
     return this.#transaction;
   }
 
@@ -452,26 +384,14 @@ export class Cluster {
     const known = this.#pods.get(pod.uid);
     this.#takeOffNode(known ?? pod);
     this.#assumed.delete(pod.uid);
-    this.#forgetIfUnused(assumption.node.name);
+    this.#nodes.forgetIfUnused(assumption.node.name);
     if (known === undefined) this.#leaveGang(pod);
     else if (known.podGroupKey !== undefined) this.#joinGang(known);
   }
 
-  #dropClaim(owner: string): Claim | undefined {
-    const claim = this.#claims.get(owner);
-    if (claim === undefined) return undefined;
-    this.#claims.delete(owner);
-    const info = this.#nodeNamed(claim.nodeName);
-    info.claims.delete(owner);
-    this.#touch(info);
-    this.#dropIfUnused(info);
-    this.#forgetIfUnused(claim.nodeName);
-    return claim;
-  }
-
   /** A pod that the API says is nominated claims its room; every claim ends when its owner is on a node or gone. */
   #followNomination(pod: Pod): void {
-    const known = this.#claims.get(pod.uid);
+    const known = this.#reservations.of(pod.uid);
     const isComing = isUnbound(pod);
     if (isComing && known?.isKept === true) return;
     if (isComing && pod.nominatedNodeName !== '') {
@@ -483,56 +403,21 @@ export class Cluster {
 
   #putOnNode(pod: Pod): void {
     if (isTerminal(pod)) return;
-    const info = this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodeNamed(pod.nodeName));
+    const info =
+      this.#assumed.get(pod.uid)?.node ?? (pod.nodeName === '' ? undefined : this.#nodes.named(pod.nodeName));
     if (info === undefined) return;
     // An assumption keeps its node, which has been dropped if it is unknown and its last pod was just taken off.
-    this.#nodesByName.set(info.name, info);
+    this.#nodes.keep(info);
     info.addPod(pod);
-    this.#touch(info);
+    this.#nodes.touch(info);
   }
 
   #takeOffNode(pod: Pod): void {
     const info = this.nodeOf(pod);
     if (info === undefined) return;
     info.removePod(info.pods.get(pod.uid)!);
-    this.#touch(info);
-    this.#dropIfUnused(info);
-  }
-
-  #nodeNamed(name: string): NodeInfo {
-    let info = this.#nodesByName.get(name);
-    if (info === undefined) {
-      info = new NodeInfo(name, unknownNode, this.#log);
-      info.isGone = this.#gone.has(name);
-      this.#nodesByName.set(name, info);
-    }
-    return info;
-  }
-
-  #dropIfUnused(info: NodeInfo): void {
-    if (info.index < 0 && info.pods.size === 0 && info.claims.size === 0) this.#nodesByName.delete(info.name);
-  }
-
-  /** After a change, in the middle of which the last pod may be off its node for a moment. */
-  #forgetIfUnused(nodeName: string): void {
-    if (this.#gone.size > 0 && !this.#nodesByName.has(nodeName)) this.#gone.delete(nodeName);
-  }
-
-  #touch(info: NodeInfo): void {
-    this.#setGeneration(info, ++this.#generation);
-    this.#room.update(info);
-  }
-
-  #setGeneration(info: NodeInfo, generation: number): void {
-    info.generation = generation;
-    const { index } = info;
-    if (index < 0) return;
-    if (index >= this.#generations.length) {
-      const larger = new Float64Array(2 * index);
-      larger.set(this.#generations);
-      this.#generations = larger;
-    }
-    this.#generations[index] = generation;
+    this.#nodes.touch(info);
+    this.#nodes.dropIfUnused(info);
   }
 
   #gangNamed(key: string): Gang {
@@ -545,7 +430,7 @@ export class Cluster {
   }
 
   #joinGang(pod: Pod): void {
-    const info = pod.nodeName === '' ? undefined : this.#nodesByName.get(pod.nodeName);
+    const info = pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName);
     const isStranded = info?.isLost === true && (info.isGone || isLostTo(pod, info.node));
     this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid), isStranded);
   }

@@ -1,4 +1,5 @@
 import type { Pod } from '../api/pod.ts';
+import type { ClusterNodes } from './cluster-nodes.ts';
 import type { Gang, GangOrder, MemberState } from './gang.ts';
 import type { NodeInfo, OwnContents } from './node-info.ts';
 
@@ -6,21 +7,9 @@ import type { NodeInfo, OwnContents } from './node-info.ts';
 export interface TransactionTarget {
   assume(pod: Pod, node: NodeInfo): void;
   forget(pod: Pod): void;
-  /** All nodes that may hold pods, known or not. */
-  holders(): Iterable<NodeInfo>;
   /** The node that holds the pod, bound or assumed; undefined when none does. */
   nodeOf(pod: Pod): NodeInfo | undefined;
   gangOf(pod: Pod): Gang | undefined;
-  /** The node is not what it was. */
-  touch(node: NodeInfo): void;
-  /** As `touch`, and the node is again what it was in this generation. */
-  restore(node: NodeInfo, generation: number): void;
-  /** The node, which has been touched, is again what it was in this generation. */
-  setGeneration(node: NodeInfo, generation: number): void;
-  /** Of the whole picture. */
-  readonly generation: number;
-  /** The picture is again what it was in this generation. */
-  restoreGeneration(generation: number): void;
   closed(): void;
 }
 
@@ -66,6 +55,7 @@ export type Savepoint = number;
  * that verdicts reused for a generation stay right; `commit` keeps everything. Both close it; closing twice is an error.
  */
 export class Transaction {
+  readonly #nodes: ClusterNodes;
   readonly #target: TransactionTarget;
   readonly #steps: Step[] = [];
   /** gang -> its order when it was first touched */
@@ -75,9 +65,10 @@ export class Transaction {
   #suspended: Suspended | undefined;
   #open = true;
 
-  constructor(target: TransactionTarget) {
+  constructor(nodes: ClusterNodes, target: TransactionTarget) {
+    this.#nodes = nodes;
     this.#target = target;
-    this.#begunAt = target.generation;
+    this.#begunAt = nodes.generation;
   }
 
   /** Throws, and changes nothing, when the pod is assumed already. */
@@ -112,7 +103,7 @@ export class Transaction {
   /** Takes out every pod but these. Faster than naming all the others. */
   takeOutAllBut(kept: ReadonlyMap<string, Pod>): void {
     this.#mustBeOpen();
-    for (const node of this.#target.holders()) {
+    for (const node of this.#nodes.all()) {
       if (node.pods.size === 0) continue;
       const here = [...node.pods.values()].filter((pod) => !kept.has(pod.uid));
       if (here.length > 0) this.#takeOff(node, here);
@@ -158,7 +149,7 @@ export class Transaction {
    */
   suspend(): void {
     this.#mustBeOpen();
-    const { generation } = this.#target;
+    const { generation } = this.#nodes;
     const generations: number[] = [];
     const contents: (OwnContents | undefined)[] = [];
     const orders = new Map([...this.#orders.keys()].map((gang) => [gang, gang.order]));
@@ -169,7 +160,7 @@ export class Transaction {
       this.#undo(step);
     }
     for (const [gang, order] of this.#orders) gang.restoreOrder(order);
-    this.#target.restoreGeneration(this.#begunAt);
+    this.#nodes.restoreGeneration(this.#begunAt);
     this.#suspended = { generation, generations, contents, orders };
   }
 
@@ -180,21 +171,21 @@ export class Transaction {
     this.#steps.forEach((step, i) => {
       if (step.kind === 'assumed') {
         this.#target.assume(step.pod, step.node);
-        this.#target.setGeneration(step.node, generations[i]!);
+        this.#nodes.setGeneration(step.node, generations[i]!);
       } else {
         step.node.restore(contents[i]!, { left: step.pods });
         for (const { gang, uid } of step.members) gang.putInState(uid, 'leaving');
-        this.#target.restore(step.node, generations[i]!);
+        this.#restore(step.node, generations[i]!);
       }
     });
     for (const [gang, order] of orders) gang.restoreOrder(order);
-    this.#target.restoreGeneration(generation);
+    this.#nodes.restoreGeneration(generation);
   }
 
   #takeOff(node: NodeInfo, named: readonly Pod[]): void {
     const { generation } = node;
     const { pods, before } = node.takeOff(named);
-    this.#target.touch(node);
+    this.#nodes.touch(node);
     this.#steps.push({ kind: 'takenOut', node, generation, contents: before, pods, members: this.#seeOff(pods) });
   }
 
@@ -216,15 +207,21 @@ export class Transaction {
       case 'assumed': {
         this.#target.forget(step.pod);
         if (step.memberState === 'leaving') this.#target.gangOf(step.pod)?.putInState(step.pod.uid, 'leaving');
-        this.#target.setGeneration(step.node, step.generation);
+        this.#nodes.setGeneration(step.node, step.generation);
         break;
       }
       case 'takenOut':
         step.node.restore(step.contents, { came: step.pods });
         for (const { gang, uid, state } of step.members) gang.putInState(uid, state);
-        this.#target.restore(step.node, step.generation);
+        this.#restore(step.node, step.generation);
         break;
     }
+  }
+
+  /** The node is again what it was in this generation. */
+  #restore(node: NodeInfo, generation: number): void {
+    this.#nodes.touch(node);
+    this.#nodes.setGeneration(node, generation);
   }
 
   #restoreOrders(): void {

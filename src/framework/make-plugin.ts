@@ -2,23 +2,8 @@ import { UserError } from '../base/user-error.ts';
 import { describe, describeThrown, dropPromise } from './plugin-answers.ts';
 import type { Plugin, PluginFactory } from './plugin.ts';
 import type { PluginHandle } from './plugin-handle.ts';
+import { problemsOfMembers } from './plugin-members.ts';
 import { ProfileError } from './profile-error.ts';
-
-const points = [
-  ...([
-    'sign',
-    'signPicture',
-    'preEnqueue',
-    'compare',
-    'preFilter',
-    'preFilterAddPod',
-    'preFilterRemovePod',
-    'filter',
-    'filterAll',
-  ] as const),
-  ...(['postFilter', 'preScore', 'score', 'scoreAll', 'normalizeScore', 'reserve', 'unreserve', 'permit'] as const),
-  ...(['preBindPreFlight', 'preBind', 'bind', 'postBind', 'eventsToRegister'] as const),
-] satisfies readonly (keyof Plugin)[];
 
 /**
  * The plugin that the factory makes for a profile. Its log lines carry its name. Throws a ProfileError that names the plugin and says
@@ -40,14 +25,10 @@ export function makePlugin(name: string, factory: PluginFactory, args: unknown, 
   if (made instanceof Promise || typeof made !== 'object' || made === null) {
     return refuse(`could not be made: its factory must answer an object with a name and points, not ${describe(made)}`);
   }
+  const problems = problemsOfMembers(made).map((problem) => ({ ...place, text: `plugin ${name} ${problem}` }));
+  if (problems.length > 0) throw new ProfileError(problems);
   const plugin = made as Plugin;
   if (plugin.name !== name)
     refuse(`calls itself ${describe(plugin.name)}: its factory must answer an object of its name`);
-  for (const point of points) {
-    const value = (made as Readonly<Record<string, unknown>>)[point];
-    if (value !== undefined && typeof value !== 'function') {
-      refuse(`has a ${point} that is not a function but ${describe(value)}`);
-    }
-  }
   return plugin;
 }

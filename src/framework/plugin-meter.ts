@@ -1,4 +1,5 @@
 import { seededRandom } from '../base/random.ts';
+import type { Plugin } from './plugin.ts';
 import type { Status, StatusCode } from './status.ts';
 
 /** The points whose work is measured, by kube-scheduler's names. */
@@ -35,6 +36,11 @@ export interface CallCount {
   readonly plugin: string;
   readonly point: CountedPoint;
   calls: number;
+}
+
+/** plugin -> its calls at the point */
+export function countersOf(plugins: readonly Plugin[], point: CountedPoint): ReadonlyMap<Plugin, CallCount> {
+  return new Map(plugins.map((plugin) => [plugin, { plugin: plugin.name, point, calls: 0 }]));
 }
 
 export function outcomeOf(status: Status | undefined): Outcome {

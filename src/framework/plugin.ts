@@ -37,7 +37,8 @@ export interface PostFilterResult {
  * A scheduler plugin: any of kube-scheduler's extension points, as optional methods. The points from PreEnqueue to Permit
  * are synchronous and run inside one scheduling cycle, on a picture that does not change meanwhile; PreBind, Bind and
  * PostBind belong to the binding cycle. Everywhere `undefined` means Success. A plugin that throws fails its entity with
- * an Error status that names it; it never stops the loop.
+ * an Error status that names it; it never stops the loop. A plugin with any other member, inherited ones included, is refused when it is
+ * loaded: helpers and state are #private or outside the object.
  */
 export interface Plugin {
   readonly name: string;

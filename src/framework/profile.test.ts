@@ -102,7 +102,7 @@ describe('a profile that treats some points otherwise', () => {
   });
 
   it('runs a PreScore without its Score', () => {
-    profileWith({ preScore: { disabled: ['One'] } }).preScore(new CycleState(), pod, () => []);
+    profileWith({ preScore: { disabled: ['One'] } }).scoring.preScore(new CycleState(), pod, () => []);
     expect(asked).toEqual(['preScore Two']);
   });
 
@@ -349,7 +349,7 @@ describe('a plugin that throws', () => {
     ['PreEnqueue', () => profile.preEnqueue({ kind: 'pod', pod })],
     ['PreFilter', () => profile.preFilter(new CycleState(), pod).status],
     ['Filter', () => profile.filter(profile.localFilters, new CycleState(), pod, node)],
-    ['PreScore', () => profile.preScore(new CycleState(), pod, () => [node])],
+    ['PreScore', () => profile.scoring.preScore(new CycleState(), pod, () => [node])],
     ['Reserve', () => profile.reserve(new CycleState(), pod, node)],
     ['Permit', () => profile.permit(new CycleState(), pod, 'a').status],
     ['PreBind', () => profile.preBind(new CycleState(), pod, 'a', signal)],

@@ -4,29 +4,27 @@ import { BindingPoints } from './binding-points.ts';
 import type { Candidate, QueueKey } from './candidate.ts';
 import { CycleState } from './cycle-state.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { keepsUp } from './keeps-up.ts';
 import { makePlugins } from './make-plugins.ts';
 import type { MadePlugins, ProfilePlugins } from './make-plugins.ts';
-import {
-  readCount,
-  readPermitAnswer,
-  readPostFilterAnswer,
-  readPreFilterAnswer,
-  readRefusal,
-  readRefusalOrSkip,
-} from './plugin-answers.ts';
-import { guarded, PluginCalls } from './plugin-calls.ts';
+import { readCount, readPermitAnswer, readPostFilterAnswer, readRefusal } from './plugin-answers.ts';
+import { PluginCalls } from './plugin-calls.ts';
 import { failureOf, PluginFailure } from './plugin-failure.ts';
 import { outcomeOf } from './plugin-meter.ts';
-import type { CallCount, CountedPoint, MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
+import type { CallCount, MeasuredPoint, Outcome, PluginMeter } from './plugin-meter.ts';
 import type { Plugin, PostFilterResult } from './plugin.ts';
-import { judgesNodes, PodSigner } from './pod-signer.ts';
+import { PodSigner } from './pod-signer.ts';
 import type { PodSignatures } from './pod-signer.ts';
+import { PreFilterPoint } from './pre-filter-point.ts';
+import type { PreFilterAnswer } from './pre-filter-point.ts';
 import { ProfileError } from './profile-error.ts';
+import { ScorePoints } from './score-points.ts';
+import type { ScorePlugin } from './score-points.ts';
 import { Status } from './status.ts';
 
+export { notPreselected } from './pre-filter-point.ts';
 export type { EnabledPlugin } from './enabled-plugin.ts';
 export type { PluginRegistry } from './make-plugins.ts';
+export type { PreFilterAnswer } from './pre-filter-point.ts';
 export { PluginFailure } from './plugin-failure.ts';
 export type { PodSignatures } from './pod-signer.ts';
 export { ProfileError } from './profile-error.ts';
@@ -38,30 +36,9 @@ export interface FilterPlugin {
   calls: number;
 }
 
-export interface ScorePlugin {
-  readonly plugin: Plugin;
-  readonly weight: number;
-  /** How often it was asked. */
-  calls: number;
-}
-
-/**
- * PreFilter's answer for a pod: a refusal, or the nodes worth looking at (undefined: all). `mayChange`: a plugin that reads other
- * nodes refused the pod, skipped it or named nodes, and may answer otherwise once more pods have landed.
- */
-export type PreFilterAnswer = { readonly mayChange: boolean } & (
-  { readonly status: Status } | { readonly status: undefined; readonly nodeNames: ReadonlySet<string> | undefined }
-);
-
 /** What the Permit plugins together want: `waits` maps plugin -> milliseconds, empty when the pod may go on at once. */
 export type PermitAnswer =
   { readonly status: Status } | { readonly status: undefined; readonly waits: ReadonlyMap<string, number> };
-
-/** PreFilter left the node out. */
-export const notPreselected = new Status(
-  'UnschedulableAndUnresolvable',
-  "node(s) didn't satisfy plugin(s) [PreFilter]",
-);
 
 /**
  * The enabled plugins of one schedulerName, and how each point runs them. A plugin that throws, answers what its point cannot
@@ -76,6 +53,8 @@ export class Profile {
   /** Filters that read other nodes or pods, in order. */
   readonly otherFilters: readonly FilterPlugin[];
   readonly scorers: readonly ScorePlugin[];
+  readonly preFilters: PreFilterPoint;
+  readonly scoring: ScorePoints;
   /** Name of the plugin that decides what a gang is; undefined: members of groups are lone pods. */
   readonly gangPolicy: string | undefined;
   /** Some plugin besides the gang policy judges pods by what it does not sign: pods that are alike may fare differently. */
@@ -83,23 +62,11 @@ export class Profile {
   readonly #signer: PodSigner;
   /** point -> the plugins that run there, in order */
   readonly #at: MadePlugins['at'];
-  /** PreFilters whose answers are the same for pods with equal signatures. */
-  readonly #sharedPreFilters: readonly Plugin[];
-  /** PreFilters that are asked about every pod: of plugins that sign nothing, or that note things about one pod later on. */
-  readonly #ownPreFilters: readonly Plugin[];
-  /** PreFilters of plugins that read other nodes, where something comes of it. */
-  readonly #otherPreFilters: readonly Plugin[];
   /** Scorers that read other nodes. */
   readonly #otherScorers: readonly Plugin[];
-  /** PreScores of plugins that read other nodes. */
-  readonly #otherPreScorers: readonly Plugin[];
-  readonly #followers: readonly Plugin[];
   readonly #queueSort: Plugin;
   readonly #calls: PluginCalls;
   readonly #binding: BindingPoints;
-  /** plugin -> its calls */
-  readonly #preFilterCalls: ReadonlyMap<Plugin, CallCount>;
-  readonly #preScoreCalls: ReadonlyMap<Plugin, CallCount>;
 
   /** Throws ProfileError. Without a meter nothing is timed. */
   constructor(options: ProfilePlugins & { readonly meter?: PluginMeter | undefined }) {
@@ -111,11 +78,10 @@ export class Profile {
     this.plugins = plugins;
     this.#at = at;
     this.scorers = at.score.map((plugin) => ({ plugin, weight: weights.get(plugin)!, calls: 0 }));
+    this.scoring = new ScorePoints(at, this.#calls);
     const filters = at.filter.map((plugin) => ({ name: plugin.name, plugin, calls: 0 }));
     this.localFilters = filters.filter(({ plugin }) => plugin.readsOtherNodes !== true);
     this.otherFilters = filters.filter(({ plugin }) => plugin.readsOtherNodes === true);
-    this.#preFilterCalls = countersOf(at.preFilter, 'PreFilter');
-    this.#preScoreCalls = countersOf(at.preScore, 'PreScore');
     this.gangPolicy = plugins.find((plugin) => plugin.decidesGangs === true)?.name;
     this.judgesUnsigned = plugins.some(
       (plugin) =>
@@ -124,13 +90,8 @@ export class Profile {
         (at.preFilter.includes(plugin) || (plugin.reserve !== undefined && at.reserve.includes(plugin))),
     );
     this.#signer = new PodSigner(plugins, at);
-    const isSigned = (plugin: Plugin): boolean => plugin.sign !== undefined || judgesNodes(plugin, at);
-    this.#sharedPreFilters = at.preFilter.filter(isSigned);
-    this.#ownPreFilters = at.preFilter.filter((plugin) => !isSigned(plugin) || notesLater(plugin));
-    this.#otherPreFilters = at.preFilter.filter((plugin) => this.#signer.isOther(plugin));
+    this.preFilters = new PreFilterPoint(at, this.#signer, this.#calls);
     this.#otherScorers = at.score.filter((plugin) => plugin.readsOtherNodes === true);
-    this.#otherPreScorers = at.preScore.filter((plugin) => plugin.readsOtherNodes === true);
-    this.#followers = at.preFilter.filter(keepsUp);
     if (at.queueSort.length !== 1) {
       const names = at.queueSort.map((plugin) => plugin.name).join(', ') || 'none';
       const text = `exactly one enabled plugin must sort the queue, but enabled is ${names}`;
@@ -190,11 +151,11 @@ export class Profile {
 
   /** How often plugins were asked, at the points where it is counted. */
   *calls(): Iterable<CallCount> {
-    yield* this.#preFilterCalls.values();
+    yield* this.preFilters.counts();
     for (const { name, calls } of [...this.localFilters, ...this.otherFilters]) {
       yield { plugin: name, point: 'Filter', calls };
     }
-    yield* this.#preScoreCalls.values();
+    yield* this.scoring.counts();
     for (const { plugin, calls } of this.scorers) yield { plugin: plugin.name, point: 'Score', calls };
   }
 
@@ -230,92 +191,15 @@ export class Profile {
   }
 
   preFilter(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.#at.preFilter, state, pod, undefined);
-  }
-
-  /** The part of PreFilter that speaks for all pods with equal signatures. */
-  preFilterKind(state: CycleState, pod: Pod): PreFilterAnswer {
-    return this.#preFilter(this.#sharedPreFilters, state, pod, undefined);
-  }
-
-  /**
-   * The part of PreFilter that each pod is asked about, after `preFilterKind` for one with equal signatures: `state` is a fork of
-   * that one's, `among` the nodes that it left.
-   */
-  preFilterEach(state: CycleState, pod: Pod, among: ReadonlySet<string> | undefined): PreFilterAnswer {
-    return this.#preFilter(this.#ownPreFilters, state, pod, among);
-  }
-
-  /** PreFilter of the plugins that read other nodes alone; answers a refusal, also of this node. */
-  preFilterOthers(state: CycleState, pod: Pod, nodeName: string): Status | undefined {
-    const { status, ...answer } = this.#preFilter(this.#otherPreFilters, state, pod, undefined);
-    if (status !== undefined || !('nodeNames' in answer)) return status;
-    return answer.nodeNames?.has(nodeName) === false ? notPreselected : undefined;
+    return this.preFilters.all(state, pod);
   }
 
   /** Whether no plugin that reads other nodes has anything to say of the pod, wherever it is. */
   skipOthers(pod: Pod): boolean {
     if (this.otherFilters.length === 0) return true;
     const state = new CycleState();
-    const { status } = this.#preFilter(this.#otherPreFilters, state, pod, undefined);
+    const { status } = this.preFilters.others(state, pod);
     return status === undefined && filtersFor(state, this.otherFilters).length === 0;
-  }
-
-  #preFilter(
-    plugins: readonly Plugin[],
-    state: CycleState,
-    pod: Pod,
-    among: ReadonlySet<string> | undefined,
-  ): PreFilterAnswer {
-    if (plugins.length === 0) return { status: undefined, nodeNames: among, mayChange: false };
-    let nodeNames = among;
-    let mayChange = false;
-    const begun = this.#calls.beginOfMany();
-    for (const plugin of plugins) {
-      const answer = this.#calls.call(plugin, 'PreFilter', () => readPreFilterAnswer(plugin.preFilter!(state, pod)));
-      const isSkipped = answer instanceof Status && answer.code === 'Skip';
-      if (!isSkipped) this.#preFilterCalls.get(plugin)!.calls++;
-      if (answer === undefined) continue;
-      mayChange ||= plugin.readsOtherNodes === true && answer !== Status.skipThroughout;
-      if (!(answer instanceof Status)) {
-        const { nodeNames: more } = answer;
-        nodeNames = nodeNames === undefined ? more : new Set([...more].filter((name) => nodeNames!.has(name)));
-      } else if (isSkipped) {
-        state.skipFilter(plugin.name);
-      } else {
-        this.ran('PreFilter', answer.code, begun);
-        return { status: answer.from(plugin.name), mayChange };
-      }
-    }
-    this.ran('PreFilter', 'Success', begun);
-    return { status: undefined, nodeNames, mayChange };
-  }
-
-  /** Some plugin keeps what PreFilter computed up to date by AddPod. */
-  get followsPlacements(): boolean {
-    return this.#followers.length > 0;
-  }
-
-  /** `added` is now on `node`, as far as `pod` is concerned. Answers a failure. */
-  addPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): Status | undefined {
-    for (const plugin of this.#followers) {
-      if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'AddPod', () => readRefusal(plugin.preFilterAddPod!(state, pod, added, node)));
-      if (status !== undefined) return failureOf(plugin, 'AddPod', status);
-    }
-    return undefined;
-  }
-
-  /** Takes `addPod` back. Answers a failure. */
-  removePod(state: CycleState, pod: Pod, removed: Pod, node: NodeView): Status | undefined {
-    for (const plugin of this.#followers) {
-      if (state.skippedFilters.has(plugin.name)) continue;
-      const status = guarded(plugin, 'RemovePod', () =>
-        readRefusal(plugin.preFilterRemovePod!(state, pod, removed, node)),
-      );
-      if (status !== undefined) return failureOf(plugin, 'RemovePod', status);
-    }
-    return undefined;
   }
 
   /** Runs the given filters on one node, but for those that PreFilter told to skip; the first refusal stands. */
@@ -371,64 +255,6 @@ export class Profile {
     const status = plugin.filter!(state, pod, node);
     this.#calls.called(plugin, 'Filter', outcomeOf(status), begun);
     return status;
-  }
-
-  /** Throws what the plugin throws; what it answers may be anything. */
-  score(scorer: ScorePlugin, state: CycleState, pod: Pod, node: NodeView): number {
-    const { plugin } = scorer;
-    scorer.calls++;
-    if (!this.#calls.picksNodeCall()) return plugin.score!(state, pod, node);
-    const begun = this.begin();
-    const score = plugin.score!(state, pod, node);
-    this.#calls.called(plugin, 'Score', 'Success', begun);
-    return score;
-  }
-
-  /** `score` of many nodes at once, for a plugin that has a way to be asked so. Throws what the plugin throws. */
-  scoreAll(
-    scorer: ScorePlugin,
-    state: CycleState,
-    pod: Pod,
-    indexes: Int32Array,
-    size: number,
-    scores: Float64Array,
-  ): void {
-    scorer.calls += size;
-    scorer.plugin.scoreAll!(state, pod, indexes, size, scores);
-  }
-
-  preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    state.skipNoScores();
-    return this.#preScore(this.#at.preScore, state, pod, feasible);
-  }
-
-  /** PreScore of the plugins that read other nodes alone: enough to know which of them skip the pod. */
-  preScoreOthers(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
-    return this.#preScore(this.#otherPreScorers, state, pod, feasible);
-  }
-
-  #preScore(
-    plugins: readonly Plugin[],
-    state: CycleState,
-    pod: Pod,
-    feasible: () => readonly NodeView[],
-  ): Status | undefined {
-    if (plugins.length === 0) return undefined;
-    const begun = this.begin();
-    for (const plugin of plugins) {
-      const status = this.#calls.call(plugin, 'PreScore', () =>
-        readRefusalOrSkip(plugin.preScore!(state, pod, feasible)),
-      );
-      if (status?.code !== 'Skip') this.#preScoreCalls.get(plugin)!.calls++;
-      if (status === undefined) continue;
-      if (status.code !== 'Skip') {
-        this.ran('PreScore', status.code, begun);
-        return status.from(plugin.name);
-      }
-      state.skipScore(plugin.name);
-    }
-    this.ran('PreScore', 'Success', begun);
-    return undefined;
   }
 
   /** Sets of nodes of which one has to hold those of the members that some Filter ties to each other. Throws PluginFailure. */
@@ -527,15 +353,6 @@ export class Profile {
 /** Those of the filters that PreFilter did not tell to skip the pod. */
 export function filtersFor({ skippedFilters }: CycleState, filters: readonly FilterPlugin[]): readonly FilterPlugin[] {
   return skippedFilters.size === 0 ? filters : filters.filter(({ name }) => !skippedFilters.has(name));
-}
-
-function countersOf(plugins: readonly Plugin[], point: CountedPoint): ReadonlyMap<Plugin, CallCount> {
-  return new Map(plugins.map((plugin) => [plugin, { plugin: plugin.name, point, calls: 0 }]));
-}
-
-/** After PreFilter it may write about one pod into what PreFilter made, so each needs one of its own. */
-function notesLater(plugin: Plugin): boolean {
-  return (['reserve', 'permit', 'preBind', 'bind', 'postBind'] as const).some((point) => plugin[point] !== undefined);
 }
 
 /** One that fails to say may. */

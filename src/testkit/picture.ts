@@ -171,6 +171,10 @@ function setupOf({ plugins, extra = [], profiles }: PictureOptions): NonNullable
   };
 }
 
-function factoryOf(plugin: Plugin): { readonly name: string; readonly factory: PluginFactory } {
-  return { name: plugin.name, factory: () => plugin };
+function factoryOf(plugin: Plugin & { readonly weight?: number }): {
+  readonly name: string;
+  readonly factory: PluginFactory;
+} {
+  const { weight, ...points } = plugin;
+  return { name: plugin.name, factory: () => (weight === undefined ? plugin : points) };
 }

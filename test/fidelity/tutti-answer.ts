@@ -60,12 +60,12 @@ function answerTo(question: Question): Answer {
   for (const raw of question.added ?? []) {
     const added = pods.project(raw);
     cluster.setPod(added);
-    refuseFailure(profile.addPod(state, pod, added, cluster.node(added.nodeName)!));
+    refuseFailure(profile.preFilters.addPod(state, pod, added, cluster.node(added.nodeName)!));
   }
   for (const uid of question.removed ?? []) {
     const removed = cluster.pod(uid)!;
     cluster.removePod(uid);
-    refuseFailure(profile.removePod(state, pod, removed, cluster.node(removed.nodeName)!));
+    refuseFailure(profile.preFilters.removePod(state, pod, removed, cluster.node(removed.nodeName)!));
   }
 
   const left = cluster.nodes.filter(({ name }) => nodeNames?.has(name) !== false);
@@ -82,7 +82,7 @@ function answerTo(question: Question): Answer {
   if (isFiltered && !isFailing) mustKeep(plugin, state, pod, { of: left, fitting });
   if (fitting.length === 0 || question.added !== undefined || question.removed !== undefined) return answer;
 
-  const preScore = profile.preScore(state, pod, () => fitting);
+  const preScore = profile.scoring.preScore(state, pod, () => fitting);
   const isSkipped = state.skippedScores.has(plugin.name);
   if (plugin.preScore !== undefined) answer.preScore = said(preScore ?? (isSkipped ? skip : undefined));
   if (plugin.score !== undefined && preScore === undefined && !isSkipped) {
@@ -141,7 +141,7 @@ function profileOf({ plugin, args }: Question, cluster: Cluster): Profile {
 
 function scoresOf(profile: Profile, state: CycleState, pod: Pod, nodes: readonly NodeInfo[]): Record<string, number> {
   const [scorer] = profile.scorers;
-  const scores = Float64Array.from(nodes, (node) => profile.score(scorer!, state, pod, node));
+  const scores = Float64Array.from(nodes, (node) => profile.scoring.score(scorer!, state, pod, node));
   const inBulk = new Float64Array(Math.max(...nodes.map(({ index }) => index)) + 1);
   scorer!.plugin.scoreAll?.(state, pod, indexesOf(nodes), nodes.length, inBulk);
   const differing = nodes.find(({ index }, i) => scorer!.plugin.scoreAll !== undefined && inBulk[index] !== scores[i]);

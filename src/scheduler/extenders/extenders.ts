@@ -12,7 +12,7 @@ import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Demand } from '../placement/planning/demand.ts';
-import { feasibleNodes } from '../placement/cache/feasible-nodes.ts';
+import { feasibleNodes } from '../placement/planning/feasible-nodes.ts';
 import { nothingAllowed } from '../placement/cache/narrowing.ts';
 import type { Narrowing } from '../placement/cache/narrowing.ts';
 import type { Planner } from '../placement/planning/planner.ts';

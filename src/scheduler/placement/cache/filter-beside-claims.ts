@@ -29,12 +29,12 @@ export function filterBesideClaims(
     if (failure !== undefined) break;
     node.addPod(claimant);
     there.push(claimant);
-    failure = profile.addPod(state, pod, claimant, node);
+    failure = profile.preFilters.addPod(state, pod, claimant, node);
   }
   const besides = failure ?? profile.filter(filters, state, pod, node);
   for (const claimant of there.reverse()) {
     node.removePod(claimant);
-    failure ??= profile.removePod(state, pod, claimant, node);
+    failure ??= profile.preFilters.removePod(state, pod, claimant, node);
   }
   return failure ?? besides;
 }

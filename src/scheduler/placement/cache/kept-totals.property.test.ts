@@ -31,28 +31,35 @@ const fewPods: Plugin & { readonly weight: number } = {
 /** Refuses what it was told to: so the nodes that are measured against each other come and go while nothing happens to them. */
 class Barring implements Plugin {
   readonly name = 'Barring';
-  readonly weight = 1;
   readonly readsOtherNodes = true;
-  readonly barred = new Set<string>();
+  readonly #barred: ReadonlySet<string>;
+
+  constructor(barred: ReadonlySet<string>) {
+    this.#barred = barred;
+  }
 
   preFilter(): Status | undefined {
-    return this.barred.size === 0 ? Status.skipThroughout : undefined;
+    return this.#barred.size === 0 ? Status.skipThroughout : undefined;
   }
 
   filter(_state: CycleState, _pod: Pod, { name }: { readonly name: string }): Status | undefined {
-    return this.barred.has(name) ? new Status('Unschedulable', 'barred') : undefined;
+    return this.#barred.has(name) ? new Status('Unschedulable', 'barred') : undefined;
   }
+}
+
+interface Failure {
+  failsIn: 'nothing' | 'filter' | 'score';
 }
 
 /** Fails when it is told to, half-way. */
 class Flaky implements Plugin {
   readonly name = 'Flaky';
-  readonly weight = 1;
-  failsIn: 'nothing' | 'filter' | 'score' = 'nothing';
   readonly #nodes: () => readonly NodeInfo[];
+  readonly #failure: Failure;
 
-  constructor(nodes: () => readonly NodeInfo[]) {
+  constructor(nodes: () => readonly NodeInfo[], failure: Failure) {
     this.#nodes = nodes;
+    this.#failure = failure;
   }
 
   sign(): string {
@@ -64,7 +71,7 @@ class Flaky implements Plugin {
   }
 
   filterAll(_state: CycleState, _pod: Pod, _indexes: Int32Array, size: number): number {
-    if (this.failsIn === 'filter') throw new Error('not today');
+    if (this.#failure.failsIn === 'filter') throw new Error('not today');
     return size;
   }
 
@@ -74,7 +81,7 @@ class Flaky implements Plugin {
 
   scoreAll(state: CycleState, pod: Pod, indexes: Int32Array, size: number, scores: Float64Array): void {
     for (let i = 0; i < size; i++) scores[indexes[i]!] = this.score(state, pod, this.#nodes()[indexes[i]!]!);
-    if (this.failsIn === 'score') throw new Error('not today');
+    if (this.#failure.failsIn === 'score') throw new Error('not today');
   }
 }
 
@@ -108,8 +115,10 @@ const round = fc.record({
 it('totals that are kept between attempts are those that are worked out from nothing, to the last bit', () => {
   fc.assert(
     fc.property(fc.array(round, { minLength: 5, maxLength: 25, size: 'max' }), (rounds) => {
-      const barring = new Barring();
-      const flaky = new Flaky(() => picture.cluster.nodes);
+      const isBarred = new Set<string>();
+      const failure: Failure = { failsIn: 'nothing' };
+      const barring = new Barring(isBarred);
+      const flaky = new Flaky(() => picture.cluster.nodes, failure);
       const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [fewPods, barring, flaky] });
       const { cluster, profile } = picture;
       for (const name of names) picture.node({ name, cpu: 4 });
@@ -118,8 +127,8 @@ it('totals that are kept between attempts are those that are worked out from not
       for (const { kind, change, gone, barred, placing, failsIn, end, within } of rounds) {
         if (gone !== null) cluster.removeNode(gone);
         if (change !== null) picture.node({ ...change.node, name: change.name });
-        barring.barred.clear();
-        for (const name of barred) barring.barred.add(name);
+        isBarred.clear();
+        for (const name of barred) isBarred.add(name);
         const [pod] = picture.pods(1, kinds[kind]);
         const state = new CycleState();
         profile.preFilter(state, pod!);
@@ -175,9 +184,9 @@ it('totals that are kept between attempts are those that are worked out from not
         if (failsIn !== 'nothing') {
           // Everything has changed, and some of what is asked is answered.
           for (const node of cluster.nodes) transaction.assume(picture.pods(1, kinds[kind])[0]!, node);
-          flaky.failsIn = failsIn;
+          failure.failsIn = failsIn;
           ranking.build(asked);
-          flaky.failsIn = 'nothing';
+          failure.failsIn = 'nothing';
         }
         if (end === 'commit' && failsIn === 'nothing') transaction.commit();
         else transaction.rollback();

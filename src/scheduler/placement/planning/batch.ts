@@ -1,11 +1,13 @@
 import type { Pod } from '../../../api/pod.ts';
+import { hashText } from '../../../base/hash-text.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { PreFilterAnswer } from '../../../framework/profile.ts';
 import type { Answering } from '../cache/kept-answers.ts';
 import type { Kind } from './kinds.ts';
 import type { KnownNodes } from '../cache/known-nodes.ts';
 import type { PlanRequest } from './plan.ts';
-import type { Ranking } from '../cache/ranking.ts';
+import type { PlanScope } from './plan-scope.ts';
+import { Ranking } from '../cache/ranking.ts';
 
 /** A member that all PreFilters have been asked about, with its own state and their answer. */
 interface Candidate {
@@ -15,7 +17,7 @@ interface Candidate {
 }
 
 /** How far PreFilter lets members that are alike. */
-export interface Admission {
+interface Admission {
   /** One PreFilter speaks for all of them; what it made is kept up to date along the plan. Else it is asked about each. */
   readonly isUniform: boolean;
   /** What the ranking reads: of the kind, or of the first pod that is let through. */
@@ -43,10 +45,43 @@ export interface Batch extends Admission {
   readonly ranking: Ranking | undefined;
 }
 
+/** `pods`: those of the group that are not placed. `areAlike`: one PreFilter may speak for all of them. */
+export function batchOf(
+  { cluster, room, seed, request, work, indexes }: PlanScope,
+  group: Group,
+  pods: readonly Pod[] = group.kind.pods,
+  areAlike = group.kind.isUniform,
+): Batch {
+  const { kind, answering, known } = group;
+  const { profile, isGone, narrowingOf } = request;
+  const admission = admit(request, pods, areAlike);
+  const { state, answer, asked } = admission;
+  const batch = { group, sample: pods[0]!, pods, ...admission };
+  if (answer.status !== undefined) return { ...batch, ranking: undefined };
+  const ranking = new Ranking(
+    {
+      profile,
+      nodes: cluster.nodes,
+      generations: () => cluster.generations,
+      hasClaims: () => cluster.hasClaims,
+      answering,
+      within: indexes,
+      narrowing: narrowingOf?.(asked.pod),
+      spend: (steps) => work.spend(steps),
+      hasNoClaim: (uid) => cluster.isAssumed(uid) || isGone?.(uid) === true,
+      room,
+      known,
+      salt: hashText(`${seed} ${kind.text}`),
+    },
+    { pod: asked.pod, state, nodeNames: answer.nodeNames },
+  );
+  return { ...batch, ranking };
+}
+
 /** What PreFilter says of pods before any of them is placed: of the first that it lets through, or its first refusal. */
-export function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAlike: boolean): Admission {
+function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[], areAlike: boolean): Admission {
   const kindState = new CycleState(groupState);
-  const kind = areAlike ? profile.preFilterKind(kindState, pods[0]!) : undefined;
+  const kind = areAlike ? profile.preFilters.shared(kindState, pods[0]!) : undefined;
   // What may change with every placement is asked about each of them, when it is its turn.
   const isUniform = kind !== undefined && !kind.mayChange;
   const first = pods[0]!;
@@ -57,7 +92,7 @@ export function admit({ profile, groupState }: PlanRequest, pods: readonly Pod[]
   let mayChange = false;
   for (const pod of pods) {
     const state = isUniform ? kindState.fork() : new CycleState(groupState);
-    const answer = isUniform ? profile.preFilterEach(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
+    const answer = isUniform ? profile.preFilters.own(state, pod, amongOf(kind)) : profile.preFilter(state, pod);
     const asked = { pod, state, answer };
     if (answer.status === undefined) {
       return isUniform ? { isUniform, state: kindState, answer: kind, asked } : { isUniform, state, answer, asked };

@@ -37,7 +37,7 @@ export class NodeCheck {
       const anew = new CycleState(state.group);
       return (
         profile.filter(profile.localFilters, state, pod, node) ??
-        profile.preFilterOthers(anew, pod, nodeName) ??
+        profile.preFilters.othersRefuse(anew, pod, nodeName) ??
         profile.filter(profile.otherFilters, anew, pod, node)
       );
     } finally {

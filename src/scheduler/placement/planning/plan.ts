@@ -3,6 +3,7 @@ import type { CycleState } from '../../../framework/cycle-state.ts';
 import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import type { NarrowingOf } from '../cache/narrowing.ts';
+import { Refusers } from './refusers.ts';
 import type { SignedMembers } from './signed-members.ts';
 
 /** One member with the node it is assumed and reserved on. */
@@ -71,4 +72,12 @@ export function complete(placements: readonly Placement[]): Plan {
     never: false,
     isExhaustive: true,
   };
+}
+
+/** The plan of which a plugin failed. */
+export function stopped(placements: readonly Placement[], blocked: Diagnosis): Plan {
+  const refusers = new Refusers();
+  refusers.add(blocked);
+  const { refusedBy, pending } = refusers;
+  return { placements, placed: placements.length, blocked, refusedBy, pending, never: false, isExhaustive: false };
 }

@@ -136,7 +136,11 @@ function play(seed: number): { complete: number; refused: number; failed: number
     const all: Extra[] = [bulk(() => picture.cluster.nodes, knobs), skipping, unsigned, far, accounting];
     if (mode === 'order') all.unshift(...all.splice(1, 1));
     const extra = all.filter((_, i) => chosen[i]!);
-    const asFirst = extra.map((plugin) => ({ ...plugin, factory: (): Plugin => plugin, weight: plugin.weight ?? 1 }));
+    const asFirst = extra.map(({ weight = 1, ...plugin }) => ({
+      name: plugin.name,
+      factory: (): Plugin => plugin,
+      weight,
+    }));
     const picture: Picture = first
       ? new Picture({ plugins: [...asFirst, ...defaultPlugins], seed: seedOfPlanner })
       : new Picture({ plugins: defaultPlugins, extra, seed: seedOfPlanner });

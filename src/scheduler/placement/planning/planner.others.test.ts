@@ -5,12 +5,12 @@ import { pictureWith, trial } from '../testing/planning.ts';
 
 describe('a plugin that reads other nodes', () => {
   it.each([[false], [true]])('costs no pass over the nodes where it skips all members (it scores: %s)', (scores) => {
-    const { picture, plugin, looks } = openOneANode({ skips: () => true, scores });
+    const { picture, asked, looks } = openOneANode({ skips: () => true, scores });
     const plan = trial(picture, picture.pods(8, { name: 'w', cpu: 1 }));
     expect(plan.placements).toHaveLength(8);
-    expect([plugin.asked.filter, plugin.asked.score, plugin.asked.addPod]).toEqual([0, 0, 0]);
+    expect([asked.filter, asked.score, asked.addPod]).toEqual([0, 0, 0]);
     // What it has nothing to do for now it may have something to do for later: each member is asked about.
-    expect(plugin.asked.preFilter).toBe(9);
+    expect(asked.preFilter).toBe(9);
     // Each node once, and after each placement but the last the node that it was on.
     expect(looks()).toBe(10 + 7);
   });
@@ -26,15 +26,15 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is brought up to date after each placement, and PreFilter is not asked again', () => {
-    const { picture, plugin } = openOneANode();
+    const { picture, asked } = openOneANode();
     const members = picture.pods(10, { name: 'w', cpu: 1, labels: { app: 'w' } });
     const plan = trial(picture, members);
     expect(new Set(plan.placements.map(({ nodeName }) => nodeName)).size).toBe(10);
-    expect([plugin.asked.preFilter, plugin.asked.addPod]).toEqual([1, 10]);
+    expect([asked.preFilter, asked.addPod]).toEqual([1, 10]);
   });
 
   it('knows of the members of other kinds that have landed too', () => {
-    const { picture, plugin } = openOneANode();
+    const { picture, asked } = openOneANode();
     const large = picture.pods(5, { name: 'large', cpu: 2, labels: { app: 'w' } });
     const small = picture.pods(6, { name: 'small', cpu: 1, labels: { app: 'w' } });
     const plan = trial(picture, [...large, ...small]);
@@ -42,7 +42,7 @@ describe('a plugin that reads other nodes', () => {
     expect(plan.blocked!.pod.name).toBe('small-5');
     expect(describeDiagnosis(plan.blocked!)).toBe('0/10 nodes are available: 10 one a node.');
     // Each of both kinds is told of each placement.
-    expect([plugin.asked.preFilter, plugin.asked.addPod]).toEqual([2, 20]);
+    expect([asked.preFilter, asked.addPod]).toEqual([2, 20]);
   });
 
   it('that fails when it is told of a placement ends the plan and is named', () => {
@@ -121,11 +121,11 @@ describe('a plugin that reads other nodes', () => {
   });
 
   it('is out of balance neither for pods that it skips nor for claims that count for nobody', () => {
-    const { picture, plugin } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
+    const { picture, asked } = openOneANode({ skips: ({ labels }) => labels.app === undefined });
     picture.pod({ name: 'kept', cpu: 1, priority: 10, nominatedNodeName: 'n0' });
     trial(picture, picture.pods(2, { name: 'skipped', cpu: 1 }));
-    expect(plugin.asked.addPod).toBe(0);
+    expect(asked.addPod).toBe(0);
     trial(picture, picture.pods(2, { name: 'important', cpu: 1, priority: 11, labels: { app: 'w' } }));
-    expect(plugin.asked.addPod).toBe(2);
+    expect(asked.addPod).toBe(2);
   });
 });

@@ -9,6 +9,7 @@ import type { PodSignatures, Profile } from '../../../framework/profile.ts';
 import { KeptAnswers } from '../cache/kept-answers.ts';
 import { Placing } from './placing.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
+import { PlanWork } from './plan-work.ts';
 import { RankingRoom } from '../cache/ranking-room.ts';
 
 export type { Placement, Plan, PlanRequest } from './plan.ts';
@@ -50,14 +51,15 @@ export class Planner {
    * up, after which nothing is reserved, the picture must not change otherwise.
    */
   steps(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
-    const context = {
+    return new Placing({
       cluster: this.#cluster,
       room: this.#room,
       answers: this.#answersOf(request.profile),
       seed: this.#seed,
-      pace,
-    };
-    return new Placing(context, request, transaction).run();
+      request,
+      transaction,
+      work: new PlanWork(pace, request),
+    }).run();
   }
 
   /** Undoes Reserve for placements, in reverse order. */

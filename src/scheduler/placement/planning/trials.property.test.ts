@@ -45,12 +45,16 @@ const trialKind = fc.record({
   after: fc.nat(4),
 });
 
+interface Trouble {
+  throwsAt: (typeof points)[number] | undefined;
+  after: number;
+  within: () => void;
+}
+
 /** Does nothing but fail where and when it is told to, and try for a trial within the trial. */
 class Troublesome implements Plugin {
   readonly name = 'Troublesome';
-  throwsAt: (typeof points)[number] | undefined;
-  after = 0;
-  within: () => void = () => undefined;
+  readonly #trouble: Trouble;
   sign = (): string => '';
   preFilter = (): undefined => this.#at('preFilter');
   preFilterAddPod = (): undefined => this.#at('preFilterAddPod');
@@ -58,7 +62,7 @@ class Troublesome implements Plugin {
   filter = (): undefined => this.#at('filter');
   preScore = (): undefined => this.#at('preScore');
   reserve = (): Status | undefined => {
-    this.within();
+    this.#trouble.within();
     return this.#at('reserve');
   };
   unreserve = (): undefined => this.#at('unreserve');
@@ -67,8 +71,12 @@ class Troublesome implements Plugin {
     return 1;
   };
 
+  constructor(trouble: Trouble) {
+    this.#trouble = trouble;
+  }
+
   #at(point: (typeof points)[number]): undefined {
-    if (this.throwsAt === point && this.after-- <= 0) throw new Error('a bug');
+    if (this.#trouble.throwsAt === point && this.#trouble.after-- <= 0) throw new Error('a bug');
     return undefined;
   }
 }
@@ -128,9 +136,9 @@ function all({ cluster, core, waitingPods, written, evicted, events, asked }: Pi
 function world(
   nodes: readonly NodeOptions[],
   kinds: readonly PodKind[],
-): { picture: Picture; pods: Pod[]; plugin: Troublesome } {
-  const plugin = new Troublesome();
-  const picture = new Picture({ plugins: defaultPlugins, extra: [plugin] });
+): { picture: Picture; pods: Pod[]; trouble: Trouble } {
+  const trouble: Trouble = { throwsAt: undefined, after: 0, within: () => undefined };
+  const picture = new Picture({ plugins: defaultPlugins, extra: [new Troublesome(trouble)] });
   const { cluster } = picture;
   nodes.forEach((node, i) => picture.node({ ...node, name: nodeNames[i]! }));
   for (const name of groupNames) picture.group({ name, minMember: 2 });
@@ -143,7 +151,7 @@ function world(
   });
   transaction.commit();
   picture.core.begin();
-  return { picture, pods, plugin };
+  return { picture, pods, trouble };
 }
 
 describe('a trial', () => {
@@ -154,7 +162,7 @@ describe('a trial', () => {
         fc.array(podKind, { minLength: 1, maxLength: 12 }),
         fc.array(trialKind, { minLength: 1, maxLength: 4 }),
         (nodes, kinds, trials) => {
-          const { picture, pods, plugin } = world(nodes, kinds);
+          const { picture, pods, trouble } = world(nodes, kinds);
           const stranger = picture.build.projectedPod({ name: 'stranger', cpu: 1, nodeName: 'a' });
           for (const { candidate, isGang, without, within, need, throwsAt, after } of trials) {
             const group = picture.cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
@@ -167,9 +175,9 @@ describe('a trial', () => {
               ...(within !== undefined && { within: new Set(within) }),
               ...(need !== undefined && { need }),
             };
-            plugin.throwsAt = throwsAt;
-            plugin.after = after;
-            plugin.within = () => {
+            trouble.throwsAt = throwsAt;
+            trouble.after = after;
+            trouble.within = () => {
               expect(() => picture.core.trial(subject)).toThrow('already open');
             };
             const before = all(picture);

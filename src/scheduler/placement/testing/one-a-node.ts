@@ -7,22 +7,32 @@ import type { Picture } from '../../../testkit/picture.ts';
 import { pictureWith } from './planning.ts';
 
 /** Counts what it is asked; refuses a node that holds a pod of the same app already. */
+interface Asked {
+  preFilter: number;
+  addPod: number;
+  filter: number;
+  preScore: number;
+  score: number;
+}
+
 class OneANode implements Plugin {
   readonly name = 'OneANode';
   readonly readsOtherNodes = true;
-  readonly asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
+  readonly #asked: Asked;
   readonly #picture: () => Picture;
   readonly #skips: (pod: Pod) => boolean;
   readonly score?: NonNullable<Plugin['score']>;
 
   constructor(options: {
+    readonly asked: Asked;
     readonly picture: () => Picture;
     readonly skips?: (pod: Pod) => boolean;
     readonly scores?: boolean;
   }) {
+    this.#asked = options.asked;
     this.#picture = options.picture;
     this.#skips = options.skips ?? ((): boolean => false);
-    if (options.scores === true) this.score = () => ++this.asked.score % 2;
+    if (options.scores === true) this.score = () => ++this.#asked.score % 2;
   }
 
   sign({ labels }: Pod): string {
@@ -30,7 +40,7 @@ class OneANode implements Plugin {
   }
 
   preFilter(state: CycleState, pod: Pod): Status | undefined {
-    this.asked.preFilter++;
+    this.#asked.preFilter++;
     if (this.#skips(pod)) return skip;
     const holding = this.#picture().cluster.nodes.filter((node) =>
       [...node.pods.values()].some(({ labels }) => labels.app === pod.labels.app),
@@ -40,7 +50,7 @@ class OneANode implements Plugin {
   }
 
   preFilterAddPod(state: CycleState, pod: Pod, added: Pod, node: NodeView): undefined {
-    this.asked.addPod++;
+    this.#asked.addPod++;
     if (added.labels.app === pod.labels.app) state.read<Set<string>>('OneANode/taken')!.add(node.name);
   }
 
@@ -49,28 +59,30 @@ class OneANode implements Plugin {
   }
 
   filter(state: CycleState, _pod: Pod, node: NodeView): Status | undefined {
-    this.asked.filter++;
+    this.#asked.filter++;
     return state.read<Set<string>>('OneANode/taken')!.has(node.name)
       ? new Status('Unschedulable', 'one a node')
       : undefined;
   }
 
   preScore(_state: CycleState, pod: Pod): Status | undefined {
-    this.asked.preScore++;
+    this.#asked.preScore++;
     return this.#skips(pod) ? skip : undefined;
   }
 }
 
 export function openOneANode(options: { readonly skips?: (pod: Pod) => boolean; readonly scores?: boolean } = {}): {
   picture: Picture;
-  plugin: OneANode;
+  /** How often it was asked. */
+  asked: Asked;
   /** How often a plugin that reads one node at a time looked at one. */
   looks: () => number;
 } {
   let looked = 0;
   const local: Plugin = { name: 'Local', sign: () => '', filter: () => void looked++ };
-  const plugin: OneANode = new OneANode({ picture: () => picture, ...options });
+  const asked = { preFilter: 0, addPod: 0, filter: 0, preScore: 0, score: 0 };
+  const plugin = new OneANode({ asked, picture: () => picture, ...options });
   const picture: Picture = pictureWith(local, plugin);
   for (let i = 0; i < 10; i++) picture.node({ name: `n${i}`, cpu: 8 });
-  return { picture, plugin, looks: () => looked };
+  return { picture, asked, looks: () => looked };
 }

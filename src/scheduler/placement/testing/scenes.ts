@@ -96,7 +96,11 @@ export function sceneOf(seed: number): Scene {
   const mine = extra.slice(0, local);
   // Some of them before Tutti's own, so that who refuses first is not always the same.
   const isFirst = random() < 0.5;
-  const first: PictureOptions['plugins'] = mine.map((plugin) => ({ ...plugin, factory: (): Plugin => plugin }));
+  const first: PictureOptions['plugins'] = mine.map(({ weight = 1, ...plugin }) => ({
+    name: plugin.name,
+    weight,
+    factory: (): Plugin => plugin,
+  }));
   const picture: Picture = isFirst
     ? new Picture({ plugins: [...first, ...defaultPlugins], extra: extra.slice(local), seed: upTo(2) })
     : new Picture({ plugins: defaultPlugins, extra, seed: upTo(2) });

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../cluster/cluster.ts';
 import type { NodeInfo } from '../../../cluster/node-info.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Profile } from '../../../framework/profile.ts';
-import { filterBesideClaims } from './filter-beside-claims.ts';
+import { filterBesideClaims } from '../cache/filter-beside-claims.ts';
 
 /**
  * The nodes that a pod may come to run on as things are: PreFilter and Filter, no ranking. For a member of a gang this is asked

@@ -1,0 +1,49 @@
+import type { Claim } from './claim.ts';
+import type { ClusterNodes } from './cluster-nodes.ts';
+
+/** The reservations, by owner and on their nodes. An owner has at most one. */
+export class NodeReservations {
+  readonly #nodes: ClusterNodes;
+  /** owner uid -> its reservation */
+  readonly #byOwner = new Map<string, Claim>();
+
+  constructor(nodes: ClusterNodes) {
+    this.#nodes = nodes;
+  }
+
+  get size(): number {
+    return this.#byOwner.size;
+  }
+
+  of(owner: string): Claim | undefined {
+    return this.#byOwner.get(owner);
+  }
+
+  /** In no meaningful order. */
+  all(): Iterable<Claim> {
+    return this.#byOwner.values();
+  }
+
+  /** Replaces the reservation that the owner had. */
+  set(reservation: Claim): void {
+    const { uid } = reservation.claimant;
+    this.release(uid);
+    this.#byOwner.set(uid, reservation);
+    const info = this.#nodes.named(reservation.nodeName);
+    info.claims.set(uid, reservation);
+    this.#nodes.touch(info);
+  }
+
+  /** Returns the reservation that the owner had. */
+  release(owner: string): Claim | undefined {
+    const reservation = this.#byOwner.get(owner);
+    if (reservation === undefined) return undefined;
+    this.#byOwner.delete(owner);
+    const info = this.#nodes.named(reservation.nodeName);
+    info.claims.delete(owner);
+    this.#nodes.touch(info);
+    this.#nodes.dropIfUnused(info);
+    this.#nodes.forgetIfUnused(reservation.nodeName);
+    return reservation;
+  }
+}

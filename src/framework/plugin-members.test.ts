@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { pluginHandle } from '../../test/builders/plugin-handle.ts';
+import { Builders } from '../testkit/builders/builders.ts';
+import { pluginRegistry } from '../plugins/registry.ts';
+import { makePlugin } from './make-plugin.ts';
+import type { Plugin } from './plugin.ts';
+
+const handle = pluginHandle(new Builders(), { schedulerName: 'mine' });
+const load = (plugin: object): Plugin => makePlugin('Zone', () => plugin as Plugin, undefined, handle);
+const refused = (plugin: object): string => {
+  try {
+    load(plugin);
+  } catch (error) {
+    expect((error as Error).name).toBe('ProfileError');
+    return (error as Error).message;
+  }
+  return 'loaded';
+};
+
+const remedy = 'make it #private, or move it out of the plugin';
+const noPoint = 'which is no extension point';
+const pass = (): undefined => undefined;
+
+class Misspelled {
+  readonly name = 'Zone';
+  filtr(): undefined {
+    return undefined;
+  }
+}
+
+class Inherits extends Misspelled {
+  filter(): undefined {
+    return undefined;
+  }
+}
+
+class WithPrivates {
+  static readonly version = 1;
+  readonly name = 'Zone';
+  readonly #zones = new Set<string>();
+
+  filter(): undefined {
+    return this.#check();
+  }
+
+  toString(): string {
+    return `zones ${this.#zones.size}`;
+  }
+
+  #check(): undefined {
+    return undefined;
+  }
+}
+
+describe('a plugin is refused for a member that is no extension point', () => {
+  it.each<[string, object, string]>([
+    ['own', { name: 'Zone', filtr: pass }, `filtr, ${noPoint}; did you mean filter? Otherwise ${remedy}`],
+    ['in other case', { name: 'Zone', PreFilter: pass }, `PreFilter, ${noPoint}; did you mean preFilter?`],
+    ['as configurations say', { name: 'Zone', queueSort: pass }, `queueSort, ${noPoint}; did you mean compare?`],
+    [
+      'not a function',
+      { name: 'Zone', readsOtherNode: true },
+      `readsOtherNode, ${noPoint}; did you mean readsOtherNodes?`,
+    ],
+    ['undefined', { name: 'Zone', filtr: undefined }, `filtr, ${noPoint}; did you mean filter?`],
+    ['not like any', { name: 'Zone', zones: new Set() }, `zones, ${noPoint}; ${remedy}`],
+    ['not enumerable', Object.defineProperty({ name: 'Zone' }, 'scor', { value: pass }), 'scor, '],
+    ['with a name of many words', { name: 'Zone', 'my filter\n': pass }, '"my filter\\n", '],
+    ['a method of its class', new Misspelled(), `filtr, ${noPoint}; did you mean filter?`],
+    ['a method of a base class', new Inherits(), `filtr, ${noPoint}; did you mean filter?`],
+    ['inherited from an object', Object.create({ name: 'Zone', bindd: pass }) as object, 'bindd, '],
+    [
+      'of an object without a prototype',
+      Object.assign(Object.create(null) as object, { name: 'Zone', filtr: pass }),
+      'filtr, ',
+    ],
+  ])('that is %s', (_what, plugin, message) => {
+    expect(refused(plugin)).toContain(`profile mine: plugin Zone has a member ${message}`);
+  });
+
+  it('and names all such members at once', () => {
+    const message = refused({ name: 'Zone', filtr: pass, scor: pass });
+    expect(message).toContain('did you mean filter?');
+    expect(message).toContain('did you mean score?');
+  });
+
+  it('without running a getter of it', () => {
+    const plugin = {
+      name: 'Zone',
+      get filtr(): never {
+        throw new Error('was run');
+      },
+    };
+    expect(refused(plugin)).toContain('a member filtr,');
+  });
+});
+
+describe('a plugin is refused', () => {
+  it.each(['filter', 'rulesOut', 'name', 'reads'])('when the getter of %s throws', (member) => {
+    const get = (): never => {
+      throw new Error('not now');
+    };
+    const plugin = Object.defineProperty({ name: 'Zone' }, member, { get });
+    expect(refused(plugin)).toBe(`profile mine: plugin Zone has a ${member} that cannot be read: not now`);
+  });
+
+  it('when its members cannot be listed', () => {
+    const plugin = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error('closed');
+        },
+      },
+    );
+    expect(refused(plugin)).toBe('profile mine: plugin Zone has members that cannot be read: closed');
+  });
+
+  it.each(['dependsOnPlacements', 'rulesOut', 'domainsFor', 'filter'])('when %s is no function', (member) => {
+    expect(refused({ name: 'Zone', [member]: true })).toContain(`has a ${member} that is not a function but true`);
+  });
+});
+
+describe('a plugin is loaded', () => {
+  it.each<[string, object]>([
+    ['with private fields and methods', new WithPrivates()],
+    ['with members that are symbols', { name: 'Zone', [Symbol('filtr')]: pass, [Symbol.toStringTag]: 'Zone' }],
+    ['without a prototype', Object.assign(Object.create(null) as object, { name: 'Zone', filter: pass })],
+    ['that inherits its points', Object.create(new WithPrivates(), { score: { value: () => 0 } }) as object],
+    ['with points that are undefined', { name: 'Zone', filter: undefined, score: undefined }],
+  ])('%s', (_what, plugin) => {
+    expect(load(plugin)).toBe(plugin);
+  });
+
+  it.each([...pluginRegistry])('%s, which is one of ours', (name, factory) => {
+    expect(makePlugin(name, factory, undefined, handle).name).toBe(name);
+  });
+});

@@ -1,0 +1,96 @@
+import type { Pod } from '../api/pod.ts';
+import type { NodeView } from '../cluster/node-info.ts';
+import type { CycleState } from './cycle-state.ts';
+import type { MadePlugins } from './make-plugins.ts';
+import { readRefusalOrSkip } from './plugin-answers.ts';
+import type { PluginCalls } from './plugin-calls.ts';
+import { countersOf } from './plugin-meter.ts';
+import type { CallCount } from './plugin-meter.ts';
+import type { Plugin } from './plugin.ts';
+import type { Status } from './status.ts';
+
+export interface ScorePlugin {
+  readonly plugin: Plugin;
+  readonly weight: number;
+  /** How often it was asked. */
+  calls: number;
+}
+
+/** PreScore and Score. */
+export class ScorePoints {
+  readonly #preScorers: readonly Plugin[];
+  /** Those that read other nodes. */
+  readonly #otherPreScorers: readonly Plugin[];
+  readonly #calls: PluginCalls;
+  /** plugin -> its calls of PreScore */
+  readonly #counts: ReadonlyMap<Plugin, CallCount>;
+
+  constructor(at: MadePlugins['at'], calls: PluginCalls) {
+    this.#preScorers = at.preScore;
+    this.#otherPreScorers = at.preScore.filter((plugin) => plugin.readsOtherNodes === true);
+    this.#calls = calls;
+    this.#counts = countersOf(at.preScore, 'PreScore');
+  }
+
+  counts(): Iterable<CallCount> {
+    return this.#counts.values();
+  }
+
+  /** Throws what the plugin throws; what it answers may be anything. */
+  score(scorer: ScorePlugin, state: CycleState, pod: Pod, node: NodeView): number {
+    const { plugin } = scorer;
+    scorer.calls++;
+    if (!this.#calls.picksNodeCall()) return plugin.score!(state, pod, node);
+    const begun = this.#calls.begin();
+    const score = plugin.score!(state, pod, node);
+    this.#calls.called(plugin, 'Score', 'Success', begun);
+    return score;
+  }
+
+  /** `score` of many nodes at once, for a plugin that has a way to be asked so. Throws what the plugin throws. */
+  scoreAll(
+    scorer: ScorePlugin,
+    state: CycleState,
+    pod: Pod,
+    indexes: Int32Array,
+    size: number,
+    scores: Float64Array,
+  ): void {
+    scorer.calls += size;
+    scorer.plugin.scoreAll!(state, pod, indexes, size, scores);
+  }
+
+  preScore(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
+    state.skipNoScores();
+    return this.#preScore(this.#preScorers, state, pod, feasible);
+  }
+
+  /** PreScore of the plugins that read other nodes alone: enough to know which of them skip the pod. */
+  preScoreOthers(state: CycleState, pod: Pod, feasible: () => readonly NodeView[]): Status | undefined {
+    return this.#preScore(this.#otherPreScorers, state, pod, feasible);
+  }
+
+  #preScore(
+    plugins: readonly Plugin[],
+    state: CycleState,
+    pod: Pod,
+    feasible: () => readonly NodeView[],
+  ): Status | undefined {
+    if (plugins.length === 0) return undefined;
+    const begun = this.#calls.begin();
+    for (const plugin of plugins) {
+      const status = this.#calls.call(plugin, 'PreScore', () =>
+        readRefusalOrSkip(plugin.preScore!(state, pod, feasible)),
+      );
+      if (status?.code !== 'Skip') this.#counts.get(plugin)!.calls++;
+      if (status === undefined) continue;
+      if (status.code !== 'Skip') {
+        this.#calls.ran('PreScore', status.code, begun);
+        return status.from(plugin.name);
+      }
+      state.skipScore(plugin.name);
+    }
+    this.#calls.ran('PreScore', 'Success', begun);
+    return undefined;
+  }
+}

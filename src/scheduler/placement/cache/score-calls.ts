@@ -1,0 +1,101 @@
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+import { describe, dropPromise } from '../../../framework/plugin-answers.ts';
+import { failureOf } from '../../../framework/plugin-failure.ts';
+import type { ScorePlugin, ScorePoints } from '../../../framework/score-points.ts';
+import type { Status } from '../../../framework/status.ts';
+import { areFiniteAt } from './columns.ts';
+import type { Extremes } from './extremes.ts';
+import type { Asked } from './asked.ts';
+
+/** Calls Score and NormalizeScore for one pod. The first call that goes wrong leaves an `error` that names its plugin. */
+export class ScoreCalls {
+  readonly #points: ScorePoints;
+  readonly #nodes: readonly NodeInfo[];
+  #asked: Asked;
+  #error: Status | undefined;
+
+  constructor(points: ScorePoints, nodes: readonly NodeInfo[], asked: Asked) {
+    this.#points = points;
+    this.#nodes = nodes;
+    this.#asked = asked;
+  }
+
+  get error(): Status | undefined {
+    return this.#error;
+  }
+
+  begin(asked: Asked): void {
+    this.#asked = asked;
+    this.#error = undefined;
+  }
+
+  /** Raw scores of the first `size` nodes of `indexes`, into `raw` by node index. Returns whether all went well. */
+  score(scorer: ScorePlugin, raw: Float64Array, indexes: Int32Array, size: number): boolean {
+    if (scorer.plugin.scoreAll !== undefined) {
+      const { state, pod } = this.#asked;
+      try {
+        this.#points.scoreAll(scorer, state, pod, indexes, size, raw);
+      } catch (error) {
+        this.#error ??= failureOf(scorer.plugin, 'Score', error);
+      }
+      return this.#error === undefined;
+    }
+    for (let i = 0; i < size; i++) {
+      const score = this.scoreOf(scorer, this.#nodes[indexes[i]!]!);
+      if (score === undefined) return false;
+      raw[indexes[i]!] = score;
+    }
+    return true;
+  }
+
+  scoreOf(scorer: ScorePlugin, node: NodeInfo): number | undefined {
+    try {
+      return finite(this.#points.score(scorer, this.#asked.state, this.#asked.pod, node));
+    } catch (error) {
+      this.#error ??= failureOf(scorer.plugin, 'Score', error);
+      return undefined;
+    }
+  }
+
+  /** Checks scores by their sum: one that is not finite makes the sum so, but so may finite ones that are huge together. */
+  areScores(sum: number, indexes: Int32Array, raw: Float64Array, { plugin }: ScorePlugin): boolean {
+    if (Number.isFinite(sum) || areFiniteAt(indexes, raw)) return true;
+    this.#error ??= failureOf(plugin, 'Score', new RangeError('a score must be a finite number'));
+    return false;
+  }
+
+  /** In place. `areNormalized` has to follow. */
+  normalize({ plugin }: ScorePlugin, scores: Float64Array): void {
+    try {
+      const answer: unknown = plugin.normalizeScore!(this.#asked.state, this.#asked.pod, scores);
+      if (answer instanceof Promise) throw notInTime(answer);
+    } catch (error) {
+      this.#error ??= failureOf(plugin, 'NormalizeScore', error);
+    }
+  }
+
+  areNormalized(sum: number, scores: Float64Array, { plugin }: ScorePlugin): void {
+    if (Number.isFinite(sum) || scores.every(Number.isFinite)) return;
+    this.#error ??= failureOf(plugin, 'NormalizeScore', new RangeError('it must leave finite numbers'));
+  }
+
+  /** Normalizes one raw score together with the extremes, which stand for all others. */
+  normalizeAlone(scorer: ScorePlugin, raw: number, { least, greatest }: Extremes): number {
+    const sample = Float64Array.of(raw, least, greatest);
+    this.normalize(scorer, sample);
+    this.areNormalized(sample[0]! + sample[1]! + sample[2]!, sample, scorer);
+    return sample[0]!;
+  }
+}
+
+/** A change to the scores after the call has returned comes too late. */
+function notInTime(answer: Promise<unknown>): TypeError {
+  dropPromise(answer);
+  return new TypeError('it must change the scores before it returns, not answer a Promise');
+}
+
+function finite(score: number): number {
+  if (Number.isFinite(score)) return score;
+  dropPromise(score);
+  throw new RangeError(`a score must be a finite number, not ${describe(score)}`);
+}
