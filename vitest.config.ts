@@ -9,11 +9,7 @@ import { hangsMs } from './test/planes/patience.ts';
  * Unit tests that start threads or servers, or measure the process. Others leave nothing behind in the process that runs them, and do
  * not mind what others have left in its memory.
  */
-const apart = [
-  'src/*.test.ts',
-  'src/{cli,client,compose,serving,plane/apiserver}/**/*.test.ts',
-  '{test,bench}/**/*.test.ts',
-];
+const apart = ['src/*.test.ts', 'src/{cli,client,compose,serving,plane/apiserver}/**/*.test.ts', 'test/**/*.test.ts'];
 
 const setupFiles = ['./test/expect/safe-log-lines.ts', './test/lanes/property-seed.ts'];
 const inUnit = { setupFiles: [...setupFiles, './test/lanes/no-processes.ts'] };
@@ -25,7 +21,15 @@ const shared = { isolate: false, restoreMocks: true };
 /** `npm test` is the two whose names begin with `unit`; the mode `properties` has the third lane. */
 const projects: Readonly<Record<'test' | 'properties', readonly TestProjectInlineConfiguration[]>> = {
   test: [
-    { test: { name: 'unit', include: ['src/**/*.test.ts'], exclude: [...notInUnit, ...apart], ...inUnit, ...shared } },
+    {
+      test: {
+        name: 'unit',
+        include: ['{src,bench}/**/*.test.ts'],
+        exclude: [...notInUnit, ...apart],
+        ...inUnit,
+        ...shared,
+      },
+    },
     { test: { name: 'unit-apart', include: apart, exclude: notInUnit, ...inUnit } },
     { test: { name: 'integration', include: integration, setupFiles, env: allRuns } },
   ],
