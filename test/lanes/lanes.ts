@@ -38,7 +38,7 @@ export function lanes(): Readonly<Record<Lane, readonly string[]>> {
 }
 
 /** Test files, relative to the repository. */
-export function testFiles(): string[] {
+function testFiles(): string[] {
   return globSync(everything, { cwd: root, exclude: notTests }).sort();
 }
 

@@ -261,12 +261,12 @@ export function unruly(name: string, random: Random, isCivil: boolean, log: stri
     ...(has() && { preScore: now(often, nothing) }),
     ...(has() && { score: now(often / 5, () => 1), normalizeScore: now(often, nothing) }),
     reserve: (state, pod, node) => {
-      reserve(state, pod, node as never);
+      reserve(state, pod, node);
       return now(often, nothing, [no])();
     },
     unreserve: (state, pod, nodeName) => {
-      unreserve(state, pod, nodeName as never);
+      unreserve(state, pod, nodeName);
       return now(often, nothing)();
     },
-  } as WorldPlugin;
+  };
 }
