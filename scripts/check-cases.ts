@@ -1,13 +1,14 @@
 // Holds test/scenarios/cases.ts and the tests together: every case has exactly one test, in the file that the table names,
-// and it runs. With --results it reads what the last `npm test` left instead, and fails on a case that did not pass then.
+// and it runs. With --results it reads what the last runs of the lanes left instead, and fails on a case that did not pass then.
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import process from 'node:process';
 import { createVitest } from 'vitest/node';
 import type { TestCase, TestSuite } from 'vitest/node';
 import { caseOf, caseProblems } from '../test/scenarios/case-problems.ts';
 import type { CollectedTest } from '../test/scenarios/case-problems.ts';
 import { cases } from '../test/scenarios/cases.ts';
-import { resultsFile } from './summary-reporter.ts';
+import { resultsFolder } from './summary-reporter.ts';
 import type { TestResults } from './summary-reporter.ts';
 
 /** All tests as vitest itself sees them, so names made by templates and tables count; the files are loaded, nothing is run. */
@@ -47,9 +48,12 @@ function runs(test: TestCase): boolean {
 
 /** Cases of the last test run that did not pass. */
 async function notPassed(): Promise<string[]> {
-  const { tests } = JSON.parse(await readFile(resultsFile, 'utf8')) as TestResults;
   // case id -> how its test ended
-  const ended = new Map(tests.map(({ name, state }) => [caseOf(name), state]));
+  const ended = new Map<string | undefined, string>();
+  for (const lane of ['unit', 'integration']) {
+    const { tests } = JSON.parse(await readFile(join(resultsFolder, `${lane}.json`), 'utf8')) as TestResults;
+    for (const { name, state } of tests) ended.set(caseOf(name), state);
+  }
   return Object.entries(cases)
     .filter(([id]) => ended.get(id) !== 'passed')
     .map(([id, file]) => `${id}: its test in ${file} ${ended.get(id) ?? 'was not run'}`);

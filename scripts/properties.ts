@@ -1,11 +1,11 @@
-// Tries the properties with other examples than the suite does, seed after seed, and stops at the first that fails:
+// Tries the properties with other examples than `npm run test:properties` does, seed after seed, and stops at the first that fails:
 // `npm run properties -- --seeds 20`; `npm run properties -- --from 7 src/queue` tries seed 7 and those after it in one folder.
 import { spawn } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { lanes } from '../test/lanes/lanes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values, positionals: folders } = parseArgs({
@@ -14,10 +14,8 @@ const { values, positionals: folders } = parseArgs({
 });
 const seeds = Number(values.seeds);
 const from = Number(values.from ?? Date.now() % 1e9);
-const files = globSync(['src/**/*.test.ts', 'test/**/*.test.ts'], { cwd: root }).filter(
-  (file) =>
-    (folders.length === 0 || folders.some((folder) => file.startsWith(folder))) &&
-    /\bfc\.(assert|check)\(/.test(readFileSync(`${root}${file}`, 'utf8')),
+const files = lanes().properties.filter(
+  (file) => folders.length === 0 || folders.some((folder) => file.startsWith(folder)),
 );
 if (!Number.isSafeInteger(seeds) || seeds < 1 || !Number.isSafeInteger(from) || files.length === 0) {
   process.stderr.write('usage: npm run properties -- [--seeds N] [--from SEED] [folder with property tests...]\n');
@@ -37,7 +35,11 @@ function passes(seed: number): Promise<boolean> {
     PATH: `${root}node_modules/.bin${delimiter}${process.env.PATH ?? ''}`,
     TUTTI_PROPERTY_SEED: String(seed),
   };
-  const child = spawn('vitest', ['run', '--reporter=dot', ...files], { cwd: root, env, stdio: 'inherit' });
+  const child = spawn('vitest', ['run', '--mode', 'properties', '--reporter=dot', ...files], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code) => resolve(code === 0));

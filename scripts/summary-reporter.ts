@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Reporter, TestModule, TestRunEndReason } from 'vitest/node';
+import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
 
-/** What `npm test` leaves behind for scripts/check-cases.ts and .ci/run. */
+/** What a run of a lane leaves behind for scripts/check-cases.ts and .ci/run. */
 export interface TestResults {
   readonly passed: number;
   readonly failed: number;
@@ -12,14 +12,21 @@ export interface TestResults {
   readonly tests: readonly { readonly name: string; readonly file: string; readonly state: string }[];
 }
 
-export const resultsFile = fileURLToPath(new URL('../.cache/test-results.json', import.meta.url));
+/** Has a file for each lane, `unit.json` and so on. */
+export const resultsFolder = fileURLToPath(new URL('../.cache/test-results', import.meta.url));
 
 /**
- * Ends a test run with the line `N passed, N failed, N skipped`, and writes the results to {@link resultsFile}. A test file
+ * Ends a test run with the line `N passed, N failed, N skipped`, and writes the results to {@link resultsFolder}. A test file
  * that does not load and an error outside any test count as failed, and so does a test that the run never reached.
  */
 export default class SummaryReporter implements Reporter {
   readonly #results: TestResults['tests'][number][] = [];
+  #lane = 'unit';
+
+  onInit({ projects }: Vitest): void {
+    // `unit-apart` belongs to the unit lane.
+    this.#lane = projects[0]!.name.replace(/-.*/, '');
+  }
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[], reason: TestRunEndReason): void {
     let [passed, failed, skipped] = [0, unhandledErrors.length, 0];
@@ -37,8 +44,8 @@ export default class SummaryReporter implements Reporter {
     }
     if (reason !== 'passed' && failed === 0) failed = 1;
     const results: TestResults = { passed, failed, skipped, tests: this.#results };
-    mkdirSync(dirname(resultsFile), { recursive: true });
-    writeFileSync(resultsFile, JSON.stringify(results));
+    mkdirSync(resultsFolder, { recursive: true });
+    writeFileSync(join(resultsFolder, `${this.#lane}.json`), JSON.stringify(results));
     process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   }
 }

@@ -96,14 +96,13 @@ it('at SIGTERM binds the gang whole that it has begun, though that takes longer 
   await createGang();
   await expect.poll(bound).not.toHaveLength(0);
   process.signal('SIGTERM');
-  const { exitCode, tookAfterSignalMs } = await process.ended();
+  const { exitCode } = await process.ended();
   expect({ exitCode, bound: await bound(), holder: await holder() }).toEqual({
     exitCode: 0,
     bound: members,
     holder: '',
   });
   expect(process.stderr).toContain('released the Lease');
-  expect(tookAfterSignalMs).toBeLessThan(25_000);
 });
 
 it('at SIGTERM begins no gang whose members wait on Permit, and ends well', async () => {

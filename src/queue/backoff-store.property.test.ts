@@ -3,6 +3,7 @@ import { Builders } from '../testkit/builders/builders.ts';
 import { seededRandom } from '../base/random.ts';
 import { VirtualClock } from '../base/virtual-clock.ts';
 import { backoffDelay } from '../base/backoff.ts';
+import { runs } from '../base/testing/runs.ts';
 import { BackoffStore } from './backoff-store.ts';
 import type { QueuedEntity } from './queued-entity.ts';
 import { failedEntity } from './testing/failed-entity.ts';
@@ -16,7 +17,7 @@ function entity(name: string, priority: number, now: number): QueuedEntity {
 }
 
 it('does what a list of entities would do', () => {
-  for (let seed = 1; seed <= 150; seed++) {
+  for (let seed = 1; seed <= runs(150); seed++) {
     const random = seededRandom(seed);
     const clock = new VirtualClock();
     const ended: string[] = [];

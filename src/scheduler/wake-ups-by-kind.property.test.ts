@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Pod } from '../api/pod.ts';
 import { seededRandom } from '../base/random.ts';
+import { runs } from '../base/testing/runs.ts';
 import type { PluginFactory } from '../framework/plugin.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import { StorageScheduling } from '../plugins/testing/storage-scheduling.ts';
@@ -571,6 +572,6 @@ for (const kinds of worlds) {
       }),
       { numRuns: 20, endOnFailure: true },
     );
-    expect(parked).toBeGreaterThan(300);
+    expect(parked).toBeGreaterThan(runs(300));
   });
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../base/random.ts';
+import { runs } from '../base/testing/runs.ts';
 import { defaultPlugins } from '../plugins/registry.ts';
 import type { QueuedEntity } from '../queue/queued-entity.ts';
 import { Queueing } from '../testkit/queueing.ts';
@@ -20,7 +21,7 @@ function waitsForEvent({ queue }: Queueing, entity: QueuedEntity): boolean {
 it('leave nobody parked for whom there is room, whatever the API says about those that room is kept for', () => {
   const lost: string[] = [];
   let parked = 0;
-  for (let seed = 1; seed <= 300; seed++) {
+  for (let seed = 1; seed <= runs(300); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const core = new Queueing({ plugins: defaultPlugins, seed });
@@ -95,13 +96,13 @@ it('leave nobody parked for whom there is room, whatever the API says about thos
     }
   }
   expect(lost).toEqual([]);
-  expect(parked).toBeGreaterThan(1000);
+  expect(parked).toBeGreaterThan(runs(1000));
 });
 
 it('leave no gang parked for which there is room', () => {
   const lost: string[] = [];
   let parked = 0;
-  for (let seed = 1; seed <= 200 && lost.length === 0; seed++) {
+  for (let seed = 1; seed <= runs(200) && lost.length === 0; seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const core = new Queueing({ plugins: defaultPlugins, seed });
@@ -174,5 +175,5 @@ it('leave no gang parked for which there is room', () => {
     }
   }
   expect(lost).toEqual([]);
-  expect(parked).toBeGreaterThan(1000);
+  expect(parked).toBeGreaterThan(runs(1000));
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../api/pod.ts';
 import { seededRandom } from '../base/random.ts';
+import { runs } from '../base/testing/runs.ts';
 import type { Verdict } from '../api/verdict.ts';
 import { describeCause } from '../framework/diagnosis.ts';
 import { outsiders } from '../framework/event-hints.ts';
@@ -520,7 +521,7 @@ async function step(world: World): Promise<string> {
 for (const options of worlds) {
   it(`whatever happens: nobody waits for whom there is room, all are told why, and nothing goes on for nothing, with ${options.name}`, async () => {
     let parked = 0;
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= runs(12); seed++) {
       const world = new World(seed, options);
       const { core } = world;
       core.queue.start();
@@ -556,6 +557,6 @@ for (const options of worlds) {
         core.queue.stop();
       }
     }
-    expect(parked).toBeGreaterThan(300);
+    expect(parked).toBeGreaterThan(runs(300));
   });
 }

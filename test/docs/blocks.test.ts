@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { blockLanguages, claimBlocks, claimsIn, claimText, everyBlock, everyClaim, isClaimed } from './block-claims.ts';
 import { blocksNotRun, isNotRun } from './blocks-not-run.ts';
-import { consoleCommandsIn, consoleCommandsOf, masked, outputsOf, transcriptsOf } from './console-blocks.ts';
+import { consoleCommandsOf, masked } from './console-blocks.ts';
 import { parsePage } from './markdown-page.ts';
 import type { PageBlock } from './markdown-page.ts';
 
@@ -149,21 +149,6 @@ describe('what is looked for', () => {
     const claim = claimBlocks;
     expect(() => claim(nowhere, 'sh')).toThrow('there are no blocks for sh in docs/nowhere.md');
     expect(() => claim('README.md', 'console', nothing)).toThrow('under "No such heading"');
-  });
-
-  it('a command goes on behind a backslash; times do not matter, nor what is left out', async () => {
-    const commands = consoleCommandsIn(page);
-    expect(commands.map(({ command }) => command)).toEqual([
-      'printf "%s\\n" a \\\n    b c',
-      'echo created at 2026-11-22T01:40:22Z by $HOST',
-    ]);
-    const outputs = await outputsOf(commands, { HOST: 'somebody' }, '.');
-    expect(outputs).toEqual(['a\nb\nc', 'created at 2026-11-22T01:40:22Z by somebody']);
-    const { printed, told } = transcriptsOf(commands, outputs);
-    expect(printed).toEqual(told);
-    const other = transcriptsOf(commands, ['b\nc', 'created by nobody']);
-    expect(other.printed).toEqual([`$ ${commands[0]!.command}\nb\nc`, `$ ${commands[1]!.command}\ncreated by nobody`]);
-    expect(transcriptsOf(commands, []).printed[0]).toMatch(/it was not run/);
   });
 
   it('what is masked is told apart from what is not', () => {

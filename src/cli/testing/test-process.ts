@@ -28,9 +28,6 @@ export function tuttiPath(): string {
 export interface Ended {
   /** Undefined: a signal killed it. */
   readonly exitCode: number | undefined;
-  /** Milliseconds from its start, and from the last signal that it was sent. */
-  readonly tookMs: number;
-  readonly tookAfterSignalMs: number;
 }
 
 /** `tutti` as a process of its own, unless another program is given. */
@@ -40,11 +37,9 @@ export class TestProcess {
   readonly #waiting = new Set<() => void>();
   #stdout = '';
   #stderr = '';
-  #signalledAt = 0;
 
   constructor(parameters: readonly string[], options: TestProcessOptions = {}) {
     const { environment, stdoutTo, stderrTo, under = [], program = [process.execPath, tuttiPath()] } = options;
-    const startedAt = performance.now();
     const [command, ...rest] = [...under, ...program, ...parameters];
     const redirections = [stdoutTo, stderrTo].map((path) => (path === undefined ? undefined : openSync(path, 'w')));
     this.#child = spawn(command!, rest, {
@@ -61,12 +56,7 @@ export class TestProcess {
       for (const look of this.#waiting) look();
     });
     this.#child.on('close', (code) => {
-      const now = performance.now();
-      this.#ended.resolve({
-        exitCode: code ?? undefined,
-        tookMs: now - startedAt,
-        tookAfterSignalMs: now - this.#signalledAt,
-      });
+      this.#ended.resolve({ exitCode: code ?? undefined });
       for (const look of this.#waiting) look();
     });
   }
@@ -99,7 +89,6 @@ export class TestProcess {
   }
 
   signal(name: 'SIGINT' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
-    this.#signalledAt = performance.now();
     this.#child.kill(name);
   }
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
+import { runs } from '../../base/testing/runs.ts';
 import { wishOf } from '../../framework/wish.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { defaultPlugins } from '../registry.ts';
@@ -7,7 +8,7 @@ import { defaultPlugins } from '../registry.ts';
 it('what is ruled out by sums does not fit, however it is tried, and what is refused for lack of room mostly is', () => {
   const wrong: string[] = [];
   const counts = { refused: 0, ruledOut: 0 };
-  for (let seed = 1; seed <= 400; seed++) {
+  for (let seed = 1; seed <= runs(400); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const core = new Queueing({ plugins: defaultPlugins, seed });

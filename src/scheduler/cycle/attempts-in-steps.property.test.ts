@@ -5,6 +5,7 @@ import type { Pod, RawPod } from '../../api/pod.ts';
 import { hashText } from '../../base/hash-text.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { Random } from '../../base/random.ts';
+import { runs } from '../../base/testing/runs.ts';
 import { keptBy } from '../../cluster/testing/placements.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { PluginHandle } from '../../framework/plugin-handle.ts';
@@ -362,7 +363,7 @@ interface Found {
 describe('an attempt in steps', () => {
   it('ends as one in one piece does, and what happens meanwhile comes after it, in order, with nothing lost', async () => {
     const found: Found = { pauses: 0, happened: 0, ends: new Set(), filtered: new Map(), searched: 0 };
-    for (let seed = 1; seed <= 120; seed++) {
+    for (let seed = 1; seed <= runs(120); seed++) {
       const worlds = [new World(seed), new World(seed)] as const;
       const [inSteps, inOne] = worlds;
       const profile = inSteps.core.picture.core.profiles.first;
@@ -385,17 +386,17 @@ describe('an attempt in steps', () => {
       }
       found.searched += domainsFor.mock.results.filter(({ value }) => (value as unknown[]).length > 0).length;
     }
-    expect(found.pauses).toBeGreaterThan(5_000);
-    expect(found.filtered.get('InterPodAffinity')).toBeGreaterThan(1_000);
-    expect(found.filtered.get('PodTopologySpread')).toBeGreaterThan(1_000);
-    expect(found.searched).toBeGreaterThan(10);
-    expect(found.happened).toBeGreaterThan(200);
+    expect(found.pauses).toBeGreaterThan(runs(5_000));
+    expect(found.filtered.get('InterPodAffinity')).toBeGreaterThan(runs(1_000));
+    expect(found.filtered.get('PodTopologySpread')).toBeGreaterThan(runs(1_000));
+    expect(found.searched).toBeGreaterThan(runs(10));
+    expect(found.happened).toBeGreaterThan(runs(200));
     expect([...found.ends]).toEqual(expect.arrayContaining(['planned', 'refused']));
   });
 
   it('leaves nothing assumed or reserved when the scheduler stops at any pause', async () => {
     let stopped = 0;
-    for (let seed = 1; seed <= 300; seed++) {
+    for (let seed = 1; seed <= runs(300); seed++) {
       const world = new World(seed);
       const { core, picture } = { core: world.core.picture.core, picture: world.core.picture };
       const random = seededRandom(seed);
@@ -421,12 +422,12 @@ describe('an attempt in steps', () => {
       picture.clock.advance(60_000);
       await end;
     }
-    expect(stopped).toBeGreaterThan(60);
+    expect(stopped).toBeGreaterThan(runs(60));
   });
 
   it('is decided first when somebody asks for a trial meanwhile', async () => {
     let asked = 0;
-    for (let seed = 1; seed <= 300; seed++) {
+    for (let seed = 1; seed <= runs(300); seed++) {
       const worlds = [new World(seed), new World(seed)] as const;
       const [inSteps, inOne] = worlds.map(({ core }) => core.picture.core) as [
         (typeof worlds)[0]['core']['picture']['core'],
@@ -449,6 +450,6 @@ describe('an attempt in steps', () => {
       for (const world of worlds) await world.core.settle();
       expect(worlds[0].outcome(), `seed ${seed}`).toEqual(worlds[1].outcome());
     }
-    expect(asked).toBeGreaterThan(80);
+    expect(asked).toBeGreaterThan(runs(80));
   });
 });

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
+import { runs } from '../../base/testing/runs.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 
 it('says never of no gang that starts once all other pods are gone', () => {
   const liars: string[] = [];
   let never = 0;
-  for (let seed = 1; seed <= 400; seed++) {
+  for (let seed = 1; seed <= runs(400); seed++) {
     const random = seededRandom(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const core = new Queueing({ plugins: defaultPlugins, seed });
@@ -56,6 +57,6 @@ it('says never of no gang that starts once all other pods are gone', () => {
       }
     }
   }
-  expect(never).toBeGreaterThan(20);
+  expect(never).toBeGreaterThan(runs(20));
   expect(liars).toEqual([]);
 });

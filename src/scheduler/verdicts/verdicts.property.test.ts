@@ -3,6 +3,7 @@ import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
 import { seededRandom } from '../../base/random.ts';
 import { VirtualClock } from '../../base/virtual-clock.ts';
+import { runs } from '../../base/testing/runs.ts';
 import { silentLogger } from '../../observability/silent-logger.ts';
 import { Builders } from '../../testkit/builders/builders.ts';
 import type { VerdictOutcome } from '../ports.ts';
@@ -122,5 +123,5 @@ async function play(seed: number): Promise<void> {
 }
 
 it('whatever becomes of writes, each pod has the latest verdict in the end', async () => {
-  for (let seed = 1; seed <= 500; seed++) await play(seed);
+  for (let seed = 1; seed <= runs(500); seed++) await play(seed);
 });

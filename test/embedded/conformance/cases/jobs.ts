@@ -25,7 +25,7 @@ export const jobs: CaseGroup = {
     await api.create(path, job('labelled', { parallelism: 2 }, podTemplate({}, { labels: { app: 'a' } })));
     await api.create(path, indexed('indexed', { backoffLimitPerIndex: 1, maxFailedIndexes: 2 }));
     await api.get(`${path}/plain`);
-    await api.get(path, { accept: table, view: (list) => list.rows.map((row: any) => row.cells.slice(0, 5)) });
+    await api.get(path, { accept: table, view: (list) => list.rows.map((row: any) => row.cells.slice(0, 4)) });
     await api.get(`${path}?fieldSelector=status.successful%3D0`, {
       view: (list) => list.items.map((item: any) => item.metadata.name),
     });

@@ -15,11 +15,11 @@ const longest: readonly string[] = [
   'test/chart/installed.test.ts',
   'test/scenarios/real-plane.test.ts',
   'test/chart/refusals.test.ts',
-  'test/metrics/runbooks-played.test.ts',
-  'test/docs/administrators.test.ts',
+  'test/metrics/runbooks-played.e2e.test.ts',
+  'test/docs/administrators.e2e.test.ts',
   'test/embedded/conformance/real-plane.test.ts',
   'test/scenarios/real-jobs.test.ts',
-  'test/docs/migration.test.ts',
+  'test/docs/migration.e2e.test.ts',
   'src/cli/user-errors.e2e.test.ts',
   'test/examples/learn.test.ts',
   'test/embedded/kubectl/objects.test.ts',
@@ -32,7 +32,7 @@ export class LongestFirst extends BaseSequencer {
     const { root } = this.ctx.config;
     const rank = new Map(longest.map((file, index) => [join(root, file), index]));
     for (const file of rank.keys())
-      if (!existsSync(file)) throw new Error(`test/longest-first.ts names ${file}, which there is not`);
+      if (!existsSync(file)) throw new Error(`test/lanes/longest-first.ts names ${file}, which there is not`);
     const rankOf = ({ moduleId }: TestSpecification): number => rank.get(moduleId) ?? longest.length;
     return (await super.sort(files)).sort((a, b) => rankOf(a) - rankOf(b));
   }

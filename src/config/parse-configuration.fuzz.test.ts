@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { cpuMsOf } from '../../test/expect/cpu-ms.ts';
+import { ConfigurationError } from './configuration-error.ts';
+import { parseConfiguration } from './parse-configuration.ts';
+import { header } from './testing/remarks-of.ts';
+
+it('a configuration of five million characters is refused in no time', async () => {
+  const cpuMs = await cpuMsOf(() => {
+    expect(() => parseConfiguration('f.yaml', `${header}${'#'.repeat(5_000_000)}`)).toThrow(ConfigurationError);
+  });
+  expect(cpuMs).toBeLessThan(5_000);
+});
+
+it('a configuration of a megabyte is read', () => {
+  const profile = (index: number): string =>
+    `- schedulerName: scheduler-${index}\n  plugins:\n    score:\n      enabled:\n      - name: NodeResourcesFit\n        weight: 5\n      disabled:\n      - name: NodeAffinity\n`;
+  const text = `${header}profiles:\n${Array.from({ length: 6_500 }, (_, index) => profile(index)).join('')}`;
+  expect(text.length).toBeGreaterThan(1_000_000);
+  expect(parseConfiguration('f.yaml', text).configuration.profiles).toHaveLength(6_500);
+});
+
+it('a configuration with thousands of problems reports fifty of them, and the error has all', () => {
+  const text = header + Array.from({ length: 20_000 }, (_, index) => `unknown${index}: 1\n`).join('');
+  expect(() => parseConfiguration('f.yaml', text)).toThrow(
+    expect.objectContaining({
+      message: expect.stringMatching(/and 19950 more problems$/),
+      problems: expect.objectContaining({ length: 20_000 }),
+    }),
+  );
+});

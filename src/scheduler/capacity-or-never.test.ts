@@ -1,0 +1,276 @@
+import { describe, expect, it, vi } from 'vitest';
+import { NodeInfo } from '../cluster/node-info.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { Status } from '../framework/status.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Queueing } from '../testkit/queueing.ts';
+
+const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
+  core.picture.written.findLast((written) => written.name === name)?.verdict;
+
+describe('what a gang waits for', () => {
+  const verdictOf = (core: Queueing, name: string): string | undefined =>
+    core.picture.written.findLast((written) => written.name === name)?.verdict.waitsFor;
+
+  it('is capacity while only its own members of before, which are going, are in the way', () => {
+    const core = new Queueing({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    for (const name of ['old-0', 'old-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', deleting: true });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.picture.core.attempt();
+    expect(verdictOf(core, 'red-0')).toBe('capacity');
+  });
+
+  it('is not taken from a gang of the same shape whose own pods were in the way', () => {
+    const core = new Queueing({ plugins: defaultPlugins });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 2 });
+    core.group({ name: 'blue', minMember: 2 });
+    for (const name of ['old-0', 'old-1']) core.pod({ name, group: 'red', cpu: 1, nodeName: 'a', deleting: true });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.picture.core.attempt();
+    core.members(2, { group: 'blue', cpu: 1 });
+    core.picture.core.attempt();
+    expect(verdictOf(core, 'blue-0')).toBe('capacity');
+  });
+
+  it('is not shared by gangs that a PreFilter tells apart although it signs nothing', () => {
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { namespace }) =>
+        namespace === 'poor' ? new Status('UnschedulableAndUnresolvable', 'the quota is used up') : undefined,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    core.node({ name: 'a', cpu: 2 });
+    core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    core.group({ name: 'red', namespace: 'poor', minMember: 2 });
+    core.members(2, { group: 'red', namespace: 'poor', cpu: 1 });
+    core.picture.core.attempt();
+    core.group({ name: 'blue', namespace: 'rich', minMember: 2 });
+    core.members(2, { group: 'blue', namespace: 'rich', cpu: 1 });
+    core.picture.core.attempt();
+    expect(verdictOf(core, 'blue-0')).toBe('capacity');
+  });
+
+  it('is found out anew when what a plugin answers from is no longer so', () => {
+    let isOpen = false;
+    const licence: Plugin = {
+      name: 'Licence',
+      preFilter: () => (isOpen ? undefined : new Status('UnschedulableAndUnresolvable', 'no licence is free')),
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [licence] });
+    core.node({ name: 'a', cpu: 2 });
+    core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.picture.core.attempt();
+    isOpen = true;
+    core.group({ name: 'blue', minMember: 2 });
+    core.members(2, { group: 'blue', cpu: 1 });
+    core.picture.core.attempt();
+    expect(verdictOf(core, 'blue-0')).toBe('capacity');
+  });
+
+  it('is never "never" for a gang that the same scheduler then places on the same nodes', () => {
+    const liars: number[] = [];
+    for (let seed = 1; seed <= 40; seed++) {
+      const core = new Queueing({ plugins: defaultPlugins, seed });
+      for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
+      const on = (...names: string[]) => ({
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: names.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
+        },
+      });
+      core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
+      core.group({ name: 'red', minMember: 3 });
+      core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeAffinity: on('a', 'b') });
+      core.pod({ name: 'red-1', group: 'red', cpu: 1, nodeAffinity: on('b', 'c') });
+      core.pod({ name: 'red-2', group: 'red', cpu: 1, nodeAffinity: on('c', 'a') });
+      expect(core.picture.core.attempt()!.kind).toBe('refused');
+      const said = verdictOf(core, 'red-0');
+      core.removePod('old');
+      if (said === 'never' && core.picture.core.attempt()?.kind === 'planned') liars.push(seed);
+    }
+    expect(liars).toEqual([]);
+  });
+
+  it('is not never for a gang that must run near a pod of somebody else', () => {
+    const nearCache: Plugin = {
+      name: 'NearCache',
+      readsOtherNodes: true,
+      sign: () => '',
+      filter: (_state, _pod, node) =>
+        [...node.pods.values()].some(({ labels }) => labels.app === 'cache')
+          ? undefined
+          : new Status('Unschedulable', 'the cache is not there'),
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [nearCache] });
+    core.node({ name: 'a', cpu: 3 });
+    core.pod({ name: 'cache', cpu: 1, nodeName: 'a', labels: { app: 'cache' } });
+    core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.picture.core.attempt();
+    expect(verdictOf(core, 'red-0')).not.toBe('never');
+  });
+
+  it('stays the same sentence while nothing that concerns the gang changes', async () => {
+    const flapping: number[] = [];
+    for (let seed = 1; seed <= 10; seed++) {
+      const core = new Queueing({ plugins: defaultPlugins, seed });
+      for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
+      const on = (...names: string[]) => ({
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: names.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
+        },
+      });
+      core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
+      core.group({ name: 'red', minMember: 3 });
+      core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeAffinity: on('a', 'b') });
+      core.pod({ name: 'red-1', group: 'red', cpu: 1, nodeAffinity: on('b', 'c') });
+      core.pod({ name: 'red-2', group: 'red', cpu: 1, nodeAffinity: on('c', 'a') });
+      const said = new Set<boolean>();
+      for (let i = 0; i < 8; i++) {
+        core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });
+        core.picture.clock.advance(400_000);
+        const result = core.picture.core.attempt();
+        if (result?.kind === 'refused') said.add(result.verdict.message.includes('even if all other pods were gone'));
+        for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      }
+      if (said.size > 1) flapping.push(seed);
+    }
+    expect(flapping).toEqual([]);
+  });
+
+  it('does not claim that all other pods were in vain when a plugin failed in the trial', () => {
+    const fragile: Plugin = {
+      name: 'Fragile',
+      sign: () => '',
+      filter: (_state, _pod, node) => {
+        if (node.pods.size === 0) throw new Error('a bug');
+        return undefined;
+      },
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [fragile] });
+    core.node({ name: 'a', cpu: 2 });
+    core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.picture.core.attempt();
+    expect(verdictOf(core, 'red-0')).not.toBe('never');
+  });
+
+  it('keeps to its limit of work where a plugin reads other nodes', () => {
+    let filtered = 0;
+    const reader: Plugin = {
+      name: 'Reader',
+      readsOtherNodes: true,
+      sign: () => '',
+      filter: () => {
+        filtered++;
+        return undefined;
+      },
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [reader] });
+    for (let i = 0; i < 600; i++) {
+      core.node({ name: `n${i}`, cpu: 1 });
+      core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
+    }
+    core.group({ name: 'red', minMember: 400 });
+    core.members(400, { group: 'red', cpu: 1 });
+    expect(core.picture.core.attempt()).toMatchObject({ verdict: { waitsFor: 'unknown' } });
+    // Of the 240,000 looks at a node that a whole trial takes.
+    expect(filtered).toBeLessThanOrEqual(100_000);
+  });
+});
+
+describe('what a gang waits for, where plugins tell members apart', () => {
+  it('is not never where PreFilter gives each member nodes of its own and the order decides', () => {
+    const volumes: Plugin = {
+      name: 'Volumes',
+      preFilter: (_state, { name }) => ({ nodeNames: new Set(name === 'red-1' ? ['a'] : ['a', 'b']) }),
+    };
+    const liars: number[] = [];
+    for (let seed = 1; seed <= 20; seed++) {
+      const core = new Queueing({ plugins: defaultPlugins, extra: [volumes], seed });
+      for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
+      core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
+      core.group({ name: 'red', minMember: 2 });
+      core.members(2, { group: 'red', cpu: 1 });
+      core.picture.core.attempt();
+      if (verdictOf(core, 'red-0')?.waitsFor === 'never') liars.push(seed);
+    }
+    expect(liars).toEqual([]);
+  });
+
+  it('stays the same sentence while nodes that do not concern the gang change often', () => {
+    const core = new Queueing({ plugins: defaultPlugins });
+    for (let i = 0; i < 1800; i++) {
+      core.node({ name: `n${i}`, cpu: 1 });
+      core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
+    }
+    core.group({ name: 'red', minMember: 1900 });
+    core.members(1900, { group: 'red', cpu: 1 });
+    const said: boolean[] = [];
+    for (let i = 0; i < 8; i++) {
+      core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });
+      core.picture.clock.advance(300);
+      core.removePod(`old-${i}`);
+      // What is ruled out by sums alone would not be tried.
+      core.group({ name: 'red', minMember: 1900, scheduleTimeoutSeconds: i + 1 });
+      const result = core.picture.core.attempt();
+      if (result?.kind === 'refused') said.push(result.verdict.message.includes('even if all other pods were gone'));
+    }
+    expect(said.length).toBeGreaterThan(3);
+    expect(new Set(said).size).toBe(1);
+  });
+});
+
+describe('a group that lacks minResources', () => {
+  it('costs an event no look at every node', () => {
+    const core = new Queueing({ plugins: defaultPlugins });
+    const [nodes, groups] = [100, 30];
+    for (let i = 0; i < nodes; i++) {
+      core.node({ name: `n${i}`, cpu: 2 });
+      core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
+    }
+    for (let i = 0; i < groups; i++) {
+      core.group({ name: `g${i}`, minMember: 2, minResources: { cpu: '1000' } });
+      core.members(2, { group: `g${i}`, cpu: 1 });
+    }
+    while (core.picture.core.attempt() !== undefined);
+    const looks = vi.spyOn(NodeInfo.prototype, 'free');
+    core.removePod('old-0');
+    expect(looks.mock.calls.length).toBeLessThanOrEqual(nodes);
+  });
+
+  it('is proven never to fit by that alone, without a trial', () => {
+    const core = new Queueing({ plugins: defaultPlugins });
+    for (let i = 0; i < 10; i++) core.node({ name: `n${i}`, cpu: 2 });
+    for (let i = 0; i < 10; i++) core.pod({ name: `old-${i}`, cpu: 1, nodeName: `n${i}` });
+    core.group({ name: 'red', minMember: 2, minResources: { cpu: '1000' } });
+    core.members(2, { group: 'red', cpu: 1 });
+    const takenOff = vi.spyOn(NodeInfo.prototype, 'takeOff');
+    core.picture.core.attempt();
+    expect(takenOff).not.toHaveBeenCalled();
+  });
+});
+
+describe('members of more kinds than the planner keeps tables for', () => {
+  it('those that are refused one by one are not taken for refused for good by every node', () => {
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { labels }) =>
+        labels.quota === undefined ? undefined : new Status('Unschedulable', 'the quota is used up'),
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    core.node({ name: 'a', cpu: 64 });
+    core.group({ name: 'red', minMember: 5 });
+    for (let i = 0; i < 5; i++)
+      core.pod({ name: `red-${i}`, group: 'red', cpu: `${i + 1}m`, labels: { quota: 'yes' } });
+    for (let i = 5; i < 80; i++)
+      core.pod({ name: `red-${i}`, group: 'red', cpu: `${i + 1}m`, nodeSelector: { no: 'where' } });
+    expect(core.picture.core.attempt()).not.toMatchObject({ verdict: { waitsFor: 'never' } });
+  });
+});

@@ -1,0 +1,398 @@
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../api/pod.ts';
+import type { Candidate } from '../framework/candidate.ts';
+import type { Plugin } from '../framework/plugin.ts';
+import { skip, Status } from '../framework/status.ts';
+import { defaultPlugins } from '../plugins/registry.ts';
+import { Picture } from '../testkit/picture.ts';
+import { Queueing } from '../testkit/queueing.ts';
+import { Scheduling } from '../testkit/scheduling.ts';
+
+function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
+  return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
+}
+
+describe('a plan for a gang', () => {
+  const leaderOf = (picture: Picture): string | undefined =>
+    picture.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
+
+  it('tries members again for whom PreFilter named no node yet', () => {
+    const withLeader: Plugin = {
+      name: 'WithLeader',
+      readsOtherNodes: true,
+      sign: ({ labels }) => labels.role ?? '',
+      preFilter: (_state, { labels }) => {
+        if (labels.role === 'leader') return undefined;
+        const leader = leaderOf(picture);
+        return { nodeNames: new Set(leader === undefined ? [] : [leader]) };
+      },
+      filter: () => undefined,
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [withLeader] });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    picture.pod({ name: 'worker', group: 'red', cpu: 2, labels: { role: 'worker' } });
+    expect(picture.core.trial(gangOf(picture, 'red')).fits).toBe(true);
+  });
+
+  it.each([
+    ['worker-0', 'worker-1'],
+    ['worker-1', 'worker-0'],
+  ])('tries %s again although %s of the same kind is refused for good', (_good, bad) => {
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { name }) =>
+        name === bad ? new Status('UnschedulableAndUnresolvable', 'no quota') : undefined,
+    };
+    const after: Plugin = {
+      name: 'AfterLeader',
+      readsOtherNodes: true,
+      sign: ({ labels }) => labels.role ?? '',
+      preFilter: (_state, { labels }) =>
+        labels.role !== 'leader' && leaderOf(picture) === undefined
+          ? new Status('Unschedulable', 'the leader is nowhere yet')
+          : undefined,
+      filter: () => undefined,
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [quota, after] });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    for (const name of ['worker-0', 'worker-1'])
+      picture.pod({ name, group: 'red', cpu: 2, labels: { role: 'worker' } });
+    const { fits, blocked } = picture.core.trial(gangOf(picture, 'red'));
+    expect([fits, blocked?.refusal]).toEqual([true, undefined]);
+  });
+
+  it('says of the member that it names why that one was refused', () => {
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { name }) => new Status('UnschedulableAndUnresolvable', `no quota for ${name}`),
+    };
+    const unsigned: Plugin = {
+      name: 'Reader',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      filter: () => undefined,
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [quota, unsigned] });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.group({ name: 'red', minMember: 2 });
+    for (const name of ['w-0', 'w-1']) picture.pod({ name, group: 'red', cpu: 1 });
+    const { blocked } = picture.core.trial(gangOf(picture, 'red'));
+    expect(JSON.stringify(blocked!.refusal)).toContain(blocked!.pod.name);
+  });
+
+  it('does not take Skip for one member for Skip for all that come after it', () => {
+    /** Beside one sibling anything goes, beside two no longer. */
+    const odd: Plugin = {
+      name: 'Odd',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: (state) => {
+        const nodes = picture.cluster.nodes.filter(({ pods }) => pods.size > 0).map(({ name }) => name);
+        const count = picture.cluster.nodes.reduce((sum, { pods }) => sum + pods.size, 0);
+        if (count === 1) return skip;
+        state.write('Odd', new Set(nodes));
+        return undefined;
+      },
+      preFilterAddPod: (state, _pod, _added, node) => {
+        state.read<Set<string>>('Odd')?.add(node.name);
+        return undefined;
+      },
+      preFilterRemovePod: () => undefined,
+      filter: (state, _pod, node) =>
+        state.read<Set<string>>('Odd')?.has(node.name) === true ? new Status('Unschedulable', 'taken') : undefined,
+      reserve: () => undefined,
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [odd] });
+    picture.node({ name: 'a', cpu: 64 });
+    picture.node({ name: 'b', cpu: 3 });
+    picture.node({ name: 'c', cpu: 3 });
+    picture.group({ name: 'red', minMember: 3 });
+    picture.pods(3, { group: 'red', cpu: 1 });
+    const { plan } = picture.core.trial(gangOf(picture, 'red'));
+    // The third may not be where another is.
+    const last = plan[2]!.nodeName;
+    expect(plan.slice(0, 2).map(({ nodeName }) => nodeName)).not.toContain(last);
+  });
+
+  it('names the plugin that refused a member of another kind one by one, so that its event wakes the gang', () => {
+    let used = true;
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { labels }) =>
+        used && labels.kind === 'small' ? new Status('Unschedulable', 'the quota is used up') : undefined,
+      eventsToRegister: () => [{ resource: 'AssignedPod', actions: ['Add'] }],
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    core.node({ name: 'a', cpu: 2 });
+    core.group({ name: 'red', minMember: 1 });
+    core.pod({ name: 'big', group: 'red', cpu: 8, labels: { kind: 'big' } });
+    core.pod({ name: 'small', group: 'red', cpu: 1, labels: { kind: 'small' } });
+    const result = core.picture.core.attempt();
+    expect(result).toMatchObject({ kind: 'refused' });
+    used = false;
+    core.pod({ name: 'other', nodeName: 'a' });
+    expect(core.states()).not.toEqual({ 'gang/default/red': 'unschedulable' });
+  });
+
+  it('names the plugins that refused members that PreFilter had refused at first', () => {
+    const after: Plugin = {
+      name: 'AfterLeader',
+      readsOtherNodes: true,
+      sign: ({ labels }) => labels.role ?? '',
+      preFilter: (_state, { labels }) =>
+        labels.role !== 'leader' && leaderOf(core.picture) === undefined
+          ? new Status('Unschedulable', 'the leader is nowhere yet')
+          : undefined,
+      filter: () => undefined,
+    };
+    const core: Queueing = new Queueing({ plugins: defaultPlugins, extra: [after] });
+    core.node({ name: 'a', cpu: 4 });
+    core.pod({ name: 'old', cpu: 2, nodeName: 'a' });
+    core.group({ name: 'red', minMember: 2 });
+    core.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    core.pod({ name: 'w-0', group: 'red', cpu: 3, nodeSelector: { no: 'where' }, labels: { role: 'worker' } });
+    core.pod({ name: 'w-1', group: 'red', cpu: 2, labels: { role: 'worker' } });
+    expect(core.picture.core.attempt()!.kind).toBe('refused');
+    core.removePod('old');
+    expect(core.states()).not.toEqual({ 'gang/default/red': 'unschedulable' });
+  });
+
+  it('asks no Filter about nodes where PreFilter refuses the gang as a whole', () => {
+    let filtered = 0;
+    const counting: Plugin = { name: 'Counting', sign: () => '', filter: () => void filtered++ };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [counting] });
+    for (let i = 0; i < 50; i++) core.node({ name: `n${i}`, cpu: 1 });
+    core.group({ name: 'red', minMember: 2, minResources: { cpu: '1000' } });
+    core.members(2, { group: 'red', cpu: 1 });
+    core.picture.core.attempt();
+    expect(filtered).toBe(0);
+  });
+});
+
+describe('members of one kind', () => {
+  it('that a plugin has nothing to do for until a sibling lands are looked at by it then', () => {
+    /** A follower never runs beside a leader; skips, as kube-scheduler's do, while there is no leader. */
+    const make = (how: { keepsUp: boolean }): Record<string, string> => {
+      const apart: Plugin = {
+        name: 'Apart',
+        readsOtherNodes: true,
+        sign: ({ labels }) => labels.role ?? '',
+        preFilter: (state, pod) => {
+          const taken = new Set(
+            picture.cluster.nodes
+              .filter(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))
+              .map(({ name }) => name),
+          );
+          if (pod.labels.role === 'leader' || taken.size === 0) return skip;
+          state.write('Apart/taken', taken);
+          return undefined;
+        },
+        filter: (state, _pod, node) =>
+          state.read<Set<string>>('Apart/taken')?.has(node.name) === true
+            ? new Status('Unschedulable', 'a leader is there')
+            : undefined,
+        ...(how.keepsUp && {
+          preFilterAddPod: (state, _pod, added, node) => {
+            if (added.labels.role === 'leader') state.read<Set<string>>('Apart/taken')!.add(node.name);
+            return undefined;
+          },
+          preFilterRemovePod: () => undefined,
+        }),
+      };
+      const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [apart] });
+      picture.node({ name: 'a', cpu: 16 });
+      picture.node({ name: 'b', cpu: 1 });
+      picture.group({ name: 'red', minMember: 2 });
+      picture.pod({ name: 'leader', group: 'red', cpu: 3, labels: { role: 'leader' } });
+      picture.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+      const { plan } = picture.core.trial(gangOf(picture, 'red'));
+      return Object.fromEntries(plan.map(({ pod, nodeName }) => [pod.name, nodeName]));
+    };
+    expect(make({ keepsUp: false })).toEqual({ leader: 'a', worker: 'b' });
+    expect(make({ keepsUp: true })).toEqual({ leader: 'a', worker: 'b' });
+  });
+
+  it.each([
+    [true, true],
+    [true, false],
+    [false, false],
+  ])('that PreFilter refuses until a sibling lands find their place then (signed: %s, told: %s)', (signs, told) => {
+    const leaderOf = (): string | undefined =>
+      picture.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
+    const after: Plugin = {
+      name: 'AfterLeader',
+      readsOtherNodes: true,
+      ...(signs && { sign: ({ labels }: Pod) => labels.role ?? '' }),
+      preFilter: (_state, { labels }) =>
+        labels.role !== 'leader' && leaderOf() === undefined
+          ? new Status('Unschedulable', 'the leader is nowhere yet')
+          : undefined,
+      filter: () => undefined,
+      ...(told && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [after] });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pod({ name: 'leader', group: 'red', cpu: 1, labels: { role: 'leader' } });
+    picture.pod({ name: 'worker', group: 'red', cpu: 1, labels: { role: 'worker' } });
+    expect(picture.core.trial(gangOf(picture, 'red')).fits).toBe(true);
+  });
+
+  // One that has AddPod says by Filter what has changed.
+  it.each([
+    [true, false],
+    [false, false],
+  ])('go where PreFilter says as things are when it is their turn (signed: %s, told: %s)', (signs, told) => {
+    const leaderOf = (): string | undefined =>
+      picture.cluster.nodes.find(({ pods }) => [...pods.values()].some(({ labels }) => labels.role === 'leader'))?.name;
+    const withLeader: Plugin = {
+      name: 'WithLeader',
+      readsOtherNodes: true,
+      ...(signs && { sign: ({ labels }: Pod) => labels.role ?? '' }),
+      preFilter: (_state, { labels }) => {
+        const leader = leaderOf();
+        return labels.role === 'leader' || leader === undefined ? undefined : { nodeNames: new Set([leader]) };
+      },
+      filter: () => undefined,
+      ...(told && { preFilterAddPod: () => undefined, preFilterRemovePod: () => undefined }),
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [withLeader] });
+    picture.node({ name: 'a', cpu: 4 });
+    picture.node({ name: 'b', cpu: 3 });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pod({ name: 'leader', group: 'red', cpu: 2, labels: { role: 'leader' } });
+    picture.pod({ name: 'worker', group: 'red', cpu: 2, labels: { role: 'worker' } });
+    const { plan } = picture.core.trial(gangOf(picture, 'red'));
+    expect(new Set(plan.map(({ nodeName }) => nodeName))).toEqual(new Set(['a']));
+  });
+
+  it('each keep what a plugin notes in Reserve about them, in what its PreFilter made', async () => {
+    const bound: string[] = [];
+    const noting: Plugin = {
+      name: 'Noting',
+      sign: () => '',
+      preFilter: (state) => {
+        state.write('Noting', { nodeName: '' });
+        return undefined;
+      },
+      filter: () => undefined,
+      reserve: (state, _pod, node) => {
+        state.read<{ nodeName: string }>('Noting')!.nodeName = node.name;
+        return undefined;
+      },
+      preBind: (state, pod, nodeName) => {
+        bound.push(`${pod.name} ${String(state.read<{ nodeName: string }>('Noting')!.nodeName === nodeName)}`);
+        return Promise.resolve(undefined);
+      },
+    };
+    const core = new Scheduling({ plugins: defaultPlugins, extra: [noting] });
+    for (const name of ['a', 'b']) core.node({ name, cpu: 1 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(await core.attempt()).toBe('planned');
+    expect(bound.sort()).toEqual(['red-0 true', 'red-1 true']);
+  });
+
+  it('are refused by no claim twice where a plugin has AddPod but not RemovePod', () => {
+    const atMostTwo: Plugin = {
+      name: 'AtMostTwo',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: (state) => {
+        const count = [...picture.cluster.pods()].filter((pod) => picture.cluster.nodeOf(pod) !== undefined).length;
+        state.write('AtMostTwo', { count });
+        return undefined;
+      },
+      preFilterAddPod: (state) => {
+        state.read<{ count: number }>('AtMostTwo')!.count++;
+        return undefined;
+      },
+      filter: (state) =>
+        state.read<{ count: number }>('AtMostTwo')!.count > 3 ? new Status('Unschedulable', 'too many') : undefined,
+    };
+    const picture: Picture = new Picture({ plugins: defaultPlugins, extra: [atMostTwo] });
+    for (const name of ['a', 'b', 'c']) picture.node({ name, cpu: 4 });
+    picture.pod({ name: 'nominee', cpu: 1, nominatedNodeName: 'a', priority: 5 });
+    picture.group({ name: 'red', minMember: 2 });
+    picture.pods(2, { group: 'red', cpu: 1 });
+    expect(picture.core.trial(gangOf(picture, 'red')).fits).toBe(true);
+  });
+});
+
+describe('a plugin that fails', () => {
+  it.each([true, false])('in PreFilter for the second member ends the plan as well (alike to all: %s)', (isUniform) => {
+    const quota: Plugin = {
+      name: 'Quota',
+      preFilter: (_state, { name }) => {
+        if (name === 'red-0') return new Status('Unschedulable', 'the quota is used up');
+        throw new Error('a bug');
+      },
+    };
+    const reader: Plugin = {
+      name: 'Reader',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: () => undefined,
+      filter: () => undefined,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: isUniform ? [quota] : [quota, reader] });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 1 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(core.picture.core.attempt()).toMatchObject({ failure: { error: true } });
+  });
+
+  it('in PreFilter for the first member ends the plan although the second is only refused', () => {
+    const quota: Plugin = {
+      name: 'Quota',
+      readsOtherNodes: true,
+      sign: () => '',
+      preFilter: (_state, { name }) => {
+        if (name !== 'red-0') return new Status('Unschedulable', 'the quota is used up');
+        throw new Error('a bug');
+      },
+      filter: () => undefined,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [quota] });
+    core.node({ name: 'a', cpu: 4 });
+    core.group({ name: 'red', minMember: 2 });
+    core.members(2, { group: 'red', cpu: 1 });
+    expect(core.picture.core.attempt()).toMatchObject({ failure: { error: true } });
+  });
+});
+
+describe('a Score plugin that skips now and then', () => {
+  it('costs no new Filter of nodes that have not changed', () => {
+    let filtered = 0;
+    let turn = 0;
+    const moody: Plugin & { weight: number } = {
+      name: 'Moody',
+      weight: 1,
+      sign: () => '',
+      filter: () => void filtered++,
+      preScore: () => (turn++ % 2 === 0 ? skip : undefined),
+      score: () => 1,
+    };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [moody] });
+    for (let i = 0; i < 100; i++) core.node({ name: `n${i}`, cpu: 64 });
+    for (let i = 0; i < 20; i++) core.pod({ name: `x${i}`, cpu: 1 });
+    for (let i = 0; i < 20; i++) core.picture.core.attempt();
+    expect(filtered).toBeLessThan(400);
+  });
+});
+
+describe('a refusal without a reason', () => {
+  it('does not read as if there were no nodes', () => {
+    const silent: Plugin = { name: 'Silent', sign: () => '', filter: () => new Status('Unschedulable', []) };
+    const core = new Queueing({ plugins: defaultPlugins, extra: [silent] });
+    core.node({ name: 'a', cpu: 1 });
+    core.pod({ name: 'x', cpu: 1 });
+    const result = core.picture.core.attempt();
+    expect(result).toMatchObject({ verdict: { message: expect.not.stringContaining('no nodes are known') as string } });
+  });
+});

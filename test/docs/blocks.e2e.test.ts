@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { consoleCommandsIn, outputsOf, transcriptsOf } from './console-blocks.ts';
+
+const page = [
+  '# A page',
+  '```console',
+  '$ printf "%s\\n" a \\',
+  '    b c',
+  'a',
+  '…',
+  '$ echo created at 2026-11-22T01:40:22Z by $HOST',
+  'created … somebody',
+  '```',
+].join('\n');
+
+it('a command goes on behind a backslash; times do not matter, nor what is left out', async () => {
+  const commands = consoleCommandsIn(page);
+  expect(commands.map(({ command }) => command)).toEqual([
+    'printf "%s\\n" a \\\n    b c',
+    'echo created at 2026-11-22T01:40:22Z by $HOST',
+  ]);
+  const outputs = await outputsOf(commands, { HOST: 'somebody' }, '.');
+  expect(outputs).toEqual(['a\nb\nc', 'created at 2026-11-22T01:40:22Z by somebody']);
+  const { printed, told } = transcriptsOf(commands, outputs);
+  expect(printed).toEqual(told);
+  const other = transcriptsOf(commands, ['b\nc', 'created by nobody']);
+  expect(other.printed).toEqual([`$ ${commands[0]!.command}\nb\nc`, `$ ${commands[1]!.command}\ncreated by nobody`]);
+  expect(transcriptsOf(commands, []).printed[0]).toMatch(/it was not run/);
+});
