@@ -30,4 +30,6 @@ export const quantityFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of the texts of built-in objects that mean something else when they are empty than when they are absent. */
-export const emptyTextFields: ReadonlySet<string> = new Set(['storageClassName', 'volumeAttributesClassName']);
+export const emptyTextFields: ReadonlySet<string> = new Set([
+  ...['storageClassName', 'volumeAttributesClassName', 'holderIdentity'],
+]);

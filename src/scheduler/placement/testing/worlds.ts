@@ -170,13 +170,14 @@ export class World {
   picture(like?: Picture): Picture {
     const own: readonly WorldPlugin[] = this.#make(() => picture.cluster.nodes);
     const enabledOwn = own.map(({ name, weight = 1 }) => ({ name, weight }));
+    const factories = own.map(({ weight: _weight, ...plugin }) => [plugin.name, () => plugin] as const);
     const enabled = defaultPlugins.map(({ name, weight = 1 }) => ({ name, weight }));
     const inOrder = this.#ownFirst ? [...enabledOwn, ...enabled] : [...enabled, ...enabledOwn];
     const picture: Picture = new Picture({
       plugins: [],
       seed: this.#plannerSeed,
       setup: {
-        plugins: new Map([...pluginRegistry, ...own.map((plugin) => [plugin.name, () => plugin] as const)]),
+        plugins: new Map([...pluginRegistry, ...factories]),
         profiles: [
           { schedulerName: 'default-scheduler', plugins: inOrder },
           {
