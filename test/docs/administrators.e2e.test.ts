@@ -62,7 +62,7 @@ it('CH8 foreign-definition.md', () =>
       claimBlocks(
         'docs/tasks/administrators/foreign-definition.md',
         'console',
-        'A definition of PodGroup from elsewhere',
+        'Use a PodGroup CRD from another project',
       ).slice(0, 1),
     );
     const [leave, told] = claimBlocks(
