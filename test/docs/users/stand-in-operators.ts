@@ -4,7 +4,7 @@ import { AlreadyExistsError } from '../../../src/client/api-errors.ts';
 import type { KubeClient } from '../../../src/client/kube-client.ts';
 
 /** An object of a kind that makes pods, as somebody wrote it. */
-export interface Workload {
+interface Workload {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid?: string };
