@@ -85,3 +85,22 @@ it('exits with what it is told when the output could not be written and the stop
   clock.advance(1_500);
   expect(process.exits).toEqual([1]);
 });
+
+it.each(['SIGPIPE', 'SIGINT'] as const)(
+  'exits with 0 when %s ends a command that runs until it is interrupted, and the stop takes too long',
+  (signal) => {
+    const { process, clock, interruption } = interruptible();
+    interruption.completesCommand();
+    interruption.interrupt(signal);
+    clock.advance(1_500);
+    expect(process.exits).toEqual([0]);
+  },
+);
+
+it('exits with what it is told, also for a command that runs until it is interrupted', () => {
+  const { process, clock, interruption } = interruptible();
+  interruption.completesCommand();
+  interruption.interrupt('SIGPIPE', 1);
+  clock.advance(1_500);
+  expect(process.exits).toEqual([1]);
+});

@@ -29,6 +29,8 @@ export class Interruption {
   #interruptedAt = 0;
   #deadline: Timer | undefined;
   #graceMs = usualGraceMs;
+  /** What a stop that takes too long exits with; undefined: the signal's code. */
+  #slowStopCode: number | undefined;
 
   constructor(process: InterruptibleProcess, clock: Clock) {
     this.#process = process;
@@ -53,6 +55,11 @@ export class Interruption {
     this.#graceMs = graceMs;
   }
 
+  /** An interruption is how the command ends: when the stop takes too long, the process exits with 0 all the same. */
+  completesCommand(): void {
+    this.#slowStopCode = 0;
+  }
+
   /** Resolves when the process shall end. */
   requested(): Promise<void> {
     return new Promise((resolve) => {
@@ -65,7 +72,7 @@ export class Interruption {
    * As if the process had received this signal. SIGPIPE: nobody reads its output any more. `exitCode`: what it exits with when
    * it takes too long to stop, where that is not the signal's.
    */
-  interrupt(name: InterruptingSignal, exitCode: number = exitCodeOf[name]): void {
+  interrupt(name: InterruptingSignal, exitCode?: number): void {
     const now = this.#clock.monotonic();
     if (this.#interruptedBy !== undefined) {
       if (name !== 'SIGPIPE' && now - this.#interruptedAt >= sameWishMs) this.#process.exit(exitCodeOf[name]);
@@ -73,7 +80,8 @@ export class Interruption {
     }
     this.#interruptedBy = name;
     this.#interruptedAt = now;
-    this.#deadline = this.#clock.setTimer(this.#graceMs, () => this.#process.exit(exitCode));
+    const slowStopCode = (): number => exitCode ?? this.#slowStopCode ?? exitCodeOf[name];
+    this.#deadline = this.#clock.setTimer(this.#graceMs, () => this.#process.exit(slowStopCode()));
     this.#controller.abort(new Error(`interrupted by ${name}`));
   }
 

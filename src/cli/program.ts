@@ -40,6 +40,8 @@ export interface UpFlags {
   /** More of what each node has: resource name -> quantity. */
   readonly nodeResource?: Readonly<Record<string, string>>;
   readonly port: number;
+  /** A path. */
+  readonly kubeconfig?: string;
   /** Paths. */
   readonly plugin?: readonly string[];
   readonly timeout: number;
@@ -206,6 +208,10 @@ function upCommand(): Command {
       nodeResource,
     )
     .option('--port <port>', 'port of the API server on 127.0.0.1; 0 for any free one', port('for any free port'), 0)
+    .option(
+      '--kubeconfig <file>',
+      'write the kubeconfig to this file and leave it there, for the same path after every start; a file that tutti up did not write is never overwritten (default: a temporary file)',
+    )
     .addOption(pluginOption())
     .addOption(
       new Option('--timeout <duration>', 'with --exit: end after this time in any case')

@@ -20,7 +20,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { OwnPlugin } from '../plugins/own-plugin.ts';
 import { runController } from './controller.ts';
 import { runScheduler } from './scheduler.ts';
-import { writeTemporaryKubeconfig } from './write-temporary-kubeconfig.ts';
+import { checkKubeconfigFile, writeKubeconfigFile, writeTemporaryKubeconfig } from './write-kubeconfig.ts';
 
 export interface PlaneOptions {
   /** Of the API server on 127.0.0.1; 0 takes any free one. */
@@ -31,6 +31,10 @@ export interface PlaneOptions {
   /** As `runScheduler` takes them. */
   readonly plugins?: readonly OwnPlugin[];
   readonly logger: Logger;
+  /** Where the kubeconfig is written, and stays; absent: to a temporary folder, which goes with the plane. */
+  readonly kubeconfigFile?: string;
+  /** Registers what a process that exits at once must still do, synchronously. */
+  readonly onExit?: (callback: () => void) => void;
 }
 
 export interface RunningPlane {
@@ -44,10 +48,8 @@ export interface RunningPlane {
   readonly controllerUrl: string;
   /** Whether something will become of a pod on a node, or of a workload, by itself, however long that takes. */
   isMoving(): boolean;
-  /** Ends everything, the kubeconfig file included; idempotent. */
+  /** Ends everything, a temporary kubeconfig included; idempotent. */
   stop(): Promise<void>;
-  /** For a process that exits at once: takes away what would be left of it on the disk. */
-  abandon(): void;
 }
 
 const unlimited = { qps: 0, burst: 1 };
@@ -58,11 +60,12 @@ const certificateYears = 1;
 /**
  * A whole control plane in this process: API server, simulated nodes and volumes, workload controllers, controller and scheduler, joined only
  * over HTTP.
- * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, or the errors of the profiles
+ * Resolves when all of them run. Rejects with PortTakenError, PortDeniedError, TemporaryFolderError, KubeconfigFileError, or the errors of the profiles
  * and plugins; then nothing is left running.
  */
 export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
-  const { logger, profiles, plugins = [] } = options;
+  const { logger, profiles, plugins = [], kubeconfigFile } = options;
+  if (kubeconfigFile !== undefined) checkKubeconfigFile(kubeconfigFile);
   const onProblem = ({ message, subject, error }: BackgroundProblem): void => logger.warn(message, { subject, error });
   /** What has been started; stopped in reverse order. */
   const started: (() => Promise<void>)[] = [];
@@ -103,6 +106,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       clock: systemClock,
       random: Math.random,
       nodes: options.nodes,
+      adoptsNodes: true,
       onProblem,
     });
     started.push(() => nodes.stop());
@@ -140,10 +144,11 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       (await runScheduler({ ...local, configuration, plugins, logger: logger.child({ process: 'scheduler' }) }));
     if (scheduler !== undefined) started.push(() => scheduler.stop());
 
-    const kubeconfig = await writeTemporaryKubeconfig(
-      localKubeconfig(listener.url, { certificate: certificate.certificates, token }),
-    );
-    started.push(() => kubeconfig.remove());
+    const text = localKubeconfig(listener.url, { certificate: certificate.certificates, token });
+    const kubeconfig =
+      kubeconfigFile === undefined ? writeTemporaryKubeconfig(text) : writeKubeconfigFile(kubeconfigFile, text);
+    options.onExit?.(() => kubeconfig.remove());
+    started.push(() => Promise.resolve(kubeconfig.remove()));
     return {
       url: listener.url,
       endpoint,
@@ -152,7 +157,6 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       controllerUrl: controller.url!,
       isMoving: () => nodes.areMoving || workloads.areMoving,
       stop,
-      abandon: () => kubeconfig.removeNow(),
     };
   } catch (error) {
     await stop();

@@ -205,9 +205,10 @@ export class GangHistory {
   #endPartial(gang: Gang, atMs: number): void {
     const { group, partial } = gang;
     gang.partial = undefined;
-    // Most groups are partial for a moment: nobody asks about it, and it would add up over days.
-    if (partial !== undefined && atMs - partial.fromMs > partialGraceMs)
-      this.#ended.push({ group, toMs: atMs, ...partial });
+    if (partial === undefined) return;
+    // Most groups are partial for a moment, which does not count. A watch may show Bindings late and apart: the API server's times decide.
+    const tookMs = (gang.state === 'whole' ? boundWithinMs(gang.members.values()) : undefined) ?? atMs - partial.fromMs;
+    if (tookMs > partialGraceMs) this.#ended.push({ group, toMs: atMs, ...partial });
   }
 
   #judge(gang: Gang, atMs: number): void {
@@ -238,6 +239,13 @@ function stateOf(gang: Gang, bound: number): GangState {
   if (gang.state === 'whole') return 'whole';
   if (gang.minMember === undefined) return 'empty';
   return bound >= gang.minMember ? 'whole' : 'partial';
+}
+
+/** From the first Binding to the last by the API server's times; undefined where they are not known. */
+function boundWithinMs(members: Iterable<ObservedPod>): number | undefined {
+  const times = [...members].filter(isBound).map(({ boundAtMs }) => boundAtMs ?? NaN);
+  const span = Math.max(...times) - Math.min(...times);
+  return Number.isNaN(span) ? undefined : span;
 }
 
 function isBound({ nodeName }: ObservedPod): boolean {

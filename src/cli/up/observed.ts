@@ -19,6 +19,8 @@ export interface ObservedPod {
   /** Whether a Job has made it, which says what becomes of it when it fails. */
   readonly isOfJob: boolean;
   readonly nodeName: string | undefined;
+  /** When the API server bound it, in milliseconds since the epoch, cut to the second; undefined where its conditions do not say. */
+  readonly boundAtMs: number | undefined;
   readonly phase: PodPhase;
   /** Why it is not scheduled, as its PodScheduled condition says. */
   readonly verdict: string | undefined;
@@ -77,7 +79,12 @@ interface RawPod extends RawObject {
       readonly name?: string;
       readonly state?: { readonly terminated?: { readonly exitCode?: number } };
     }[];
-    readonly conditions?: readonly { readonly type?: string; readonly status?: string; readonly message?: string }[];
+    readonly conditions?: readonly {
+      readonly type?: string;
+      readonly status?: string;
+      readonly message?: string;
+      readonly lastTransitionTime?: string | Date | null;
+    }[];
   };
 }
 
@@ -103,7 +110,8 @@ export function observePod(object: unknown): ObservedPod {
   const { uid = '', namespace = '', name = '', labels, annotations, ownerReferences = [] } = pod.metadata ?? {};
   const { phase = 'Pending', reason, message, conditions } = pod.status ?? {};
   const group = podGroupNameOf(labels, annotations)?.name;
-  const unscheduled = conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  const scheduled = conditions?.find(({ type }) => type === 'PodScheduled');
+  const boundAtMs = scheduled?.status === 'True' ? new Date(scheduled.lastTransitionTime ?? NaN).getTime() : NaN;
   return {
     key: `${namespace}/${name}`,
     uid,
@@ -112,8 +120,9 @@ export function observePod(object: unknown): ObservedPod {
     group: group === undefined ? undefined : `${namespace}/${group}`,
     isOfJob: ownerReferences.some(({ kind, controller }) => kind === 'Job' && controller === true),
     nodeName: nonEmpty(pod.spec?.nodeName),
+    boundAtMs: Number.isNaN(boundAtMs) ? undefined : boundAtMs,
     phase: phases.has(phase) ? (phase as PodPhase) : 'Unknown',
-    verdict: nonEmpty(unscheduled?.message),
+    verdict: scheduled?.status === 'False' ? nonEmpty(scheduled.message) : undefined,
     failure: phase === 'Failed' ? [reason, message].filter(Boolean).join(': ') || exitText(pod) : undefined,
     requests: readAmounts(() => podRequests(pod.spec ?? {}).sum),
   };

@@ -45,6 +45,8 @@ export interface UpOptions {
   readonly nodeResource: Readonly<Record<string, string>>;
   /** Of the API server; 0 takes any free one. */
   readonly port: number;
+  /** Where the kubeconfig is written, and stays; absent: to a temporary folder. */
+  readonly kubeconfig?: string;
   /** How long a scenario may take with `exit`. */
   readonly timeoutMs: number;
   /** Of the user's own. */
@@ -134,8 +136,8 @@ class UpSession {
     // Also when it takes too long to stop, and the process does not wait for it.
     context.onExit(() => {
       this.#view.close();
-      this.#plane?.abandon();
     });
+    if (!options.exit) context.interruption.completesCommand();
     this.#logger = createLogger({ level, format, destination: this.#view.log });
   }
 
@@ -181,8 +183,17 @@ class UpSession {
   }
 
   async #startPlane(): Promise<RunningPlane> {
-    const { port, naive, scheduler, plugins } = this.#options;
-    const starting = startUpPlane({ port, naive, scheduler, nodes: this.#nodes, plugins, logger: this.#logger });
+    const { port, naive, scheduler, plugins, kubeconfig } = this.#options;
+    const starting = startUpPlane({
+      port,
+      naive,
+      scheduler,
+      nodes: this.#nodes,
+      plugins,
+      logger: this.#logger,
+      onExit: this.#context.onExit,
+      ...(kubeconfig !== undefined && { kubeconfigFile: kubeconfig }),
+    });
     // Loaded meanwhile: it takes half a second, which the plane spends waiting as well.
     import('@kubernetes/client-node').catch(() => undefined);
     this.#plane = await starting;

@@ -10,6 +10,7 @@ export function podOf(name: string, state: Partial<ObservedPod> = {}): ObservedP
     group: `default/${name.split('-')[0]}`,
     isOfJob: false,
     nodeName: undefined,
+    boundAtMs: undefined,
     phase: 'Pending',
     verdict: undefined,
     failure: undefined,
