@@ -15,7 +15,7 @@ import type { TestResults } from './summary-reporter.ts';
 
 /** Test files, relative to the repository, that may have a test of a case. */
 function filesWithCases(): string[] {
-  const named = new Set(Object.values(cases));
+  const named = new Set<string>(Object.values(cases));
   return globSync('{src,test,bench}/**/*.test.ts', { exclude: ['test/fixtures/**', '**/node_modules'] }).filter(
     (file) => named.has(file) || maybeNamesCase(readFileSync(file, 'utf8')),
   );
