@@ -47,7 +47,8 @@ play('docs/install.md', () =>
     await stage.play(claimBlocks('docs/install.md', 'console', 'With Helm').slice(0, 1));
     await run(stage);
     await stage.play(claimBlocks('docs/install.md', 'console', 'Try it'));
-  }));
+  }),
+);
 
 play('other-ways-to-install.md', async () => {
   await onStage((stage) =>
@@ -87,13 +88,15 @@ play('CH8 foreign-definition.md', () =>
       claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', "Apply Tutti's over it"),
     );
     await stage.play(claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', 'Take it over'));
-  }));
+  }),
+);
 
 play('upgrade.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await stage.play(claimBlocks('docs/tasks/administrators/upgrade.md', 'console'));
-  }));
+  }),
+);
 
 play('uninstall.md', () =>
   onStage(async (stage) => {
@@ -102,7 +105,8 @@ play('uninstall.md', () =>
     await stage.createGang('train', 2, { cpu: '3' });
     await stage.prints('kubectl get podgroups', /Unschedulable/);
     await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
-  }));
+  }),
+);
 
 play('two-releases.md', () =>
   onStage(async (stage) => {
@@ -115,7 +119,8 @@ play('two-releases.md', () =>
     await stage.createGang('blue', 2, { schedulerName: 'second' });
     await stage.prints('kubectl get podgroups', /blue .*QuorumScheduled.*\n.*red .*QuorumScheduled/);
     await stage.play([looking!, checking!]);
-  }));
+  }),
+);
 
 play('beside-kube-scheduler.md', () =>
   onStage(async (stage) => {
@@ -126,13 +131,15 @@ play('beside-kube-scheduler.md', () =>
     await stage.bound('train', 2);
     await stage.run('kubectl run web --image nginx');
     await stage.play(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'console'));
-  }));
+  }),
+);
 
 play('default-scheduler.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'yaml'));
     await stage.play(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'console'));
-  }));
+  }),
+);
 
 play('high-availability.md', () =>
   onStage(async (stage) => {
@@ -146,7 +153,8 @@ play('high-availability.md', () =>
     expect(await stage.run('kubectl --namespace tutti-system get configmaps --output yaml')).toContain(
       'renewDeadline: 4s',
     );
-  }));
+  }),
+);
 
 play('kueue.md', () =>
   onStage(async (stage) => {
@@ -164,7 +172,8 @@ play('kueue.md', () =>
     }
     await stage.prints('kubectl get podgroup train', /QuorumScheduled/);
     await stage.play([started!]);
-  }));
+  }),
+);
 
 play('autoscalers.md', () =>
   onStage(async (stage) => {
@@ -175,7 +184,8 @@ play('autoscalers.md', () =>
     await stage.prints('kubectl get pods --output yaml', /reason: WaitingForGang/);
     await stage.prints('kubectl get pods --output yaml', /(reason: Unschedulable.*){3}/s);
     await stage.play(claimBlocks('docs/tasks/administrators/autoscalers.md', 'console'));
-  }));
+  }),
+);
 
 /** As the operator has them, as far as the API server looks at them. */
 const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
@@ -213,4 +223,5 @@ play('monitoring.md', () =>
     expect(await stage.run(`${tools.paths.promtool} check rules tutti-alerts.yaml`)).toContain(
       'SUCCESS: 15 rules found',
     );
-  }));
+  }),
+);
