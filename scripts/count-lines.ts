@@ -1,7 +1,7 @@
 // Counts lines of code per folder of src/, tests left out: lines that are not blank, not only a comment and not part of an
 // import. `node scripts/count-lines.ts [folder …]` counts other folders; `--depth 2` goes one level deeper.
 import { existsSync, readFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
@@ -46,9 +46,13 @@ function linesOfCode(path: string): number {
   return lines.size;
 }
 
-const paths = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders], {
-  encoding: 'utf8',
-})
+const { status, stdout, stderr } = spawnSync(
+  'git',
+  ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders],
+  { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+);
+if (status !== 0) refuse(stderr.trim());
+const paths = stdout
   .split('\0')
   // A file that is deleted and not committed is still in git's list.
   .filter(
