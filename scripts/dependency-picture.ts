@@ -10,11 +10,11 @@ export interface Cruised {
 
 /**
  * What is published, in a few lines that can be compared between two states of the tree: for each layer its modules and the
- * layers it imports, with the number of imports; then the sums, cycles and upward imports.
+ * layers it imports, with the number of imports; then the sums, cycles and upward imports, and those between the folders of the scheduler.
  */
 export function dependencyPicture({ modules, violations }: Cruised, layers: readonly string[]): string[] {
   const rows = [...layers, entry].map((layer) => ({ layer, modules: 0, imported: new Map<string, number>() }));
-  let imports = 0;
+  let [imports, inScheduler] = [0, 0];
   for (const { source, dependencies } of modules) {
     const row = rows.find(({ layer }) => layer === layerOf(source));
     if (row === undefined || /\.test\.ts$|\/testing\//.test(source)) continue;
@@ -24,6 +24,7 @@ export function dependencyPicture({ modules, violations }: Cruised, layers: read
       const layer = layerOf(resolved);
       if (layer === undefined) continue;
       imports++;
+      if (areTwoFolders(schedulerFolderOf(source), schedulerFolderOf(resolved))) inScheduler++;
       if (layer !== row.layer) row.imported.set(layer, (row.imported.get(layer) ?? 0) + 1);
     }
   }
@@ -37,10 +38,12 @@ export function dependencyPicture({ modules, violations }: Cruised, layers: read
   const total = rows.reduce((sum, row) => sum + row.modules, 0);
   const cycles = violations.filter((text) => text.startsWith('no-cycle: ')).length;
   const upward = violations.filter((text) => /^(layer|room)-(?!unknown)/.test(text)).length;
+  const upwardInScheduler = violations.filter((text) => /^room-scheduler\/[^/:]+\/?: /.test(text)).length;
   return [
     'layer, its modules, and what it imports from other layers (without tests)',
     ...lines,
     `${total} modules, ${imports} imports between them, ${cycles} cycles, ${upward} upward imports`,
+    `${inScheduler} imports between the folders of scheduler/, ${upwardInScheduler === 0 ? 'none' : upwardInScheduler} upward`,
   ];
 }
 
@@ -51,4 +54,13 @@ function layerOf(path: string): string | undefined {
   const parts = path.split('/');
   if (parts[0] !== 'src') return undefined;
   return parts.length === 2 ? entry : parts[1];
+}
+
+/** The folder of `src/scheduler/` that the file is in; undefined for the files directly in it. */
+function schedulerFolderOf(path: string): string | undefined {
+  return /^src\/scheduler\/([^/]+)\//.exec(path)?.[1];
+}
+
+function areTwoFolders(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
 }
