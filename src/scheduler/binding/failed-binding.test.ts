@@ -20,7 +20,7 @@ function recordCalls(): string[] {
   let depth = 0;
   const record = <T extends object>(part: T, method: keyof T & string): void => {
     const real = part[method] as (...args: readonly unknown[]) => unknown;
-    vi.spyOn(part as Record<string, unknown>, method as never).mockImplementation(function (
+    vi.spyOn(part as Record<string, () => unknown>, method).mockImplementation(function (
       this: T,
       ...args: unknown[]
     ) {
