@@ -15,7 +15,7 @@ import { demandOf } from '../placement/planning/demand.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
 import type { QueueCensus } from './queue-census.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
-import type { CycleResult } from './scheduling-cycle.ts';
+import type { CycleResult } from './cycle-result.ts';
 import type { Verdicts } from '../verdicts/verdicts.ts';
 
 export interface AttemptOutcomesOptions {

@@ -20,7 +20,7 @@ import type { AttemptSubject } from './open-attempt.ts';
 import { Outlook } from './outlook.ts';
 import { QueueCensus } from './queue-census.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
-import type { CycleResult } from './scheduling-cycle.ts';
+import type { CycleResult } from './cycle-result.ts';
 
 export interface AttemptsOptions {
   readonly intake: Intake;

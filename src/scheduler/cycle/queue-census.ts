@@ -27,40 +27,30 @@ export interface Census {
   readonly unschedulable: readonly { readonly plugin: string; readonly profile: string; readonly pods: number }[];
 }
 
+export interface QueueCensusOptions {
+  readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
+  readonly queue: Pick<SchedulingQueue, 'entities'>;
+  readonly profiles: Profiles;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Plans that a Permit plugin holds: their entities have left the queue. */
+  readonly onPermit: () => ReadonlySet<BindingPlan>;
+  /** Plans that groups start with, which are not in the queue meanwhile. */
+  readonly starting: () => Iterable<BindingPlan>;
+  /** When false nobody waits here: others schedule. */
+  readonly isRunning: () => boolean;
+}
+
 /**
  * Counts who waits, and for what, in one pass over the queue: only when somebody wants to know, which with metrics is once in
  * some ten seconds.
  */
 export class QueueCensus {
-  readonly #cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
-  readonly #queue: Pick<SchedulingQueue, 'entities'>;
-  readonly #profiles: Profiles;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #onPermit: () => ReadonlySet<BindingPlan>;
-  readonly #starting: () => Iterable<BindingPlan>;
-  readonly #isRunning: () => boolean;
+  readonly #options: QueueCensusOptions;
   /** entity -> what its last verdict says that it waits for */
   readonly #refused = new WeakMap<QueuedEntity, WaitsFor>();
 
-  constructor(options: {
-    readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
-    readonly queue: Pick<SchedulingQueue, 'entities'>;
-    readonly profiles: Profiles;
-    readonly clock: Pick<Clock, 'now'>;
-    /** Plans that a Permit plugin holds: their entities have left the queue. */
-    readonly onPermit: () => ReadonlySet<BindingPlan>;
-    /** Plans that groups start with, which are not in the queue meanwhile. */
-    readonly starting: () => Iterable<BindingPlan>;
-    /** When false nobody waits here: others schedule. */
-    readonly isRunning: () => boolean;
-  }) {
-    this.#cluster = options.cluster;
-    this.#queue = options.queue;
-    this.#profiles = options.profiles;
-    this.#clock = options.clock;
-    this.#onPermit = options.onPermit;
-    this.#starting = options.starting;
-    this.#isRunning = options.isRunning;
+  constructor(options: QueueCensusOptions) {
+    this.#options = options;
   }
 
   /** The entity's attempt was refused. */
@@ -72,18 +62,18 @@ export class QueueCensus {
   readonly take = sharedLook((): Census => this.#take());
 
   #take(): Census {
-    this.#cluster.hidePlan();
+    this.#options.cluster.hidePlan();
     const pending = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     const waiting = Object.fromEntries(groupWaits.map((word) => [word, { groups: 0, oldestSeconds: 0 }]));
-    const refusals = new Refusals(this.#profiles);
-    const now = this.#clock.now();
+    const refusals = new Refusals(this.#options.profiles);
+    const now = this.#options.clock.now();
     const count = (word: GroupWaitsFor, { readySince, since }: QueuedEntity): void => {
       const group = waiting[word]!;
       group.groups++;
       group.oldestSeconds = Math.max(group.oldestSeconds, (now - (readySince ?? since)) / 1000);
     };
-    if (this.#isRunning()) {
-      for (const entity of this.#queue.entities()) {
+    if (this.#options.isRunning()) {
+      for (const entity of this.#options.queue.entities()) {
         const { candidate, state } = entity;
         const pods = candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
         if (candidate.kind === 'gang') count(this.#waitOf(entity, candidate.gang), entity);
@@ -91,12 +81,12 @@ export class QueueCensus {
         pending[state.kind] += pods;
         if (state.kind === 'active') continue;
         const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.rejection.refusedBy;
-        refusals.add(this.#profiles.of(candidate).schedulerName, plugins, pods);
+        refusals.add(this.#options.profiles.of(candidate).schedulerName, plugins, pods);
       }
-      const onPermit = this.#onPermit();
+      const onPermit = this.#options.onPermit();
       for (const { entity } of onPermit) if (entity.candidate.kind === 'gang') count('permit', entity);
-      for (const plan of this.#starting()) {
-        if (!onPermit.has(plan) && needsOthers(this.#cluster.gang(plan.gang!.key))) count('turn', plan.entity);
+      for (const plan of this.#options.starting()) {
+        if (!onPermit.has(plan) && needsOthers(this.#options.cluster.gang(plan.gang!.key))) count('turn', plan.entity);
       }
     }
     return { pending, waiting: waiting as Census['waiting'], unschedulable: [...refusals.all()] };
@@ -120,10 +110,11 @@ export class QueueCensus {
   /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
   #waitingMembers(gang: GangView): number {
     let waiting = 0;
-    for (const [name, count] of gang.pendingBySchedulerName) if (this.#profiles.decidesGangs(name)) waiting += count;
+    for (const [name, count] of gang.pendingBySchedulerName)
+      if (this.#options.profiles.decidesGangs(name)) waiting += count;
     if (gang.count('gated') === 0) return waiting;
     for (const pod of gang.members.values()) {
-      if (gang.stateOf(pod.uid) === 'gated' && this.#profiles.decidesGangs(pod.schedulerName)) waiting++;
+      if (gang.stateOf(pod.uid) === 'gated' && this.#options.profiles.decidesGangs(pod.schedulerName)) waiting++;
     }
     return waiting;
   }

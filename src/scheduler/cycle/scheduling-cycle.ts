@@ -1,7 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict, WaitsFor } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/message-of.ts';
 import { Pace } from '../../base/pace.ts';
 import { finish } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -9,22 +8,17 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeCause, describeDiagnosis, failureIn, isResolvable, refusersOf } from '../../framework/diagnosis.ts';
+import { describeCause, failureIn, isResolvable } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import { outsiders } from '../../framework/event-hints.ts';
 import type { Candidate } from '../../framework/candidate.ts';
-import { PluginFailure } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { wishOf } from '../../framework/wish.ts';
 import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { ClassReport, EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
 import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
-import type { Failure } from '../../queue/failure.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import type { BindingPlan } from '../binding/binding-plan.ts';
-import type { ExtenderAnswers, Extenders, Question } from '../extenders/extenders.ts';
+import type { ExtenderAnswers, Extenders } from '../extenders/extenders.ts';
 import type { NodeRefusals } from '../recovery/node-refusals.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from '../placement/planning/demand.ts';
@@ -32,39 +26,13 @@ import type { Demand } from '../placement/planning/demand.ts';
 import { leftByBoth } from '../placement/cache/narrowing.ts';
 import type { Narrowing, NarrowingOf } from '../placement/cache/narrowing.ts';
 import type { Placement, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
-import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
-
-/** How one attempt ended. */
-export type CycleResult =
-  /** Nothing is left to place: a group whose quorum stands, a pod that is bound or gone. */
-  | { readonly kind: 'settled' }
-  /** PreEnqueue refuses it now. */
-  | { readonly kind: 'notReady' }
-  /** The plugins agree; extenders have to be asked before anything is assumed. */
-  | { readonly kind: 'asking'; readonly questions: readonly Question[] }
-  /** All that was needed is assumed; to be bound. */
-  | { readonly kind: 'planned'; readonly plan: BindingPlan }
-  /** A plugin that refused it before is certain that it would again: what it was told holds. */
-  | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
-  /** It was not tried and joins this equivalence class, whose rejection is its own. */
-  | { readonly kind: 'joined'; readonly joined: EquivalenceClass; readonly pods: readonly Pod[] }
-  /** Nothing is assumed; the verdict is for all `pods`. */
-  | {
-      readonly kind: 'refused';
-      readonly pods: readonly Pod[];
-      readonly verdict: Verdict;
-      readonly failure: Failure;
-      /** Room that PostFilter found a way to make. */
-      readonly preemption: Preemption | undefined;
-      /** The verdict for others of its equivalence class; undefined: it shares none. */
-      readonly verdictFor?: ClassReport['verdictFor'] | undefined;
-    };
+import type { Preemptions } from '../preemption/preemptions.ts';
+import type { CycleResult, Refused } from './cycle-result.ts';
+import { describeRefusal, noDiagnosis, oneOfEachKind, refusedBy, refusedByExtenders, statusOf } from './refusal.ts';
 
 const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
 const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
 const neverFits = 'It would not fit even if all other pods were gone.';
-
-type Refused = Extract<CycleResult, { kind: 'refused' }>;
 
 /** What the second half of an attempt knows from the first. */
 export interface Continuation {
@@ -85,6 +53,22 @@ const postFilterLooks = 10;
 type PermitOutcome =
   { readonly refused: undefined; readonly waiting: readonly WaitingPod[] } | { readonly refused: Status };
 
+export interface SchedulingCycleOptions {
+  readonly cluster: Cluster;
+  readonly planner: Planner;
+  readonly outlook: Outlook;
+  readonly preemptions: Preemptions;
+  readonly waitingPods: WaitingPods;
+  readonly clock: Clock;
+  readonly keys: EquivalenceKeys;
+  readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
+  readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
+  /** What the verdict of this group has to say besides. */
+  readonly noteOf: (gang: GangView) => string | undefined;
+  /** Absent: nobody outside has a say. */
+  readonly extenders?: Extenders | undefined;
+}
+
 /**
  * One attempt to schedule one entity: a lone pod, or a gang as a whole. On one unmoving picture, in one piece or in steps. It ends with
  * everything that is needed assumed, or with nothing: no room is held for an entity that cannot start.
@@ -93,44 +77,10 @@ type PermitOutcome =
  * decides on the picture as it then is, and among the nodes that the extenders left.
  */
 export class SchedulingCycle {
-  readonly #cluster: Cluster;
-  readonly #planner: Planner;
-  readonly #outlook: Outlook;
-  readonly #preemptions: Preemptions;
-  readonly #waitingPods: WaitingPods;
-  readonly #clock: Clock;
-  readonly #extenders: Extenders | undefined;
-  readonly #keys: EquivalenceKeys;
-  readonly #refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
-  readonly #queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
-  readonly #noteOf: (gang: GangView) => string | undefined;
+  readonly #options: SchedulingCycleOptions;
 
-  constructor(options: {
-    readonly cluster: Cluster;
-    readonly planner: Planner;
-    readonly outlook: Outlook;
-    readonly preemptions: Preemptions;
-    readonly waitingPods: WaitingPods;
-    readonly clock: Clock;
-    readonly keys: EquivalenceKeys;
-    readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
-    readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
-    /** What the verdict of this group has to say besides. */
-    readonly noteOf: (gang: GangView) => string | undefined;
-    /** Absent: nobody outside has a say. */
-    readonly extenders?: Extenders | undefined;
-  }) {
-    this.#cluster = options.cluster;
-    this.#planner = options.planner;
-    this.#outlook = options.outlook;
-    this.#preemptions = options.preemptions;
-    this.#waitingPods = options.waitingPods;
-    this.#clock = options.clock;
-    this.#extenders = options.extenders;
-    this.#keys = options.keys;
-    this.#noteOf = options.noteOf;
-    this.#refusals = options.refusals;
-    this.#queue = options.queue;
+  constructor(options: SchedulingCycleOptions) {
+    this.#options = options;
   }
 
   /** One attempt; with `continued`, the second half of one. */
@@ -143,31 +93,32 @@ export class SchedulingCycle {
    * else may change the picture.
    */
   *steps(entity: QueuedEntity, profile: Profile, pace: Pace, continued?: Continuation): Steps<CycleResult> {
-    const startedAt = continued?.startedAt ?? this.#clock.monotonic();
+    const { cluster, clock, keys, queue } = this.#options;
+    const startedAt = continued?.startedAt ?? clock.monotonic();
     const { candidate } = entity;
     if (profile.preEnqueue(candidate) !== undefined) return { kind: 'notReady' };
-    const demand = demandOf(this.#cluster, candidate);
+    const demand = demandOf(cluster, candidate);
     const { members, needed, gang, signed } = demand;
     if (needed === 0 || members.length === 0) return { kind: 'settled' };
 
-    const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
+    const extenders = this.#options.extenders?.concern(members) === true ? this.#options.extenders : undefined;
     const answers = continued?.answers;
-    if (extenders === undefined && this.#queue.isRuledOut(entity)) {
-      const key = this.#queue.classOf(entity)?.key;
+    if (extenders === undefined && queue.isRuledOut(entity)) {
+      const key = queue.classOf(entity)?.key;
       return { kind: 'ruledOut', pods: members, failure: { ...entity.rejection, key, error: false, isStale: true } };
     }
     let key: string | undefined;
     try {
       // While there is no class to join, the key matters only if the entity is rejected.
-      if (extenders === undefined && this.#queue.hasSharedClasses) {
-        key = yield* this.#keys.of(profile, candidate, demand, pace);
+      if (extenders === undefined && queue.hasSharedClasses) {
+        key = yield* keys.of(profile, candidate, demand, pace);
       }
     } catch (error) {
       return refusedBy(members, statusOf(error), candidate);
     }
-    const joined = key === undefined ? undefined : this.#queue.classToJoin(entity, key, this.#cluster.nodesRevision);
+    const joined = key === undefined ? undefined : queue.classToJoin(entity, key, cluster.nodesRevision);
     if (joined !== undefined) return { kind: 'joined', joined, pods: members };
-    const transaction = this.#cluster.begin();
+    const transaction = cluster.begin();
     try {
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
@@ -178,7 +129,7 @@ export class SchedulingCycle {
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
         if (narrowingOf === undefined) {
-          if (extenders === undefined) key ??= yield* this.#keys.of(profile, candidate, demand, pace);
+          if (extenders === undefined) key ??= yield* keys.of(profile, candidate, demand, pace);
           return yield* this.#refused(profile, candidate, demand, plan, key, pace);
         }
         return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
@@ -197,7 +148,7 @@ export class SchedulingCycle {
       transaction.commit();
       const { waiting } = permit;
       const startsGang = gang?.started === false;
-      const groupSpec = (gang ?? this.#cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
+      const groupSpec = (gang ?? cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
       return {
         kind: 'planned',
         plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt },
@@ -213,19 +164,20 @@ export class SchedulingCycle {
 
   /** First without the nodes that keep refusing some member: one choice of nodes serves all, so that they stay alike. */
   *#plan(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
-    if (this.#refusals.isEmpty) return yield* this.#planner.steps(request, transaction, pace);
-    const avoided = new Set(request.members.flatMap((pod) => this.#refusals.avoidedBy(pod)));
+    const { cluster, planner, refusals } = this.#options;
+    if (refusals.isEmpty) return yield* planner.steps(request, transaction, pace);
+    const avoided = new Set(request.members.flatMap((pod) => refusals.avoidedBy(pod)));
     if (avoided.size > 0) {
-      const narrowing = without(avoided, this.#cluster, keepsRefusing);
+      const narrowing = without(avoided, cluster, keepsRefusing);
       const savepoint = transaction.savepoint();
       const narrowingOf = leftByBoth(request.narrowingOf, () => narrowing);
-      const plan = yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
+      const plan = yield* planner.steps({ ...request, narrowingOf }, transaction, pace);
       if (plan.placements.length >= request.needed) return plan;
-      this.#planner.unreserve(request.profile, plan.placements);
+      planner.unreserve(request.profile, plan.placements);
       transaction.rollbackTo(savepoint);
     }
     const narrowingOf = leftByBoth(request.narrowingOf, this.#barring(request.members));
-    return yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
+    return yield* planner.steps({ ...request, narrowingOf }, transaction, pace);
   }
 
   /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
@@ -233,9 +185,9 @@ export class SchedulingCycle {
     /** shape -> where it may go */
     const narrowings = new Map<Pod['template'], Narrowing>();
     for (const pod of members) {
-      const barred = this.#refusals.barredFor(pod);
+      const barred = this.#options.refusals.barredFor(pod);
       if (barred.size > 0 && !narrowings.has(pod.template)) {
-        narrowings.set(pod.template, without(barred, this.#cluster, notAdmitted));
+        narrowings.set(pod.template, without(barred, this.#options.cluster, notAdmitted));
       }
     }
     return narrowings.size === 0 ? undefined : ({ template }) => narrowings.get(template);
@@ -243,7 +195,7 @@ export class SchedulingCycle {
 
   /** The attempt cannot go on, because of `status`. */
   giveUp({ candidate }: QueuedEntity, status: Status): CycleResult {
-    const { members, needed } = demandOf(this.#cluster, candidate);
+    const { members, needed } = demandOf(this.#options.cluster, candidate);
     return needed === 0 || members.length === 0 ? { kind: 'settled' } : refusedBy(members, status, candidate);
   }
 
@@ -253,7 +205,7 @@ export class SchedulingCycle {
     for (const { state, pod, nodeName } of placements) {
       const answer = profile.permit(state, pod, nodeName);
       if (answer.status !== undefined) return { refused: answer.status };
-      if (answer.waits.size > 0) waiting.push(this.#waitingPods.add(pod, nodeName, answer.waits));
+      if (answer.waits.size > 0) waiting.push(this.#options.waitingPods.add(pod, nodeName, answer.waits));
     }
     const rejected = waiting.find((pod) => pod.settled?.status !== undefined);
     if (rejected !== undefined) return { refused: rejected.settled!.status! };
@@ -261,8 +213,8 @@ export class SchedulingCycle {
   }
 
   #undo(profile: Profile, placements: readonly Placement[], transaction: Transaction): void {
-    this.#planner.unreserve(profile, placements);
-    for (const { pod } of placements) this.#waitingPods.get(pod.uid)?.reject('', 'the attempt was undone');
+    this.#options.planner.unreserve(profile, placements);
+    for (const { pod } of placements) this.#options.waitingPods.get(pod.uid)?.reject('', 'the attempt was undone');
     transaction.rollback();
   }
 
@@ -277,10 +229,10 @@ export class SchedulingCycle {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
-    if (profile.hasPostFilter && pace.lacks(this.#cluster.nodes.length * postFilterLooks)) yield;
+    if (profile.hasPostFilter && pace.lacks(this.#options.cluster.nodes.length * postFilterLooks)) yield;
     // Nobody has to go for pods to which an extender may then refuse the room.
-    const mayMakeRoom = !isError && this.#extenders?.mayRefuse(members) !== true;
-    const preemption = mayMakeRoom ? this.#preemptions.ask(profile, candidate, demand, diagnosis) : undefined;
+    const mayMakeRoom = !isError && this.#options.extenders?.mayRefuse(members) !== true;
+    const preemption = mayMakeRoom ? this.#options.preemptions.ask(profile, candidate, demand, diagnosis) : undefined;
     // With room that can be made for all of it nothing else needs to be found out.
     const isHelped = preemption !== undefined && preemption.nominations.length > 0;
     const waitsFor = isHelped ? 'capacity' : yield* this.#waitsFor(profile, candidate, demand, plan, diagnosis, pace);
@@ -288,7 +240,7 @@ export class SchedulingCycle {
       const more: string[] = [];
       if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
       if (preemption !== undefined) more.push(preemption.message);
-      const note = of.kind === 'gang' ? this.#noteOf(of.gang) : undefined;
+      const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) more.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
@@ -299,7 +251,9 @@ export class SchedulingCycle {
     };
     // What one plugin says of one pod may be about that pod alone.
     const isShared = key !== undefined && !isError && preemption === undefined && diagnosis.refusal.kind === 'nodes';
-    const counterpart = isShared ? yield* this.#keys.counterpart(profile, demand, diagnosis.pod, pace) : undefined;
+    const counterpart = isShared
+      ? yield* this.#options.keys.counterpart(profile, demand, diagnosis.pod, pace)
+      : undefined;
     const verdictFor =
       counterpart && ((of: Candidate, others: readonly Pod[]): Verdict => verdictOf(of, { pod: counterpart(others) }));
     return {
@@ -332,89 +286,18 @@ export class SchedulingCycle {
     if (plan.never) return 'never';
     const prospect =
       candidate.kind === 'gang'
-        ? yield* this.#outlook.of(profile, candidate, demand, diagnosis, pace)
+        ? yield* this.#options.outlook.of(profile, candidate, demand, diagnosis, pace)
         : isResolvable(diagnosis)
           ? 'capacity'
           : 'unknown';
     // Others may go, and the extender still refuse what the plugins then agree to.
-    return prospect === 'capacity' && this.#extenders?.mayRefuse(demand.members) === true ? 'unknown' : prospect;
+    return prospect === 'capacity' && this.#options.extenders?.mayRefuse(demand.members) === true
+      ? 'unknown'
+      : prospect;
   }
 }
 
 function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): Narrowing {
   const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
   return { allowed, refused: new Map([...avoided].map((name) => [name, why])) };
-}
-
-/**
- * The plugins agreed, and what extenders left is not enough. What they would say if other pods were gone is not known: nobody is
- * made to go for it, and any event is worth a try, as in kube-scheduler.
- */
-function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, plan: Plan): Refused {
-  const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
-  const isError = failureIn(diagnosis) !== undefined;
-  const message = describeRefusal(candidate, diagnosis, plan.placed, needed);
-  return {
-    kind: 'refused',
-    pods: members,
-    verdict: {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message,
-      waitsFor: isError ? 'error' : 'unknown',
-      cause: describeCause(diagnosis),
-    },
-    failure: { refusedBy: new Set([outsiders]), refusedPods: oneOfEachKind(members), error: isError },
-    preemption: undefined,
-  };
-}
-
-function statusOf(error: unknown): Status {
-  if (error instanceof PluginFailure) return error.status;
-  return new Status('Error', `the attempt failed: ${messageOf(error)}`, '', error);
-}
-
-function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {
-  const isError = status.code === 'Error';
-  const { plugins, pending } = refusersOf(status);
-  const prefix = candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key} cannot start: ` : '';
-  return {
-    kind: 'refused',
-    pods: members,
-    verdict: {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message: `${prefix}${status.message}.`,
-      waitsFor: isError ? 'error' : 'permit',
-    },
-    failure: {
-      refusedBy: plugins,
-      pending,
-      refusedPods: oneOfEachKind(members),
-      error: isError,
-    },
-    preemption: undefined,
-  };
-}
-
-/** One sentence for every member: which of them finds no node, and why, counted over the nodes. */
-function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: number, needed: number): string {
-  if (candidate.kind === 'pod') return describeDiagnosis(diagnosis);
-  const cannot = `PodGroup ${candidate.gang.key} cannot start`;
-  if (diagnosis.refusal.kind === 'pod') return `${cannot}: ${diagnosis.refusal.status.message}.`;
-  const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
-  return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
-}
-
-/** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
-function oneOfEachKind(members: readonly Pod[]): readonly Pod[] {
-  // Whoever has volumes may wait for claims of its own.
-  return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
-}
-
-function noDiagnosis(pod: Pod): Diagnosis {
-  return {
-    pod,
-    nodeCount: 0,
-    refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
-    plugins: new Set(),
-  };
 }

@@ -1,28 +1,23 @@
 import type { Pod } from '../../api/pod.ts';
 import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { Cluster } from '../../cluster/cluster.ts';
+import type { Timer } from '../../base/clock.ts';
 import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
-import { failureIn } from '../../framework/diagnosis.ts';
-import type { Logger } from '../../observability/logger.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { EntityRouter } from '../intake/entity-router.ts';
 import { groupReleased, groupStays, released } from '../verdicts/events.ts';
-import type { NodeRefusals } from './node-refusals.ts';
 import type { PartialGroups } from './partial-groups.ts';
-import type { Trials } from '../placement/planning/trials.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
 import type { Profiles } from '../profiles.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';
+import { groupUnderWay, prospectOf } from './completion-prospect.ts';
+import type { ProspectParts } from './completion-prospect.ts';
+import { hasAnybodyLeft, isOnNode, onceOnNodes } from './members-on-nodes.ts';
 import { sortKeyOf } from '../sort-key.ts';
 import type { Verdicts } from '../verdicts/verdicts.ts';
 
-export interface ReleasesOptions {
-  readonly cluster: Cluster;
+export interface ReleasesOptions extends ProspectParts {
   readonly partial: Pick<PartialGroups, 'spells' | 'spellOf'>;
-  readonly trials: Trials;
-  readonly refusals: Pick<NodeRefusals, 'avoidedBy'>;
   readonly profiles: Pick<Profiles, 'of' | 'compare' | 'isOurs'>;
   readonly queue: Pick<SchedulingQueue, 'get'>;
   readonly router: Pick<EntityRouter, 'groupChanged'>;
@@ -32,8 +27,6 @@ export interface ReleasesOptions {
   readonly metrics: Pick<GangMetrics, 'released'>;
   /** Does what may change the picture, now or when no attempt is open. */
   readonly betweenAttempts: (change: () => void) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
   /** Once aborted nobody is evicted any more. */
   readonly signal: AbortSignal;
 }
@@ -81,8 +74,6 @@ const roundMs = 10_000;
 const pauseMs = 50;
 /** After a change of one of them. */
 const changedMs = 1_000;
-/** Pods that are being deleted are waited for as long again as the grace, and at least so long. */
-const terminationMs = 60_000;
 /** After a release a group is left alone for so long: one that is always torn in the same way must not be torn all the time. */
 const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
 
@@ -255,9 +246,9 @@ export class Releases {
       const why = 'as many members as it needs had been on nodes before this scheduler began, so it may have started';
       return { kind: 'stay', why };
     }
-    const other = this.#underWay();
+    const other = groupUnderWay(this.#options.cluster);
     if (other !== undefined && other !== gang) return { kind: 'open' };
-    const prospect = this.#prospect(gang, since);
+    const prospect = prospectOf(gang, since, this.#options);
     if (prospect === 'unknown') return { kind: 'stay', why: 'a plugin failed when it was asked where the others fit' };
     if (prospect !== 'none') return { kind: 'wait' };
     const bound = [...gang.members.values()].filter(({ uid }) => isOnNode(gang.stateOf(uid)));
@@ -267,51 +258,6 @@ export class Releases {
     const [kept] = ours;
     if (kept === undefined) return { kind: 'stay', why: 'another scheduler has bound them' };
     return { kind: 'stay', why: `no controller would make ${kept.name} again` };
-  }
-
-  /** A group that is being released, or given up by somebody else: its room is not free yet. */
-  #underWay(): Gang | undefined {
-    const { cluster } = this.#options;
-    for (const gang of cluster.gangs()) {
-      if (gang.started || gang.spec === undefined || gang.count('leaving') === 0) continue;
-      for (const pod of gang.members.values()) {
-        if (gang.stateOf(pod.uid) === 'leaving' && this.#isGoing(pod)) return gang;
-      }
-    }
-    return undefined;
-  }
-
-  /** It holds room that it is about to give back. From a node that does not answer it may never go. */
-  #isGoing(pod: Pod): boolean {
-    const node = this.#options.cluster.nodeOf(pod);
-    return pod.deleting && node !== undefined && !node.isLost;
-  }
-
-  /** Could it be completed `now`, or `soon`, when those are gone that are on their way out? A plugin that fails says nothing of the group. */
-  #prospect(gang: Gang, since: number): 'now' | 'soon' | 'none' | 'unknown' {
-    const { cluster, trials, profiles, refusals, clock, logger } = this.#options;
-    // Nobody is waited for without end, whoever has nominated a node: somebody outside need never take that back.
-    const isOver = clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs);
-    if (!isOver) for (const uid of gang.pending.keys()) if (cluster.claimOf(uid)?.kind === 'nomination') return 'soon';
-    const candidate = { kind: 'gang', gang } as const;
-    const profile = profiles.of(candidate);
-    const avoided = new Set([...gang.pending.values()].flatMap((pod) => refusals.avoidedBy(pod)));
-    const within =
-      avoided.size === 0
-        ? undefined
-        : new Set(cluster.nodes.map(({ name }) => name).filter((name) => !avoided.has(name)));
-    const options = within === undefined ? {} : { within };
-    try {
-      const trial = trials.run(profile, candidate, options);
-      if (trial.fits) return 'now';
-      if (trial.blocked !== undefined && failureIn(trial.blocked) !== undefined) return 'unknown';
-      if (isOver) return 'none';
-      const going = [...cluster.pods()].filter((pod) => this.#isGoing(pod));
-      return going.length > 0 && trials.run(profile, candidate, { ...options, without: going }).fits ? 'soon' : 'none';
-    } catch (error) {
-      logger.warn('could not find out whether a group can be completed', { podGroup: gang.key, error });
-      return 'unknown';
-    }
   }
 
   #stay(gang: Gang, why: string): void {
@@ -436,23 +382,6 @@ export class Releases {
       gang,
     );
   }
-}
-
-/** Where nobody is, a group begins anew. */
-function hasAnybodyLeft(gang: GangView): boolean {
-  const states = ['bound', 'stranded', 'leaving', 'succeeded'] as const;
-  return states.some((state) => gang.count(state) > 0);
-}
-
-function isOnNode(state: ReturnType<GangView['stateOf']>): boolean {
-  return state === 'bound' || state === 'stranded';
-}
-
-/** Members that are or have been on nodes, maybe not at one time. */
-function onceOnNodes(gang: GangView): number {
-  let count = 0;
-  for (const { nodeName, uid } of gang.members.values()) if (nodeName !== '' && gang.stateOf(uid) !== 'former') count++;
-  return count;
 }
 
 function lowestPriority(gang: GangView): number {
