@@ -20,10 +20,7 @@ function recordCalls(): string[] {
   let depth = 0;
   const record = <T extends object>(part: T, method: keyof T & string): void => {
     const real = part[method] as (...args: readonly unknown[]) => unknown;
-    vi.spyOn(part as Record<string, () => unknown>, method).mockImplementation(function (
-      this: T,
-      ...args: unknown[]
-    ) {
+    vi.spyOn(part as Record<string, () => unknown>, method).mockImplementation(function (this: T, ...args: unknown[]) {
       if (depth === 0) calls.push(args.includes('BindingFailed') ? `${method} BindingFailed` : method);
       depth++;
       try {
@@ -31,7 +28,7 @@ function recordCalls(): string[] {
       } finally {
         depth--;
       }
-    } as never);
+    });
   };
   record(Cluster.prototype, 'forget');
   record(NodeRefusals.prototype, 'failed');
