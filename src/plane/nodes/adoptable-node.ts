@@ -2,12 +2,13 @@ import type { SimulatedNodeSpec } from './node-object.ts';
 
 /** A Node as the API shows it, as far as the simulation needs it to take the Node over. */
 export interface AdoptableNode extends SimulatedNodeSpec {
+  readonly uid: string;
   /** A kubelet, real or simulated, has registered it. */
   readonly hasKubelet: boolean;
 }
 
 interface RawNode {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly uid: string };
   readonly status?: {
     readonly allocatable?: Readonly<Record<string, string>>;
     readonly capacity?: Readonly<Record<string, string>>;
@@ -22,6 +23,7 @@ export function readAdoptableNode(object: unknown): AdoptableNode {
   const { metadata, status } = object as RawNode;
   return {
     name: metadata.name,
+    uid: metadata.uid,
     allocatable: status?.allocatable ?? status?.capacity ?? defaultAllocatable,
     hasKubelet: (status?.nodeInfo?.kubeletVersion ?? '') !== '',
   };

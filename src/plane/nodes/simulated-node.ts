@@ -38,10 +38,19 @@ export class SimulatedNode implements PodHost {
     return this.#options.spec.name;
   }
 
-  /** Creates the Node, or takes one over that has its name; answers the Node's uid. Rejects with the client's errors. */
-  async register(now: number): Promise<string> {
+  /**
+   * Creates the Node, or takes over the one that has its name; returns the Node's uid. With `uid`, it takes over only the Node with this uid,
+   * and rejects with NotFoundError or ConflictError if that one no longer exists. Rejects with the client's errors.
+   */
+  async register(now: number, uid?: string): Promise<string> {
     const { client, spec, signal } = this.#options;
     const object = nodeObject(spec, this.hostIP, now);
+    if (uid !== undefined) {
+      const metadata = { uid, labels: labelsOf(spec) };
+      await client.patch(this.#path, 'merge', { metadata }, { signal });
+      const patch = { metadata: { uid }, status: object.status };
+      return this.#learn(await client.patch(`${this.#path}/status`, 'merge', patch, { signal }));
+    }
     try {
       return this.#learn(await client.create('/api/v1/nodes', object, { signal }));
     } catch (error) {

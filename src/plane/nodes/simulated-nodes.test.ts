@@ -96,6 +96,41 @@ describe('a Node that a user creates', () => {
   });
 });
 
+describe('a Node that is deleted while it is being taken over', () => {
+  const extra = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'extra' } };
+  const patchesNode = ({ method, path }: { method: string; path: string }): boolean =>
+    method === 'PATCH' && path.startsWith('/api/v1/nodes/extra');
+
+  test('stays deleted, and the next one with its name is simulated', async () => {
+    await using here = await startPlane([]);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let isFirst = true;
+    here.fault = async (request) => {
+      if (isFirst && patchesNode(request)) {
+        isFirst = false;
+        await held;
+      }
+      return undefined;
+    };
+    await here.client.create('/api/v1/nodes', extra);
+    await here.pass(500);
+    await here.client.delete('/api/v1/nodes/extra');
+    await here.pass(500);
+    await here.client.create('/api/v1/nodes', extra);
+    await here.pass(500);
+    release();
+    await here.createPod('p', { node: 'extra' });
+    await here.pass(1_000);
+    expect(await here.phase('p')).toBe('Running');
+    await here.client.delete('/api/v1/nodes/extra');
+    await here.pass(30_000);
+    const { items } = await here.client.list('/api/v1/nodes');
+    expect(items).toEqual([]);
+    expect(here.problems).toEqual([]);
+  });
+});
+
 describe('admission', () => {
   test('refuses a pod that no longer fits, until a pod has ended', async () => {
     await using here = await startPlane();

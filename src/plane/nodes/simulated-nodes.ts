@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { ConflictError, InvalidError, NotFoundError } from '../../client/api-errors.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { Transport } from '../../client/transport.ts';
@@ -47,6 +48,7 @@ export class SimulatedNodes {
   readonly #rendezvous: Rendezvous;
   readonly #leases: NodeLeases;
   readonly #nodeReflector: Reflector<AdoptableNode> | undefined;
+  readonly #adoptions = new Set<Promise<void>>();
   /** Node name -> node */
   readonly #nodes = new Map<string, SimulatedNode>();
   /** Pod uid -> its worker; only pods bound to our nodes. */
@@ -93,8 +95,11 @@ export class SimulatedNodes {
               path: '/api/v1/nodes',
               project: readAdoptableNode,
               handler: {
-                onAdd: (node) => void this.#adopt(node),
-                onUpdate: (_previous, node) => void this.#adopt(node),
+                onAdd: (node) => this.#adopt(node),
+                onUpdate: (previous, node) => {
+                  if (previous.uid !== node.uid) this.#removeNode(previous.name);
+                  this.#adopt(node);
+                },
                 onDelete: ({ name }) => this.#removeNode(name),
               },
             },
@@ -130,13 +135,15 @@ export class SimulatedNodes {
     await Promise.all([
       this.#reflector.stop(),
       this.#nodeReflector?.stop(),
+      ...this.#adoptions,
       this.#leases.stop(),
       ...[...this.#workers.values()].map((worker) => worker.stop()),
     ]);
     this.#workers.clear();
   }
 
-  async #addNode(spec: SimulatedNodeSpec): Promise<void> {
+  /** `uid`: of the Node that it takes over, if it is not its own. */
+  async #addNode(spec: SimulatedNodeSpec, uid?: string): Promise<void> {
     if (this.#nodes.has(spec.name)) throw new Error(`there is a simulated node ${JSON.stringify(spec.name)} already`);
     const { clock, random } = this.#options;
     const { signal } = this.#stop;
@@ -144,25 +151,34 @@ export class SimulatedNodes {
     const node = new SimulatedNode({ client: this.#client, spec, hostIP, signal });
     // Known before it is registered: a scheduler may bind to it at once.
     this.#nodes.set(spec.name, node);
+    const isKnown = (): boolean => this.#nodes.get(spec.name) === node;
     try {
-      const uid = await retry(() => node.register(clock.now()), { clock, random, idempotent: true, signal });
-      await this.#leases.add(spec.name, uid);
+      const register = (): Promise<string> => node.register(clock.now(), uid);
+      const registered = await retry(register, { clock, random, idempotent: true, signal });
+      if (isKnown()) await this.#leases.add(spec.name, registered);
     } catch (error) {
-      this.#nodes.delete(spec.name);
+      if (isKnown()) this.#nodes.delete(spec.name);
       throw error;
     }
   }
 
-  async #adopt(node: AdoptableNode): Promise<void> {
+  #adopt(node: AdoptableNode): void {
     if (node.hasKubelet || this.#nodes.has(node.name)) return;
+    const adoption = this.#takeOverNode(node).finally(() => this.#adoptions.delete(adoption));
+    this.#adoptions.add(adoption);
+  }
+
+  async #takeOverNode(node: AdoptableNode): Promise<void> {
     try {
-      await this.#addNode(node);
+      await this.#addNode(node, node.uid);
     } catch (thrown) {
-      if (this.#stop.signal.aborted) return;
+      // Deleted or replaced in the meantime: the watch shows the next one.
+      if (this.#stop.signal.aborted || isOfAnother(thrown)) return;
       const error = thrown instanceof Error ? thrown : new Error(String(thrown));
       this.#onProblem({ message: 'the node cannot be simulated', subject: `node ${node.name}`, error });
       return;
     }
+    if (this.#stop.signal.aborted) return;
     // Pods may have been bound to it before.
     for (const pod of this.#reflector.store.values()) if (pod.nodeName === node.name) this.#changed(pod);
   }
@@ -227,6 +243,12 @@ export class SimulatedNodes {
     }
     return running;
   }
+}
+
+/** The server has no Node with this name and uid. */
+function isOfAnother(error: unknown): boolean {
+  if (error instanceof InvalidError) return error.causes.some(({ field }) => field === 'metadata.uid');
+  return error instanceof NotFoundError || error instanceof ConflictError;
 }
 
 /** The `index`-th address of a network whose first two numbers are given. */
