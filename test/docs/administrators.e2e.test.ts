@@ -6,19 +6,23 @@ import { PageStage } from './page-stage.ts';
 
 /** On a real API server without controllers, so Deployments have no pods: the test runs their processes with the chart's arguments and permissions. */
 
-const programs = await provideForSuite('the pages for administrators', ['etcd', 'kube-apiserver']);
+const programs = await provideForSuite('the pages for administrators', [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+]);
 const tools = await provideForSuite('the configuration of Prometheus in monitoring.md', ['promtool']);
 
-function openPlane(): ReturnType<typeof openRealPlane> {
+function openPlane(controllerManager: boolean): ReturnType<typeof openRealPlane> {
   if (programs.state === 'missing') throw new Error(programs.message);
-  return openRealPlane({ paths: programs.paths });
+  return openRealPlane({ paths: programs.paths, controllerManager });
 }
 
 const play = it.skipIf(programs.state === 'missing');
 
 /** Opens a stage with two nodes and no definition of PodGroup, and closes it whatever happens. */
-async function onStage(act: (stage: PageStage) => Promise<void>): Promise<void> {
-  const stage = await PageStage.open(await openPlane());
+async function onStage(act: (stage: PageStage) => Promise<void>, controllerManager = false): Promise<void> {
+  const stage = await PageStage.open(await openPlane(controllerManager));
   try {
     await stage.removeDefinition();
     await stage.addNodes('node-1', 'node-2');
@@ -105,7 +109,7 @@ play('uninstall.md', () =>
     await stage.createGang('train', 2, { cpu: '3' });
     await stage.prints('kubectl get podgroups', /Unschedulable/);
     await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
-  }),
+  }, true),
 );
 
 play('two-releases.md', () =>

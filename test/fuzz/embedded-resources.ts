@@ -64,12 +64,6 @@ export const fuzzResources: readonly FuzzResource[] = [
     make: () => ({ data: { a: '1', b: '2' } }),
   },
   {
-    path: '/api/v1/namespaces/NS/secrets',
-    apiVersion: 'v1',
-    kind: 'Secret',
-    make: () => ({ data: { a: 'AAAA' }, type: 'Opaque' }),
-  },
-  {
     path: '/api/v1/namespaces/NS/services',
     apiVersion: 'v1',
     kind: 'Service',
@@ -154,12 +148,6 @@ export const fuzzResources: readonly FuzzResource[] = [
     }),
   },
   {
-    path: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRole',
-    make: () => ({ rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] }),
-  },
-  {
     path: '/apis/apps/v1/namespaces/NS/statefulsets',
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -240,42 +228,6 @@ export const fuzzResources: readonly FuzzResource[] = [
     apiVersion: 'storage.k8s.io/v1',
     kind: 'VolumeAttachment',
     make: () => ({ spec: { attacher: 'a', nodeName: 'n1', source: { persistentVolumeName: 'a' } } }),
-  },
-  {
-    path: '/apis/networking.k8s.io/v1/namespaces/NS/networkpolicies',
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    make: () => ({
-      spec: {
-        podSelector: { matchLabels: { a: 'b' } },
-        ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }], ports: [{ port: 80 }] }],
-        policyTypes: ['Ingress'],
-      },
-    }),
-  },
-  {
-    path: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles',
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'Role',
-    make: () => ({ rules: [{ apiGroups: ['*'], resources: ['*'], resourceNames: ['a'], verbs: ['*'] }] }),
-  },
-  {
-    path: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings',
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    make: (name) => ({
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'default' }],
-    }),
-  },
-  {
-    path: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    make: (name) => ({
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [{ kind: 'User', name: 'a', apiGroup: 'rbac.authorization.k8s.io' }],
-    }),
   },
   {
     path: '/apis/scheduling.x-k8s.io/v1alpha1/namespaces/NS/podgroups',

@@ -240,7 +240,8 @@ class JobProgress {
     if (failure !== undefined) {
       const { reason, message } = failure;
       const failing = set(before, 'FailureTarget', reason, message);
-      return isCounted ? set(failing, 'Failed', reason, message) : failing;
+      const isOver = isCounted && !this.#pods.some((pod) => isDeleting(pod) && !hasEnded(pod));
+      return isOver ? set(failing, 'Failed', reason, message) : failing;
     }
     if (this.#active.length === 0 && this.#succeeded >= completions) {
       const succeeding = set(before, 'SuccessCriteriaMet', 'CompletionsReached', reachedCompletions);
