@@ -8,7 +8,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-look-when-sent',
     why: 'A Binding that waited for its turn is sent whatever has become of its pod, its group and its node.',
-    file: 'scheduler/binding-cycle.ts',
+    file: 'scheduler/binding/binding-cycle.ts',
     find: 'if (refused !== undefined) throw new WithdrawnError(refused.message);',
     replace: '',
     within: 1_000,
@@ -16,7 +16,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-look-after-permit',
     why: 'After a wait on Permit nobody asks again whether the members still fit.',
-    file: 'scheduler/binding-cycle.ts',
+    file: 'scheduler/binding/binding-cycle.ts',
     find: 'else this.#lookAtAll(plan, sending, hasWaited);',
     replace: '',
     within: 8_000,
@@ -24,12 +24,12 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'no-barrier',
     why: 'Each member is bound as soon as its own PreBind is done, whatever comes of the others.',
-    file: 'scheduler/binding-cycle.ts',
+    file: 'scheduler/binding/binding-cycle.ts',
     find: '(await this.#passPermit(plan, signal)) ?? (await this.#preBind(plan, early, signal));',
     replace: 'await this.#passPermit(plan, signal);',
     and: [
       {
-        file: 'scheduler/binding-cycle.ts',
+        file: 'scheduler/binding/binding-cycle.ts',
         find: 'const { namespace, name, uid } = pod;',
         replace:
           'const { namespace, name, uid } = pod;\nif (plan.profile.needsPreBind(state, pod, nodeName)) { const own = await plan.profile.preBind(state, pod, nodeName, this.#options.signal); if (own !== undefined) return own; }',
@@ -40,15 +40,15 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'a-barrier-for-each-plan',
     why: 'Members that come while a plan of their group may still be given up are planned by themselves, and each plan counts on the members of the other.',
-    file: 'scheduler/scheduler-core.ts',
-    find: 'isHeld(key) || this.binding.isStarting(cluster.gang(key));',
-    replace: 'isHeld(key);',
+    file: 'scheduler/binding/binding.ts',
+    find: 'router.holdWhile((key) => binding.isStarting(cluster.gang(key)));',
+    replace: '',
     within: 8_000,
   },
   {
     name: 'beyond-the-quorum-goes-first',
     why: 'Members beyond the quorum are bound while the quorum still waits, and may stay alone.',
-    file: 'scheduler/entity-router.ts',
+    file: 'scheduler/intake/entity-router.ts',
     find: "return gang.started ? 'singly' : 'settling';",
     replace: "return 'singly';",
     within: 2_000,
@@ -56,14 +56,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'bind-before-quorum',
     why: 'A gang starts with as many members as find room.',
-    file: 'scheduler/scheduling-cycle.ts',
+    file: 'scheduler/cycle/scheduling-cycle.ts',
     find: 'if (placements.length < needed) {\n        this.#undo(profile, placements, transaction);\n        if (narrowingOf',
     replace:
       'if (placements.length === 0) {\n        this.#undo(profile, placements, transaction);\n        if (narrowingOf',
     and: [
       { file: 'plugins/coscheduling/coscheduling.ts', find: 'needed: gang.missing,', replace: 'needed: 1,' },
       {
-        file: 'scheduler/still-holds.ts',
+        file: 'scheduler/binding/still-holds.ts',
         find: 'if (started || counted >= spec.minMember) return undefined;',
         replace: 'return undefined;',
       },
@@ -86,7 +86,7 @@ export const mutations: readonly Mutation[] = [
     replace: '',
     and: [
       {
-        file: 'scheduler/still-holds.ts',
+        file: 'scheduler/binding/still-holds.ts',
         find: 'if (known.deleting) return refused(`pod ${pod.key} is being deleted`);',
         replace: '',
       },
@@ -162,7 +162,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'assumption-forgotten',
     why: 'When a Binding has succeeded its room is given back before the watch shows the pod.',
-    file: 'scheduler/binding-outcomes.ts',
+    file: 'scheduler/binding/binding-outcomes.ts',
     find: 'profile.postBind(state, pod, nodeName);',
     replace: 'profile.postBind(state, pod, nodeName);\nthis.#options.cluster.forget(pod);',
     within: 500,
@@ -178,7 +178,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'forget-unreserve',
     why: 'A member that could not be bound keeps the room that it was given.',
-    file: 'scheduler/binding-outcomes.ts',
+    file: 'scheduler/binding/binding-outcomes.ts',
     find: '      cluster.forget(placement.pod);\n',
     replace: '',
     within: 500,
@@ -186,7 +186,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'failed-plan-is-forgotten',
     why: 'A group of which a member could not be bound is not queued again.',
-    file: 'scheduler/binding-outcomes.ts',
+    file: 'scheduler/binding/binding-outcomes.ts',
     find: 'this.#comeBack(plan, failures);',
     replace: '',
     within: 1_000,
@@ -194,7 +194,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'repair-never-changes-the-node',
     why: 'A member is tried for ever on the node that refuses it.',
-    file: 'scheduler/node-refusals.ts',
+    file: 'scheduler/recovery/node-refusals.ts',
     find: 'const patience = 2;',
     replace: 'const patience = Infinity;',
     within: 1_000,
@@ -217,7 +217,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'claim-dropped-silently',
     why: 'When room is no longer kept for a member nobody who waits for it hears of that.',
-    file: 'scheduler/kept-claims.ts',
+    file: 'scheduler/preemption/kept-claims.ts',
     find: '    this.#release(claim);\n    // It need not wait',
     replace: '    this.#cluster.releaseClaim(claim.claimant.uid);\n    // It need not wait',
     within: 8_000,
@@ -225,12 +225,12 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'nomination-ends-silently',
     why: 'When a pod that another scheduler nominated is gone or nominated elsewhere nobody who waits for its room hears of that.',
-    file: 'scheduler/watch-handlers.ts',
+    file: 'scheduler/intake/watch-handlers.ts',
     find: 'if (claim !== undefined && !isKept) this.#tell(roomFreed(claim.claimant, claim.nodeName));',
     replace: '',
     and: [
       {
-        file: 'scheduler/watch-handlers.ts',
+        file: 'scheduler/intake/watch-handlers.ts',
         find: 'if (claim !== undefined) this.#tell(roomFreed(claim.claimant, claim.nodeName));',
         replace: '',
       },
@@ -240,7 +240,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'scale-down-is-silent',
     why: 'When a pod is resized in place to less nobody who waits for room hears of that.',
-    file: 'scheduler/watch-handlers.ts',
+    file: 'scheduler/intake/watch-handlers.ts',
     find: "if (wasOnNode) this.#tell({ resource: 'AssignedPod', action: 'Update', pod, old: old! });\n      else",
     replace: 'if (!wasOnNode)',
     within: 8_000,
@@ -248,7 +248,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'freed-room-is-silent',
     why: 'When a pod is gone nobody who waits for room hears of that.',
-    file: 'scheduler/watch-handlers.ts',
+    file: 'scheduler/intake/watch-handlers.ts',
     find: '        this.#tell(roomFreed(pod, held.name));\n      }\n      if (claim',
     replace: '      }\n      if (claim',
     within: 1_000,
@@ -256,7 +256,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'events-during-an-attempt-are-lost',
     why: 'What happens while a plan is being bound or refused wakes nobody.',
-    file: 'scheduler/binding-outcomes.ts',
+    file: 'scheduler/binding/binding-outcomes.ts',
     find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(left[index]!, nodeName));',
     replace: '',
     within: 4_000,
@@ -264,12 +264,12 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'self-wake',
     why: 'Every update of a pod, our own condition on it included, tries its group again.',
-    file: 'scheduler/watch-handlers.ts',
+    file: 'scheduler/intake/watch-handlers.ts',
     find: 'if (old !== undefined && podsScheduleAlike(old, pod) && !this.#mayAskElse(old, pod)) {',
     replace: 'if (false) {',
     and: [
       {
-        file: 'scheduler/watch-handlers.ts',
+        file: 'scheduler/intake/watch-handlers.ts',
         find: 'isNominatedElse ||\n      old === undefined ||',
         replace: 'true ||\n      old === undefined ||',
       },
@@ -279,7 +279,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'heartbeats-wake',
     why: 'A heartbeat of a node that changes nothing wakes whoever waits.',
-    file: 'scheduler/watch-handlers.ts',
+    file: 'scheduler/intake/watch-handlers.ts',
     find: 'if (nodesScheduleAlike(old, node)) {',
     replace: 'old = { ...old, allocatable: { ids: [], amounts: [] } };\n      if (nodesScheduleAlike(old, node)) {',
     within: 1_000,
@@ -320,14 +320,14 @@ export const mutations: readonly Mutation[] = [
     name: 'ended-pods-keep-their-room',
     why: 'A pod that has ended takes up room for ever.',
     file: 'cluster/cluster.ts',
-    find: '    if (isTerminal(pod)) return;\n    const info = this.#assumed',
-    replace: '    const info = this.#assumed',
+    find: '    if (isTerminal(pod)) return;\n    const info =',
+    replace: '    const info =',
     within: 4_000,
   },
   {
     name: 'release-whoever-owns',
     why: 'Members are evicted that nobody makes again.',
-    file: 'scheduler/releases.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: 'ours.filter(({ isControlled }) => isControlled)',
     replace: 'ours',
     within: 500,
@@ -343,18 +343,22 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'released-side-by-side',
     why: 'A group is released while the members of another are still on their way out.',
-    file: 'scheduler/releases.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: 'if (other !== undefined && other !== gang)',
     replace: 'if (false)',
     and: [
-      { file: 'scheduler/releases.ts', find: 'if (this.#asked.size > 0 || this.isHeld', replace: 'if (this.isHeld' },
+      {
+        file: 'scheduler/recovery/releases.ts',
+        find: 'if (this.#asked.size > 0 || this.isHeld',
+        replace: 'if (this.isHeld',
+      },
     ],
     within: 1_000,
   },
   {
     name: 'never-released',
     why: 'A group that cannot be completed keeps its nodes.',
-    file: 'scheduler/releases.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: "if (members.length > 0) return { kind: 'release', members };",
     replace: "if (members.length > 0) return { kind: 'open' };",
     within: 500,
@@ -362,12 +366,12 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'released-before-its-grace',
     why: 'A group is released as soon as it is on nodes in part.',
-    file: 'scheduler/releases.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: 'const end = since + gang.spec.repairGraceMs;',
     replace: 'const end = since;',
     and: [
       {
-        file: 'scheduler/releases.ts',
+        file: 'scheduler/recovery/releases.ts',
         find: 'return spell.since + gang.spec.repairGraceMs - this',
         replace: 'return spell.since - this',
       },
@@ -377,7 +381,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'hold-never-ends',
     why: 'A group that was released is left alone for good.',
-    file: 'scheduler/releases.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: "    router.groupChanged(key, 'HoldEnded', clock.now());",
     replace: '',
     within: 2_000,
@@ -385,7 +389,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'kept-room-never-ends',
     why: 'The room of a lost member is kept longer than its grace.',
-    file: 'scheduler/lost-members.ts',
+    file: 'scheduler/recovery/lost-members.ts',
     find: 'until - clock.monotonic());',
     replace: 'Infinity);',
     within: 1_000,
@@ -393,7 +397,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'verdict-dropped',
     why: 'A verdict that could not be written is forgotten.',
-    file: 'scheduler/verdicts.ts',
+    file: 'scheduler/verdicts/verdicts.ts',
     find: '      this.#unwritten.add(pod.uid);\n',
     replace: '',
     within: 2_000,
@@ -401,7 +405,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'verdict-for-the-first-only',
     why: 'Only the first member of a group is told why it waits.',
-    file: 'scheduler/verdicts.ts',
+    file: 'scheduler/verdicts/verdicts.ts',
     find: 'ordered.forEach((pod, index) => {',
     replace: 'ordered.slice(0, 1).forEach((pod, index) => {',
     within: 100,
