@@ -178,7 +178,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'forget-unreserve',
     why: 'A member that could not be bound keeps the room that it was given.',
-    file: 'scheduler/binding/binding-outcomes.ts',
+    file: 'scheduler/binding/failed-bindings.ts',
     find: '      cluster.forget(placement.pod);\n',
     replace: '',
     within: 500,
@@ -186,8 +186,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'failed-plan-is-forgotten',
     why: 'A group of which a member could not be bound is not queued again.',
-    file: 'scheduler/binding/binding-outcomes.ts',
-    find: 'this.#comeBack(plan, failures);',
+    file: 'scheduler/binding/failed-bindings.ts',
+    find: 'this.#requeue(failed);',
     replace: '',
     within: 1_000,
   },
@@ -256,8 +256,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'events-during-an-attempt-are-lost',
     why: 'What happens while a plan is being bound or refused wakes nobody.',
-    file: 'scheduler/binding/binding-outcomes.ts',
-    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(left[index]!, nodeName));',
+    file: 'scheduler/binding/failed-bindings.ts',
+    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(onNodes[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },

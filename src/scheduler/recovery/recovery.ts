@@ -6,7 +6,7 @@ import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
-import type { KeptClaims } from '../preemption/kept-claims.ts';
+import { KeptClaims } from '../preemption/kept-claims.ts';
 import { LostMembers } from './lost-members.ts';
 import { NodeRefusals } from './node-refusals.ts';
 import { PartialGroups } from './partial-groups.ts';
@@ -14,7 +14,6 @@ import { Releases } from './releases.ts';
 
 export interface RecoveryOptions {
   readonly intake: Intake;
-  readonly claims: KeptClaims;
   readonly ports: Pick<SchedulerPorts, 'events' | 'evictor'>;
   readonly metrics: Pick<SchedulerMetrics, 'gangs'>;
   readonly logger: Logger;
@@ -23,13 +22,15 @@ export interface RecoveryOptions {
 
 /** The second part of the core: partially bound gangs, lost members, and nodes that reject pods. */
 export class Recovery {
+  readonly claims: KeptClaims;
   readonly partial: PartialGroups;
   readonly refusals: NodeRefusals;
   readonly #releases: Releases;
 
-  constructor({ intake, claims, ports, metrics, logger, lifecycle }: RecoveryOptions) {
+  constructor({ intake, ports, metrics, logger, lifecycle }: RecoveryOptions) {
     const { cluster, queue, router, profiles, trials, verdicts, clock, gate } = intake;
     const { events, evictor } = ports;
+    const claims = new KeptClaims({ cluster, queue, clock });
     const partial = new PartialGroups({ cluster, profiles, clock });
     const refusals = new NodeRefusals({
       clock,
@@ -54,6 +55,7 @@ export class Recovery {
     });
     const isHeld = (key: string): boolean => releases.isHeld(key);
     const lostMembers = new LostMembers({ cluster, claims, trials, refusals, profiles, isHeld, events, clock, logger });
+    this.claims = claims;
     this.partial = partial;
     this.refusals = refusals;
     this.#releases = releases;
@@ -86,6 +88,7 @@ export class Recovery {
   }
 
   stop(): void {
+    this.claims.stop();
     this.refusals.stop();
     this.partial.stop();
   }
