@@ -61,7 +61,7 @@ export class Attempts {
 
   constructor(options: AttemptsOptions) {
     const { intake, recovery, binding, extenders, ports, metrics, logger, lifecycle, onReady } = options;
-    const { cluster, queue, router, profiles, planner, trials, waitingPods, keys, verdicts, clock } = intake;
+    const { cluster, queue, profiles, planner, trials, waitingPods, keys, clock } = intake;
     const signal = lifecycle.stopping;
     const { evictor, events } = ports;
     const { claims } = recovery;
@@ -82,9 +82,7 @@ export class Attempts {
       isRunning: () => lifecycle.isRunning,
     });
     this.census = census;
-    this.#outcomes = new AttemptOutcomes({
-      ...{ cluster, queue, router, binding, preemptions, verdicts, census, metrics, clock, logger },
-    });
+    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, census, metrics, logger });
     this.#extenders = extenders;
     const ready = (): void => {
       if (lifecycle.isRunning) onReady();
