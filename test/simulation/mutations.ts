@@ -327,7 +327,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'release-whoever-owns',
     why: 'Members are evicted that nobody makes again.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/release-check.ts',
     find: 'ours.filter(({ isControlled }) => isControlled)',
     replace: 'ours',
     within: 500,
@@ -343,14 +343,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'released-side-by-side',
     why: 'A group is released while the members of another are still on their way out.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/release-check.ts',
     find: 'if (other !== undefined && other !== gang)',
     replace: 'if (false)',
     and: [
       {
         file: 'scheduler/recovery/releases.ts',
-        find: 'if (this.#asked.size > 0 || this.isHeld',
-        replace: 'if (this.isHeld',
+        find: 'this.#asked.size > 0 || this.isHeld(gang.key)',
+        replace: 'this.isHeld(gang.key)',
       },
     ],
     within: 1_000,
@@ -358,7 +358,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'never-released',
     why: 'A group that cannot be completed keeps its nodes.',
-    file: 'scheduler/recovery/releases.ts',
+    file: 'scheduler/recovery/release-check.ts',
     find: "if (members.length > 0) return { kind: 'release', members };",
     replace: "if (members.length > 0) return { kind: 'open' };",
     within: 500,

@@ -28,7 +28,7 @@ export class Recovery {
   readonly #releases: Releases;
 
   constructor({ intake, ports, metrics, logger, lifecycle }: RecoveryOptions) {
-    const { cluster, queue, router, profiles, trials, verdicts, clock, gate } = intake;
+    const { cluster, queue, router, profiles, trials, clock } = intake;
     const { events, evictor } = ports;
     const claims = new KeptClaims({ cluster, queue, clock });
     const partial = new PartialGroups({ cluster, profiles, clock });
@@ -37,20 +37,8 @@ export class Recovery {
       ended: (pod, nodeName) => queue.moveOnEvent(roomFreed(pod, nodeName)),
     });
     const releases = new Releases({
-      cluster,
-      partial,
-      trials,
-      refusals,
-      profiles,
-      queue,
-      router,
-      evictor,
-      events,
-      verdicts,
+      ...{ intake, partial, refusals, evictor, events, logger },
       metrics: metrics.gangs,
-      betweenAttempts: (change) => gate.run(change),
-      clock,
-      logger,
       signal: lifecycle.stopping,
     });
     const isHeld = (key: string): boolean => releases.isHeld(key);
