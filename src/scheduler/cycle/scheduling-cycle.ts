@@ -9,7 +9,14 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import { describeCause, describeDiagnosis, failureIn, isResolvable, refusersOf } from '../../framework/diagnosis.ts';
+import {
+  describeCause,
+  describeRefusal,
+  failureIn,
+  isResolvable,
+  noDiagnosis,
+  refusersOf,
+} from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
 import { outsiders } from '../../framework/event-hints.ts';
 import type { Candidate } from '../../framework/candidate.ts';
@@ -81,6 +88,22 @@ const roundLimit = 3;
 /** What PostFilter, whose work nobody counts, is reckoned to take: so many passes over the nodes. */
 const postFilterLooks = 10;
 
+export interface SchedulingCycleOptions {
+  readonly cluster: Cluster;
+  readonly planner: Planner;
+  readonly outlook: Outlook;
+  readonly preemptions: Preemptions;
+  readonly waitingPods: WaitingPods;
+  readonly clock: Clock;
+  readonly keys: EquivalenceKeys;
+  readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
+  readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
+  /** An additional sentence for the verdict of this group. */
+  readonly noteOf: (gang: GangView) => string | undefined;
+  /** Undefined where no extender is configured. */
+  readonly extenders: Extenders | undefined;
+}
+
 /** How far Permit went. */
 type PermitOutcome =
   { readonly refused: undefined; readonly waiting: readonly WaitingPod[] } | { readonly refused: Status };
@@ -93,44 +116,10 @@ type PermitOutcome =
  * decides on the picture as it then is, and among the nodes that the extenders left.
  */
 export class SchedulingCycle {
-  readonly #cluster: Cluster;
-  readonly #planner: Planner;
-  readonly #outlook: Outlook;
-  readonly #preemptions: Preemptions;
-  readonly #waitingPods: WaitingPods;
-  readonly #clock: Clock;
-  readonly #extenders: Extenders | undefined;
-  readonly #keys: EquivalenceKeys;
-  readonly #refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
-  readonly #queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
-  readonly #noteOf: (gang: GangView) => string | undefined;
+  readonly #options: SchedulingCycleOptions;
 
-  constructor(options: {
-    readonly cluster: Cluster;
-    readonly planner: Planner;
-    readonly outlook: Outlook;
-    readonly preemptions: Preemptions;
-    readonly waitingPods: WaitingPods;
-    readonly clock: Clock;
-    readonly keys: EquivalenceKeys;
-    readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
-    readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
-    /** What the verdict of this group has to say besides. */
-    readonly noteOf: (gang: GangView) => string | undefined;
-    /** Absent: nobody outside has a say. */
-    readonly extenders?: Extenders | undefined;
-  }) {
-    this.#cluster = options.cluster;
-    this.#planner = options.planner;
-    this.#outlook = options.outlook;
-    this.#preemptions = options.preemptions;
-    this.#waitingPods = options.waitingPods;
-    this.#clock = options.clock;
-    this.#extenders = options.extenders;
-    this.#keys = options.keys;
-    this.#noteOf = options.noteOf;
-    this.#refusals = options.refusals;
-    this.#queue = options.queue;
+  constructor(options: SchedulingCycleOptions) {
+    this.#options = options;
   }
 
   /** One attempt; with `continued`, the second half of one. */
@@ -143,31 +132,32 @@ export class SchedulingCycle {
    * else may change the picture.
    */
   *steps(entity: QueuedEntity, profile: Profile, pace: Pace, continued?: Continuation): Steps<CycleResult> {
-    const startedAt = continued?.startedAt ?? this.#clock.monotonic();
+    const { cluster, clock, keys, queue } = this.#options;
+    const startedAt = continued?.startedAt ?? clock.monotonic();
     const { candidate } = entity;
     if (profile.preEnqueue(candidate) !== undefined) return { kind: 'notReady' };
-    const demand = demandOf(this.#cluster, candidate);
+    const demand = demandOf(cluster, candidate);
     const { members, needed, gang, signed } = demand;
     if (needed === 0 || members.length === 0) return { kind: 'settled' };
 
-    const extenders = this.#extenders?.concern(members) === true ? this.#extenders : undefined;
+    const extenders = this.#options.extenders?.concern(members) === true ? this.#options.extenders : undefined;
     const answers = continued?.answers;
-    if (extenders === undefined && this.#queue.isRuledOut(entity)) {
-      const key = this.#queue.classOf(entity)?.key;
+    if (extenders === undefined && queue.isRuledOut(entity)) {
+      const key = queue.classOf(entity)?.key;
       return { kind: 'ruledOut', pods: members, failure: { ...entity.rejection, key, error: false, isStale: true } };
     }
     let key: string | undefined;
     try {
       // While there is no class to join, the key matters only if the entity is rejected.
-      if (extenders === undefined && this.#queue.hasSharedClasses) {
-        key = yield* this.#keys.of(profile, candidate, demand, pace);
+      if (extenders === undefined && queue.hasSharedClasses) {
+        key = yield* keys.of(profile, candidate, demand, pace);
       }
     } catch (error) {
       return refusedBy(members, statusOf(error), candidate);
     }
-    const joined = key === undefined ? undefined : this.#queue.classToJoin(entity, key, this.#cluster.nodesRevision);
+    const joined = key === undefined ? undefined : queue.classToJoin(entity, key, cluster.nodesRevision);
     if (joined !== undefined) return { kind: 'joined', joined, pods: members };
-    const transaction = this.#cluster.begin();
+    const transaction = cluster.begin();
     try {
       const groupState = gang === undefined ? undefined : new CycleState();
       const narrowingOf =
@@ -178,7 +168,7 @@ export class SchedulingCycle {
       if (placements.length < needed) {
         this.#undo(profile, placements, transaction);
         if (narrowingOf === undefined) {
-          if (extenders === undefined) key ??= yield* this.#keys.of(profile, candidate, demand, pace);
+          if (extenders === undefined) key ??= yield* keys.of(profile, candidate, demand, pace);
           return yield* this.#refused(profile, candidate, demand, plan, key, pace);
         }
         return extenders!.lack(answers!, profile, members) && continued!.rounds < roundLimit
@@ -197,7 +187,7 @@ export class SchedulingCycle {
       transaction.commit();
       const { waiting } = permit;
       const startsGang = gang?.started === false;
-      const groupSpec = (gang ?? this.#cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
+      const groupSpec = (gang ?? cluster.gang(members[0]!.podGroupKey ?? ''))?.spec;
       return {
         kind: 'planned',
         plan: { profile, entity, gang, groupSpec, startsGang, placements, waiting, startedAt },
@@ -213,19 +203,20 @@ export class SchedulingCycle {
 
   /** First without the nodes that keep refusing some member: one choice of nodes serves all, so that they stay alike. */
   *#plan(request: PlanRequest, transaction: Transaction, pace: Pace): Steps<Plan> {
-    if (this.#refusals.isEmpty) return yield* this.#planner.steps(request, transaction, pace);
-    const avoided = new Set(request.members.flatMap((pod) => this.#refusals.avoidedBy(pod)));
+    const { cluster, planner, refusals } = this.#options;
+    if (refusals.isEmpty) return yield* planner.steps(request, transaction, pace);
+    const avoided = new Set(request.members.flatMap((pod) => refusals.avoidedBy(pod)));
     if (avoided.size > 0) {
-      const narrowing = without(avoided, this.#cluster, keepsRefusing);
+      const narrowing = without(avoided, cluster, keepsRefusing);
       const savepoint = transaction.savepoint();
       const narrowingOf = leftByBoth(request.narrowingOf, () => narrowing);
-      const plan = yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
+      const plan = yield* planner.steps({ ...request, narrowingOf }, transaction, pace);
       if (plan.placements.length >= request.needed) return plan;
-      this.#planner.unreserve(request.profile, plan.placements);
+      planner.unreserve(request.profile, plan.placements);
       transaction.rollbackTo(savepoint);
     }
     const narrowingOf = leftByBoth(request.narrowingOf, this.#barring(request.members));
-    return yield* this.#planner.steps({ ...request, narrowingOf }, transaction, pace);
+    return yield* planner.steps({ ...request, narrowingOf }, transaction, pace);
   }
 
   /** Keeps pods from nodes that have not admitted their like; undefined where there are none. */
@@ -233,9 +224,9 @@ export class SchedulingCycle {
     /** shape -> where it may go */
     const narrowings = new Map<Pod['template'], Narrowing>();
     for (const pod of members) {
-      const barred = this.#refusals.barredFor(pod);
+      const barred = this.#options.refusals.barredFor(pod);
       if (barred.size > 0 && !narrowings.has(pod.template)) {
-        narrowings.set(pod.template, without(barred, this.#cluster, notAdmitted));
+        narrowings.set(pod.template, without(barred, this.#options.cluster, notAdmitted));
       }
     }
     return narrowings.size === 0 ? undefined : ({ template }) => narrowings.get(template);
@@ -243,7 +234,7 @@ export class SchedulingCycle {
 
   /** The attempt cannot go on, because of `status`. */
   giveUp({ candidate }: QueuedEntity, status: Status): CycleResult {
-    const { members, needed } = demandOf(this.#cluster, candidate);
+    const { members, needed } = demandOf(this.#options.cluster, candidate);
     return needed === 0 || members.length === 0 ? { kind: 'settled' } : refusedBy(members, status, candidate);
   }
 
@@ -253,7 +244,7 @@ export class SchedulingCycle {
     for (const { state, pod, nodeName } of placements) {
       const answer = profile.permit(state, pod, nodeName);
       if (answer.status !== undefined) return { refused: answer.status };
-      if (answer.waits.size > 0) waiting.push(this.#waitingPods.add(pod, nodeName, answer.waits));
+      if (answer.waits.size > 0) waiting.push(this.#options.waitingPods.add(pod, nodeName, answer.waits));
     }
     const rejected = waiting.find((pod) => pod.settled?.status !== undefined);
     if (rejected !== undefined) return { refused: rejected.settled!.status! };
@@ -261,8 +252,8 @@ export class SchedulingCycle {
   }
 
   #undo(profile: Profile, placements: readonly Placement[], transaction: Transaction): void {
-    this.#planner.unreserve(profile, placements);
-    for (const { pod } of placements) this.#waitingPods.get(pod.uid)?.reject('', 'the attempt was undone');
+    this.#options.planner.unreserve(profile, placements);
+    for (const { pod } of placements) this.#options.waitingPods.get(pod.uid)?.reject('', 'the attempt was undone');
     transaction.rollback();
   }
 
@@ -277,10 +268,10 @@ export class SchedulingCycle {
     const { members, needed } = demand;
     const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
     const isError = failureIn(diagnosis) !== undefined;
-    if (profile.hasPostFilter && pace.lacks(this.#cluster.nodes.length * postFilterLooks)) yield;
+    if (profile.hasPostFilter && pace.lacks(this.#options.cluster.nodes.length * postFilterLooks)) yield;
     // Nobody has to go for pods to which an extender may then refuse the room.
-    const mayMakeRoom = !isError && this.#extenders?.mayRefuse(members) !== true;
-    const preemption = mayMakeRoom ? this.#preemptions.ask(profile, candidate, demand, diagnosis) : undefined;
+    const mayMakeRoom = !isError && this.#options.extenders?.mayRefuse(members) !== true;
+    const preemption = mayMakeRoom ? this.#options.preemptions.ask(profile, candidate, demand, diagnosis) : undefined;
     // With room that can be made for all of it nothing else needs to be found out.
     const isHelped = preemption !== undefined && preemption.nominations.length > 0;
     const waitsFor = isHelped ? 'capacity' : yield* this.#waitsFor(profile, candidate, demand, plan, diagnosis, pace);
@@ -288,7 +279,7 @@ export class SchedulingCycle {
       const more: string[] = [];
       if (waitsFor === 'never' && of.kind === 'gang') more.push(neverFits);
       if (preemption !== undefined) more.push(preemption.message);
-      const note = of.kind === 'gang' ? this.#noteOf(of.gang) : undefined;
+      const note = of.kind === 'gang' ? this.#options.noteOf(of.gang) : undefined;
       if (note !== undefined) more.push(note);
       return {
         reason: isError ? 'SchedulerError' : 'Unschedulable',
@@ -299,7 +290,9 @@ export class SchedulingCycle {
     };
     // What one plugin says of one pod may be about that pod alone.
     const isShared = key !== undefined && !isError && preemption === undefined && diagnosis.refusal.kind === 'nodes';
-    const counterpart = isShared ? yield* this.#keys.counterpart(profile, demand, diagnosis.pod, pace) : undefined;
+    const counterpart = isShared
+      ? yield* this.#options.keys.counterpart(profile, demand, diagnosis.pod, pace)
+      : undefined;
     const verdictFor =
       counterpart && ((of: Candidate, others: readonly Pod[]): Verdict => verdictOf(of, { pod: counterpart(others) }));
     return {
@@ -332,12 +325,14 @@ export class SchedulingCycle {
     if (plan.never) return 'never';
     const prospect =
       candidate.kind === 'gang'
-        ? yield* this.#outlook.of(profile, candidate, demand, diagnosis, pace)
+        ? yield* this.#options.outlook.of(profile, candidate, demand, diagnosis, pace)
         : isResolvable(diagnosis)
           ? 'capacity'
           : 'unknown';
     // Others may go, and the extender still refuse what the plugins then agree to.
-    return prospect === 'capacity' && this.#extenders?.mayRefuse(demand.members) === true ? 'unknown' : prospect;
+    return prospect === 'capacity' && this.#options.extenders?.mayRefuse(demand.members) === true
+      ? 'unknown'
+      : prospect;
   }
 }
 
@@ -395,26 +390,8 @@ function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate
   };
 }
 
-/** One sentence for every member: which of them finds no node, and why, counted over the nodes. */
-function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: number, needed: number): string {
-  if (candidate.kind === 'pod') return describeDiagnosis(diagnosis);
-  const cannot = `PodGroup ${candidate.gang.key} cannot start`;
-  if (diagnosis.refusal.kind === 'pod') return `${cannot}: ${diagnosis.refusal.status.message}.`;
-  const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
-  return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
-}
-
 /** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
 function oneOfEachKind(members: readonly Pod[]): readonly Pod[] {
   // Whoever has volumes may wait for claims of its own.
   return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
-}
-
-function noDiagnosis(pod: Pod): Diagnosis {
-  return {
-    pod,
-    nodeCount: 0,
-    refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
-    plugins: new Set(),
-  };
 }
