@@ -38,40 +38,27 @@ export interface Census {
   readonly unschedulable: readonly { readonly plugin: string; readonly profile: string; readonly pods: number }[];
 }
 
-/**
- * Counts who waits, and for what, in one pass over the queue: only when somebody wants to know, which with metrics is once in
- * some ten seconds.
- */
+export interface QueueCensusOptions {
+  readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
+  readonly queue: Pick<SchedulingQueue, 'entities'>;
+  readonly profiles: CountedProfiles;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Plans that a Permit plugin holds: their entities have left the queue. */
+  readonly onPermit: () => ReadonlySet<CountedPlan>;
+  /** Plans with which groups start: they are not in the queue in the meantime. */
+  readonly starting: () => Iterable<CountedPlan>;
+  /** While false, no entity waits here: another process schedules. */
+  readonly isRunning: () => boolean;
+}
+
+/** Counts which entities wait, and for what, in one pass over the queue. It does so only when metrics are collected. */
 export class QueueCensus {
-  readonly #cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
-  readonly #queue: Pick<SchedulingQueue, 'entities'>;
-  readonly #profiles: CountedProfiles;
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #onPermit: () => ReadonlySet<CountedPlan>;
-  readonly #starting: () => Iterable<CountedPlan>;
-  readonly #isRunning: () => boolean;
-  /** entity -> what its last verdict says that it waits for */
+  readonly #options: QueueCensusOptions;
+  /** entity -> what it waits for, by its latest verdict */
   readonly #refused = new WeakMap<QueuedEntity, WaitsFor>();
 
-  constructor(options: {
-    readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
-    readonly queue: Pick<SchedulingQueue, 'entities'>;
-    readonly profiles: CountedProfiles;
-    readonly clock: Pick<Clock, 'now'>;
-    /** Plans that a Permit plugin holds: their entities have left the queue. */
-    readonly onPermit: () => ReadonlySet<CountedPlan>;
-    /** Plans that groups start with, which are not in the queue meanwhile. */
-    readonly starting: () => Iterable<CountedPlan>;
-    /** When false nobody waits here: others schedule. */
-    readonly isRunning: () => boolean;
-  }) {
-    this.#cluster = options.cluster;
-    this.#queue = options.queue;
-    this.#profiles = options.profiles;
-    this.#clock = options.clock;
-    this.#onPermit = options.onPermit;
-    this.#starting = options.starting;
-    this.#isRunning = options.isRunning;
+  constructor(options: QueueCensusOptions) {
+    this.#options = options;
   }
 
   /** The entity's attempt was refused. */
@@ -83,18 +70,19 @@ export class QueueCensus {
   readonly take = sharedLook((): Census => this.#take());
 
   #take(): Census {
-    this.#cluster.hidePlan();
+    const { cluster, queue, profiles, clock, onPermit, starting, isRunning } = this.#options;
+    cluster.hidePlan();
     const pending = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     const waiting = Object.fromEntries(groupWaits.map((word) => [word, { groups: 0, oldestSeconds: 0 }]));
-    const refusals = new Refusals(this.#profiles);
-    const now = this.#clock.now();
+    const refusals = new Refusals(profiles);
+    const now = clock.now();
     const count = (word: GroupWaitsFor, { readySince, since }: QueuedEntity): void => {
       const group = waiting[word]!;
       group.groups++;
       group.oldestSeconds = Math.max(group.oldestSeconds, (now - (readySince ?? since)) / 1000);
     };
-    if (this.#isRunning()) {
-      for (const entity of this.#queue.entities()) {
+    if (isRunning()) {
+      for (const entity of queue.entities()) {
         const { candidate, state } = entity;
         const pods = candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
         if (candidate.kind === 'gang') count(this.#waitOf(entity, candidate.gang), entity);
@@ -102,12 +90,12 @@ export class QueueCensus {
         pending[state.kind] += pods;
         if (state.kind === 'active') continue;
         const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.rejection.refusedBy;
-        refusals.add(this.#profiles.of(candidate).schedulerName, plugins, pods);
+        refusals.add(profiles.of(candidate).schedulerName, plugins, pods);
       }
-      const onPermit = this.#onPermit();
-      for (const { entity } of onPermit) if (entity.candidate.kind === 'gang') count('permit', entity);
-      for (const plan of this.#starting()) {
-        if (!onPermit.has(plan) && needsOthers(this.#cluster.gang(plan.gang!.key))) count('turn', plan.entity);
+      const held = onPermit();
+      for (const { entity } of held) if (entity.candidate.kind === 'gang') count('permit', entity);
+      for (const plan of starting()) {
+        if (!held.has(plan) && needsOthers(cluster.gang(plan.gang!.key))) count('turn', plan.entity);
       }
     }
     return { pending, waiting: waiting as Census['waiting'], unschedulable: [...refusals.all()] };
@@ -131,10 +119,11 @@ export class QueueCensus {
   /** Members that wait with their gang; those for whose profile groups mean nothing wait as lone pods. */
   #waitingMembers(gang: GangView): number {
     let waiting = 0;
-    for (const [name, count] of gang.pendingBySchedulerName) if (this.#profiles.decidesGangs(name)) waiting += count;
+    for (const [name, count] of gang.pendingBySchedulerName)
+      if (this.#options.profiles.decidesGangs(name)) waiting += count;
     if (gang.count('gated') === 0) return waiting;
     for (const pod of gang.members.values()) {
-      if (gang.stateOf(pod.uid) === 'gated' && this.#profiles.decidesGangs(pod.schedulerName)) waiting++;
+      if (gang.stateOf(pod.uid) === 'gated' && this.#options.profiles.decidesGangs(pod.schedulerName)) waiting++;
     }
     return waiting;
   }
