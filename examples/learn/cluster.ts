@@ -1,5 +1,5 @@
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import type { V1PodCondition } from '@kubernetes/client-node';
+import type { V1NodeSystemInfo, V1PodCondition } from '@kubernetes/client-node';
 import type { Logger, Playground, PlaygroundNode } from 'tutti-scheduler';
 
 /** Prints a line of a scenario. */
@@ -27,8 +27,10 @@ export async function addPod(core: CoreV1Api, name: string): Promise<void> {
 /** A Node that is an object and nothing else, as when a cluster grows. */
 export async function addNode(core: CoreV1Api, name: string, options: { unschedulable?: boolean } = {}): Promise<void> {
   const amounts = { cpu: '4', memory: '16Gi', pods: '110' };
+  // A Node without a kubelet version would become a simulated node, which registers itself and so changes the Node again.
+  const nodeInfo = { kubeletVersion: 'v1.37.1' } as V1NodeSystemInfo;
   await core.createNode({
-    body: { metadata: { name }, spec: options, status: { allocatable: amounts, capacity: amounts } },
+    body: { metadata: { name }, spec: options, status: { allocatable: amounts, capacity: amounts, nodeInfo } },
   });
 }
 

@@ -106,6 +106,7 @@ export async function startPlane(options: PlaneOptions): Promise<RunningPlane> {
       clock: systemClock,
       random: Math.random,
       nodes: options.nodes,
+      adoptsNodes: true,
       onProblem,
     });
     started.push(() => nodes.stop());

@@ -1,20 +1,28 @@
 import { expect, it } from 'vitest';
-import { openEmbeddedPlane } from '../planes/embedded.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
 import { claimBlocks } from './block-claims.ts';
 import { PageStage } from './page-stage.ts';
 
-/** On the embedded plane, where Deployments have no pods: what those would run, runs here with the chart's arguments and rights. */
+/** On a real API server without controllers, so Deployments have no pods: the test runs their processes with the chart's arguments and permissions. */
 
+const programs = await provideForSuite('the pages for administrators', ['etcd', 'kube-apiserver']);
 const tools = await provideForSuite('the configuration of Prometheus in monitoring.md', ['promtool']);
 
+function openPlane(): ReturnType<typeof openRealPlane> {
+  if (programs.state === 'missing') throw new Error(programs.message);
+  return openRealPlane({ paths: programs.paths });
+}
+
+const play = it.skipIf(programs.state === 'missing');
+
 /** Opens a stage with two nodes and no definition of PodGroup, and closes it whatever happens. */
-async function onStage(play: (stage: PageStage) => Promise<void>): Promise<void> {
-  const stage = await PageStage.open(await openEmbeddedPlane());
+async function onStage(act: (stage: PageStage) => Promise<void>): Promise<void> {
+  const stage = await PageStage.open(await openPlane());
   try {
     await stage.removeDefinition();
     await stage.addNodes('node-1', 'node-2');
-    await play(stage);
+    await act(stage);
   } finally {
     await stage.close();
   }
@@ -32,16 +40,17 @@ function install(stage: PageStage): Promise<string> {
   return stage.run('helm install tutti charts/tutti --namespace tutti-system --create-namespace');
 }
 
-it('docs/install.md', () =>
+play('docs/install.md', () =>
   onStage(async (stage) => {
     await stage.play(claimBlocks('docs/install.md', 'console', 'What to set'));
     // The second is about pods.
     await stage.play(claimBlocks('docs/install.md', 'console', 'With Helm').slice(0, 1));
     await run(stage);
     await stage.play(claimBlocks('docs/install.md', 'console', 'Try it'));
-  }));
+  }),
+);
 
-it('other-ways-to-install.md', async () => {
+play('other-ways-to-install.md', async () => {
   await onStage((stage) =>
     stage.play(claimBlocks('docs/tasks/administrators/other-ways-to-install.md', 'console', 'Plain manifests')),
   );
@@ -55,14 +64,14 @@ it('other-ways-to-install.md', async () => {
   });
 });
 
-it('CH8 foreign-definition.md', () =>
+play('CH8 foreign-definition.md', () =>
   onStage(async (stage) => {
     await stage.run('kubectl apply --filename test/fixtures/charts/scheduler-plugins/crds');
     await stage.play(
       claimBlocks(
         'docs/tasks/administrators/foreign-definition.md',
         'console',
-        'A definition of PodGroup from elsewhere',
+        'Use a PodGroup CRD from another project',
       ).slice(0, 1),
     );
     const [leave, told] = claimBlocks(
@@ -79,24 +88,27 @@ it('CH8 foreign-definition.md', () =>
       claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', "Apply Tutti's over it"),
     );
     await stage.play(claimBlocks('docs/tasks/administrators/foreign-definition.md', 'console', 'Take it over'));
-  }));
+  }),
+);
 
-it('upgrade.md', () =>
+play('upgrade.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await stage.play(claimBlocks('docs/tasks/administrators/upgrade.md', 'console'));
-  }));
+  }),
+);
 
-it('uninstall.md', () =>
+play('uninstall.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await run(stage);
     await stage.createGang('train', 2, { cpu: '3' });
     await stage.prints('kubectl get podgroups', /Unschedulable/);
     await stage.play(claimBlocks('docs/tasks/administrators/uninstall.md', 'console'));
-  }));
+  }),
+);
 
-it('two-releases.md', () =>
+play('two-releases.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/two-releases.md', 'yaml'));
     const [installing, looking, checking] = claimBlocks('docs/tasks/administrators/two-releases.md', 'console');
@@ -107,9 +119,10 @@ it('two-releases.md', () =>
     await stage.createGang('blue', 2, { schedulerName: 'second' });
     await stage.prints('kubectl get podgroups', /blue .*QuorumScheduled.*\n.*red .*QuorumScheduled/);
     await stage.play([looking!, checking!]);
-  }));
+  }),
+);
 
-it('beside-kube-scheduler.md', () =>
+play('beside-kube-scheduler.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'yaml'));
     await install(stage);
@@ -118,15 +131,17 @@ it('beside-kube-scheduler.md', () =>
     await stage.bound('train', 2);
     await stage.run('kubectl run web --image nginx');
     await stage.play(claimBlocks('docs/tasks/administrators/beside-kube-scheduler.md', 'console'));
-  }));
+  }),
+);
 
-it('default-scheduler.md', () =>
+play('default-scheduler.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'yaml'));
     await stage.play(claimBlocks('docs/tasks/administrators/default-scheduler.md', 'console'));
-  }));
+  }),
+);
 
-it('high-availability.md', () =>
+play('high-availability.md', () =>
   onStage(async (stage) => {
     await stage.write(claimBlocks('docs/tasks/administrators/high-availability.md', 'yaml'));
     const [installing, looking, upgrading] = claimBlocks('docs/tasks/administrators/high-availability.md', 'console');
@@ -138,9 +153,10 @@ it('high-availability.md', () =>
     expect(await stage.run('kubectl --namespace tutti-system get configmaps --output yaml')).toContain(
       'renewDeadline: 4s',
     );
-  }));
+  }),
+);
 
-it('kueue.md', () =>
+play('kueue.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await run(stage);
@@ -156,9 +172,10 @@ it('kueue.md', () =>
     }
     await stage.prints('kubectl get podgroup train', /QuorumScheduled/);
     await stage.play([started!]);
-  }));
+  }),
+);
 
-it('autoscalers.md', () =>
+play('autoscalers.md', () =>
   onStage(async (stage) => {
     await install(stage);
     await run(stage);
@@ -167,7 +184,8 @@ it('autoscalers.md', () =>
     await stage.prints('kubectl get pods --output yaml', /reason: WaitingForGang/);
     await stage.prints('kubectl get pods --output yaml', /(reason: Unschedulable.*){3}/s);
     await stage.play(claimBlocks('docs/tasks/administrators/autoscalers.md', 'console'));
-  }));
+  }),
+);
 
 /** As the operator has them, as far as the API server looks at them. */
 const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
@@ -186,7 +204,7 @@ const operatorKinds = ['ServiceMonitor', 'PrometheusRule'].map((kind) => {
   };
 });
 
-it('monitoring.md', () =>
+play('monitoring.md', () =>
   onStage(async (stage) => {
     for (const definition of operatorKinds) {
       await stage.plane.client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition);
@@ -205,4 +223,5 @@ it('monitoring.md', () =>
     expect(await stage.run(`${tools.paths.promtool} check rules tutti-alerts.yaml`)).toContain(
       'SUCCESS: 15 rules found',
     );
-  }));
+  }),
+);

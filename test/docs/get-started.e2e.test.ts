@@ -7,7 +7,8 @@ import { systemClock } from '../../src/base/system-clock.ts';
 import { TestProcess } from '../../src/cli/testing/test-process.ts';
 import { SimulatedNodes } from '../../src/plane/nodes/simulated-nodes.ts';
 import { ChartRelease } from '../chart/installed-chart.ts';
-import { openEmbeddedPlane } from '../planes/embedded.ts';
+import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
 import { helmPath, kubectlPath } from '../planes/kubectl.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { claimBlocks } from './block-claims.ts';
@@ -81,7 +82,9 @@ describe('on a laptop', () => {
   });
 });
 
-describe('on a cluster', () => {
+const programs = await provideForSuite('docs/get-started.md, on a cluster', ['etcd', 'kube-apiserver']);
+
+describe.skipIf(programs.state === 'missing')('on a cluster', () => {
   const commands = consoleCommandsOf(claimBlocks('docs/get-started.md', 'console', 'On a cluster, in five minutes'));
   const outside = claimBlocks('docs/get-started.md', 'sh', 'On a cluster, without an image');
   let plane: TestPlane;
@@ -90,7 +93,8 @@ describe('on a cluster', () => {
   const running: TestProcess[] = [];
 
   beforeAll(async () => {
-    plane = await openEmbeddedPlane();
+    if (programs.state === 'missing') return;
+    plane = await openRealPlane({ paths: programs.paths });
     const allocatable = { cpu: '4', memory: '8Gi' };
     const { transport } = plane;
     const specs = [{ name: 'kind-control-plane', allocatable }];

@@ -2,7 +2,6 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../../src/base/package-files.ts';
-import { openEmbeddedPlane } from '../planes/embedded.ts';
 import type { TestPlane } from '../planes/plane.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
 import { openRealPlane } from '../planes/real/real-plane.ts';
@@ -58,16 +57,7 @@ async function openReal(): Promise<{ plane: RealPlane }> {
   return { plane: await openRealPlane({ paths: programs.paths }) };
 }
 
-/** Deployments have no subresource `scale` on the embedded plane. */
-function scaledByPatch(command: string): string {
-  const [, options, names] = /^kubectl (.*) scale deployment (.*) --replicas=0$/.exec(command) ?? [];
-  if (names === undefined) return command;
-  const patch = `'{"spec":{"replicas":0}}'`;
-  return `for name in ${names}; do kubectl ${options} patch deployment $name --type merge -p ${patch} | sed s/patched/scaled/; done`;
-}
-
 const everywhere: readonly Where[] = [
-  { title: 'the embedded plane', open: async () => ({ plane: await openEmbeddedPlane() }) },
   ...(programs.state === 'missing' ? [] : [{ title: 'a real API server', open: openReal }]),
   ...(withOther.state === 'missing'
     ? []
@@ -78,7 +68,6 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
   let stage: PageStage;
   let other: Other;
   let before: readonly PodSeen[];
-  const instead = (command: string): string => (stage.plane.name === 'embedded' ? scaledByPatch(command) : command);
 
   const podsOf = async (group: string): Promise<readonly PodSeen[]> => {
     const labelSelector = `scheduling.x-k8s.io/pod-group=${group}`;
@@ -109,7 +98,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
 
   it('takes over what runs and what waits', async () => {
     const [stop, install, look, remove] = takingOver;
-    await stage.play([stop!], instead);
+    await stage.play([stop!]);
     await other.stop();
     await stage.createGang('next', 2, { schedulerName: name });
     await stage.play([install!]);
@@ -125,7 +114,7 @@ describe.each(everywhere)('docs/migration.md, on $title', ({ open }) => {
   it('gives back, and leaves pods and groups as they are', async () => {
     const [stop, remove] = goingBack;
     const both = [...before, ...(await podsOf('next'))];
-    await stage.play([stop!], instead);
+    await stage.play([stop!]);
     await other.start();
     await stage.play([remove!]);
     expect([...(await podsOf('train')), ...(await podsOf('next'))]).toEqual(both);

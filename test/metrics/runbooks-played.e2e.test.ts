@@ -7,12 +7,14 @@ import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { claimBlocks } from '../docs/block-claims.ts';
 import { provideForSuite } from '../planes/real/provide-real-plane.ts';
+import { openRealPlane } from '../planes/real/real-plane.ts';
 import { selectors } from './alert-cases.ts';
 import { diagnoses } from './diagnoses.ts';
 import type { Sample } from './samples.ts';
 import { TroubledRelease } from './troubled-release.ts';
 
 const blocks = claimBlocks('docs/runbooks/*.md', 'console');
+const programs = await provideForSuite('ME8 the runbooks', ['etcd', 'kube-apiserver']);
 const tools = await provideForSuite('ME8 the alerts, on what processes export', ['promtool']);
 
 interface Rule {
@@ -88,9 +90,10 @@ test('ME8 every runbook is played', () => {
   expect(diagnoses.map(({ alert }) => `docs/runbooks/${alert.toLowerCase()}.md`).sort()).toEqual([...pages].sort());
 });
 
-test.each(diagnoses)('ME8 $alert', async ({ alert, component, begin, produce, minutes, notProduced }) => {
+test.skipIf(programs.state === 'missing').each(diagnoses)('ME8 $alert', async ({ alert, component, begin, produce, minutes, notProduced }) => {
   const rule = rules.find((each) => each.alert === alert)!;
-  const release = await TroubledRelease.open();
+  if (programs.state === 'missing') return;
+  const release = await TroubledRelease.open(await openRealPlane({ paths: programs.paths }));
   try {
     await begin(release);
     const before = await release.scrape(component);

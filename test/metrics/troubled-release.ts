@@ -6,7 +6,7 @@ import { ChartRelease } from '../chart/installed-chart.ts';
 import type { PageBlock } from '../docs/markdown-page.ts';
 import { PageStage } from '../docs/page-stage.ts';
 import { ApiProxy } from '../planes/api-proxy.ts';
-import { openEmbeddedPlane } from '../planes/embedded.ts';
+import type { TestPlane } from '../planes/plane.ts';
 import { samplesIn } from './samples.ts';
 import type { Sample } from './samples.ts';
 
@@ -31,8 +31,7 @@ export class TroubledRelease {
   }
 
   /** Two nodes with two CPUs each, and nothing installed. */
-  static async open(): Promise<TroubledRelease> {
-    const plane = await openEmbeddedPlane();
+  static async open(plane: TestPlane): Promise<TroubledRelease> {
     const stage = await PageStage.open(plane);
     const proxy = await ApiProxy.open(plane.transport);
     const kubeconfigPath = join(stage.folder, 'proxied.kubeconfig');

@@ -35,7 +35,7 @@ describe('applying', () => {
   it('creates objects in their order, also of a kind that an object before them defines', async () => {
     const definition = JSON.stringify(podGroupDefinition);
     expect(await problemsOf(podGroup(3))).toEqual([
-      'jobs.yaml, document 1, line 2: PodGroup red: kind: the server has no kind PodGroup in scheduling.x-k8s.io/v1alpha1',
+      'jobs.yaml, document 1, line 2: PodGroup red: kind: the embedded control plane does not serve PodGroup of scheduling.x-k8s.io/v1alpha1: apply its CustomResourceDefinition first, or use a cluster that has it. The embedded control plane runs no operators',
     ]);
     expect(await apply(`${definition}\n---\n${podGroup(3)}---\n${node}`)).toEqual([
       { kind: 'CustomResourceDefinition', namespace: '', name: 'podgroups.scheduling.x-k8s.io' },

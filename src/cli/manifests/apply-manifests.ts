@@ -61,7 +61,10 @@ async function collectionPath(
   if (find() === undefined) served.set(apiVersion, await resourcesOf(client, base, signal));
   const resource = find();
   if (resource === undefined) {
-    throw new UnknownKindError(`the server has no kind ${kind} in ${apiVersion}`);
+    throw new UnknownKindError(
+      `the embedded control plane does not serve ${kind} of ${apiVersion}: apply its CustomResourceDefinition first, or use a cluster that has it. ` +
+        'The embedded control plane runs no operators',
+    );
   }
   if (!resource.namespaced) return `${base}/${resource.name}`;
   return `${base}/namespaces/${encodeURIComponent(metadata.namespace ?? 'default')}/${resource.name}`;

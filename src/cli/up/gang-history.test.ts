@@ -38,6 +38,15 @@ describe('a partial start', () => {
     ]);
   });
 
+  it('is judged by the times of the API server, however late and far apart a watch shows the Bindings', () => {
+    const history = historyOf('red', 'blue');
+    const bound = (name: string, atMs: number, boundAtMs: number): void =>
+      history.podSeen(atMs, podOf(name, { nodeName: 'node-1', boundAtMs }));
+    for (const [index, name] of ['red-0', 'red-1', 'red-2'].entries()) bound(name, 4_000 * index, 60_000);
+    for (const [index, name] of ['blue-0', 'blue-1', 'blue-2'].entries()) bound(name, 9_000, 60_000 + 2_000 * index);
+    expect(history.partialStarts()).toMatchObject([{ group: 'default/blue', bound: 2 }]);
+  });
+
   it('is one however short it is when the history ends with it', () => {
     const history = historyOf('red');
     bind(history, 1_000, 'red-0');

@@ -1,5 +1,5 @@
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
-import { badRequest, methodNotAllowed, notFound, notImplemented, unknownPath } from './http/api-error.ts';
+import { badRequest, methodNotAllowed, notFound, notImplemented, notServed, unknownPath } from './http/api-error.ts';
 import { decodeBody, requireObject } from './http/decode-body.ts';
 import type { ResourceTarget } from './http/request-target.ts';
 import { jsonResponse, pageNotFound, textResponse, warningHeaders } from './http/response.ts';
@@ -9,7 +9,7 @@ import { finalizerWarnings } from './kinds/finalizer-names.ts';
 import { bindPod } from './kinds/pods/bind-pod.ts';
 import { markEvicted } from './kinds/pods/mark-evicted.ts';
 import { pods } from './kinds/pods/pods.ts';
-import { hasStatusSubresource } from './kinds/resource-type.ts';
+import { apiVersionOf, hasStatusSubresource } from './kinds/resource-type.ts';
 import type { ResourceType } from './kinds/resource-type.ts';
 import { unsupportedWarnings } from './kinds/unsupported-warnings.ts';
 import type { StoredObject } from './store/stored-object.ts';
@@ -62,7 +62,7 @@ export function handleResource(
   const type = context.registry.find(target.group, target.version, target.plural);
   if (type === undefined) {
     if (!context.registry.serves(target.group, target.version)) return pageNotFound();
-    throw unknownPath();
+    throw notServed(target.plural, apiVersionOf(target));
   }
   if (!type.namespaced && target.namespace !== undefined) throw unknownPath();
   const resource: ResourceRequest = { context, request, type, target, query, signal };

@@ -52,6 +52,11 @@ export class NodeLeases {
     await this.#renew(name, uid);
   }
 
+  /** The node is gone: its Lease expires. */
+  remove(name: string): void {
+    for (const slot of this.#slots) slot.delete(name);
+  }
+
   #turn(): void {
     const { clock, signal } = this.#options;
     if (signal.aborted) return;

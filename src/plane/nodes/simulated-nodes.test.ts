@@ -41,6 +41,61 @@ describe('a simulated node', () => {
   });
 });
 
+describe('a Node that a user creates', () => {
+  const extra = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'extra', labels: { zone: 'z2' } } };
+
+  test('becomes a simulated node with its own capacity and labels', async () => {
+    await using here = await startPlane();
+    await here.client.create('/api/v1/nodes', { ...extra, status: { capacity: { cpu: '3', memory: '1Gi' } } });
+    await here.createPod('early', { node: 'extra' });
+    await here.pass(1_000);
+    expect(await here.client.get('/api/v1/nodes/extra')).toMatchObject({
+      metadata: { labels: { 'kubernetes.io/hostname': 'extra', zone: 'z2' } },
+      status: { allocatable: { cpu: '3', memory: '1Gi', pods: '110' }, addresses: expect.anything() },
+    });
+    expect(await here.phase('early')).toBe('Running');
+    expect(here.problems).toEqual([]);
+  });
+
+  test('has 2 CPUs and 8Gi if it does not say what it has', async () => {
+    await using here = await startPlane();
+    await here.client.create('/api/v1/nodes', extra);
+    await here.pass(1_000);
+    const { status } = await here.client.get<{ status: unknown }>('/api/v1/nodes/extra');
+    expect(status).toMatchObject({ allocatable: { cpu: '2', memory: '8Gi', pods: '110' } });
+  });
+
+  test('is left alone if a kubelet has registered it', async () => {
+    await using here = await startPlane();
+    const status = { nodeInfo: { kubeletVersion: 'v1.37.1' }, allocatable: { cpu: '1' } };
+    await here.client.create('/api/v1/nodes', { ...extra, status });
+    await here.pass(1_000);
+    expect((await here.client.get<{ status: object }>('/api/v1/nodes/extra')).status).toMatchObject({
+      allocatable: { cpu: '1' },
+    });
+    await here.createPod('stray', { node: 'extra' });
+    await here.pass(1_000);
+    expect(await here.phase('stray')).toBe('Pending');
+  });
+
+  test('renews no Lease after it was deleted, and can be created again', async () => {
+    await using here = await startPlane([]);
+    await here.client.create('/api/v1/nodes', extra);
+    await here.pass(1_000);
+    await here.client.delete('/api/v1/nodes/extra');
+    await here.pass(1_000);
+    const before = here.requests.length;
+    await here.pass(30_000);
+    const leases = here.requests.slice(before).filter(({ path }) => path.includes('/leases/'));
+    expect(leases).toEqual([]);
+    await here.client.create('/api/v1/nodes', extra);
+    await here.createPod('again', { node: 'extra' });
+    await here.pass(1_000);
+    expect(await here.phase('again')).toBe('Running');
+    expect(here.problems).toEqual([]);
+  });
+});
+
 describe('admission', () => {
   test('refuses a pod that no longer fits, until a pod has ended', async () => {
     await using here = await startPlane();

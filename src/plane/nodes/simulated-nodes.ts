@@ -4,6 +4,8 @@ import { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
 import type { Transport } from '../../client/transport.ts';
 import { Reflector } from '../../informer/reflector.ts';
+import { readAdoptableNode } from './adoptable-node.ts';
+import type { AdoptableNode } from './adoptable-node.ts';
 import { isTerminalPhase, readKubeletPod } from './kubelet-pod.ts';
 import type { KubeletPod } from './kubelet-pod.ts';
 import { NodeLeases } from './node-leases.ts';
@@ -12,6 +14,7 @@ import { PodWorker } from './pod-worker.ts';
 import { Rendezvous } from './rendezvous.ts';
 import { SimulatedNode } from './simulated-node.ts';
 import type { SimulationDefaults } from './simulation-annotations.ts';
+import { simulatedReflector } from './simulated-reflector.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
 
 export interface SimulatedNodesOptions {
@@ -20,6 +23,8 @@ export interface SimulatedNodesOptions {
   /** For the jitter of retries only; what pods do depends on the clock and their annotations alone. */
   readonly random: Random;
   readonly nodes: readonly SimulatedNodeSpec[];
+  /** Also simulate Nodes that users create, and forget simulated nodes whose Node was deleted. Default: false. */
+  readonly adoptsNodes?: boolean;
   readonly defaults?: SimulationDefaults;
   /** Told of what went wrong and was skipped or is tried again. Default: nobody is. */
   readonly onProblem?: OnSimulationProblem;
@@ -41,6 +46,7 @@ export class SimulatedNodes {
   readonly #reflector: Reflector<KubeletPod>;
   readonly #rendezvous: Rendezvous;
   readonly #leases: NodeLeases;
+  readonly #nodeReflector: Reflector<AdoptableNode> | undefined;
   /** Node name -> node */
   readonly #nodes = new Map<string, SimulatedNode>();
   /** Pod uid -> its worker; only pods bound to our nodes. */
@@ -79,6 +85,21 @@ export class SimulatedNodes {
       onProblem: this.#onProblem,
     });
     this.#leases = new NodeLeases({ client, clock, signal, onProblem: this.#onProblem });
+    this.#nodeReflector =
+      options.adoptsNodes === true
+        ? simulatedReflector(
+            { client, clock, random, onProblem: this.#onProblem },
+            {
+              path: '/api/v1/nodes',
+              project: readAdoptableNode,
+              handler: {
+                onAdd: (node) => void this.#adopt(node),
+                onUpdate: (_previous, node) => void this.#adopt(node),
+                onDelete: ({ name }) => this.#removeNode(name),
+              },
+            },
+          )
+        : undefined;
   }
 
   /**
@@ -93,6 +114,8 @@ export class SimulatedNodes {
     this.#leases.start();
     this.#reflector.start();
     await this.#reflector.synced();
+    this.#nodeReflector?.start();
+    await this.#nodeReflector?.synced();
   }
 
   /** Whether something will become of a pod on a node by itself, however long that takes. Not so of one that runs for ever, or waits for others. */
@@ -106,6 +129,7 @@ export class SimulatedNodes {
     this.#stop.abort(new Error('the simulated nodes are stopped'));
     await Promise.all([
       this.#reflector.stop(),
+      this.#nodeReflector?.stop(),
       this.#leases.stop(),
       ...[...this.#workers.values()].map((worker) => worker.stop()),
     ]);
@@ -127,6 +151,27 @@ export class SimulatedNodes {
       this.#nodes.delete(spec.name);
       throw error;
     }
+  }
+
+  async #adopt(node: AdoptableNode): Promise<void> {
+    if (node.hasKubelet || this.#nodes.has(node.name)) return;
+    try {
+      await this.#addNode(node);
+    } catch (thrown) {
+      if (this.#stop.signal.aborted) return;
+      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      this.#onProblem({ message: 'the node cannot be simulated', subject: `node ${node.name}`, error });
+      return;
+    }
+    // Pods may have been bound to it before.
+    for (const pod of this.#reflector.store.values()) if (pod.nodeName === node.name) this.#changed(pod);
+  }
+
+  /** Its pods stay as they were last seen, as on a machine that was switched off. */
+  #removeNode(name: string): void {
+    this.#nodes.delete(name);
+    this.#leases.remove(name);
+    for (const pod of this.#reflector.store.values()) if (pod.nodeName === name) void this.#drop(pod.uid);
   }
 
   /** Pods that run already come first, as they have their room; then the others in the order of their creation. */

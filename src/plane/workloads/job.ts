@@ -1,7 +1,7 @@
 import type { Condition, Workload, WorkloadPod } from './workload.ts';
 
 export const trackingFinalizer = 'batch.kubernetes.io/job-tracking';
-export const indexLabel = 'batch.kubernetes.io/job-completion-index';
+const indexLabel = 'batch.kubernetes.io/job-completion-index';
 
 export interface JobSpec {
   readonly parallelism: number;

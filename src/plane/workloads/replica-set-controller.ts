@@ -46,6 +46,6 @@ export const replicaSetController: WorkloadController = {
 };
 
 /** A pod of a template, named by the server. */
-export function podOf({ metadata, spec }: PodTemplate, owner: string): object {
+function podOf({ metadata, spec }: PodTemplate, owner: string): object {
   return { metadata: { ...metadata, generateName: `${owner}-` }, spec };
 }

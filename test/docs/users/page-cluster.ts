@@ -5,8 +5,6 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { systemClock } from '../../../src/base/system-clock.ts';
-import { applyManifests } from '../../../src/cli/manifests/apply-manifests.ts';
-import { loadManifests } from '../../../src/cli/manifests/load-manifests.ts';
 import { loadKubeconfig } from '../../../src/client/kubeconfig.ts';
 import { runController } from '../../../src/compose/controller.ts';
 import { runScheduler } from '../../../src/compose/scheduler.ts';
@@ -19,8 +17,7 @@ import type { TestPlane } from '../../planes/plane.ts';
 import { consoleCommandsOf, outputsOf, transcriptsOf } from '../console-blocks.ts';
 import type { ConsoleCommand, Transcripts } from '../console-blocks.ts';
 import type { PageBlock } from '../markdown-page.ts';
-import { StandInOperators, unstoredKinds } from './stand-in-operators.ts';
-import type { Workload } from './stand-in-operators.ts';
+import { StandInOperators } from './stand-in-operators.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const unlimited = { qps: 0, burst: 1 };
@@ -109,7 +106,7 @@ export class PageCluster {
     const outputs: string[] = [];
     for (const command of commands) {
       if (waitsForEnd.test(command.command)) await this.#finishPods(namespace);
-      outputs.push(await this.#run(command, namespace, environment));
+      outputs.push(await this.#run(command, environment));
     }
     // The reader's namespace is another.
     return transcriptsOf(
@@ -118,26 +115,10 @@ export class PageCluster {
     );
   }
 
-  async #run(command: ConsoleCommand, namespace: string, environment: Record<string, string>): Promise<string> {
-    const file = /^kubectl apply -f (\S+)$/.exec(command.command)?.[1];
-    if (file !== undefined && this.#operators !== undefined && (await this.#standIn(file, namespace)))
-      return command.output;
+  async #run(command: ConsoleCommand, environment: Record<string, string>): Promise<string> {
     const [output] = await outputsOf([command], environment, root);
-    return output!;
-  }
-
-  /** Where a file has kinds that this plane does not store: applies the others, and plays those. Answers whether it has. */
-  async #standIn(file: string, namespace: string): Promise<boolean> {
-    const manifests = (await loadManifests([join(root, file)])).map((manifest) => ({
-      ...manifest,
-      object: { ...manifest.object, metadata: { ...manifest.object.metadata, namespace } },
-    }));
-    const unstored = manifests.filter(({ object }) => unstoredKinds.has(object.kind));
-    if (unstored.length === 0) return false;
-    const stored = manifests.filter(({ object }) => !unstoredKinds.has(object.kind));
-    await applyManifests(this.#plane.client, stored, AbortSignal.timeout(20_000));
-    for (const { object } of unstored) this.#operators!.take(object as unknown as Workload);
-    return true;
+    // The embedded plane warns of kinds that it does not act on. Here the stand-ins do.
+    return this.#operators === undefined ? output! : output!.replaceAll(/^Warning: .*\n/gm, '');
   }
 
   /** Every pod that runs has done its work. */

@@ -4,7 +4,7 @@ import { AlreadyExistsError } from '../../../src/client/api-errors.ts';
 import type { KubeClient } from '../../../src/client/kube-client.ts';
 
 /** An object of a kind that makes pods, as somebody wrote it. */
-export interface Workload {
+interface Workload {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid?: string };
@@ -37,8 +37,6 @@ interface Kind {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** The API server knows the kind by itself. */
-  readonly builtIn?: true;
   /** The pods that its operator makes now. */
   readonly pods: (workload: Workload, phases: Phases) => MadePod[];
   /** The PodGroup that its operator makes: its minMember. */
@@ -50,19 +48,6 @@ interface Kind {
  * which names, and when. No operator runs: this is what their documentation and sources say that they do.
  */
 const kinds: Readonly<Record<string, Kind>> = {
-  Deployment: {
-    ...{ group: 'apps', version: 'v1', plural: 'deployments', builtIn: true },
-    pods: ({ metadata, spec }) => numbered(`${metadata.name}-7d9c8b6f5d`, spec.replicas, spec.template, suffix),
-  },
-  StatefulSet: {
-    ...{ group: 'apps', version: 'v1', plural: 'statefulsets', builtIn: true },
-    pods({ metadata, spec }, phases) {
-      const all = numbered(metadata.name, spec.replicas, spec.template);
-      if (spec.podManagementPolicy === 'Parallel') return all;
-      const running = all.filter(({ name }) => phases.get(name) === 'Running').length;
-      return all.slice(0, running + 1);
-    },
-  },
   JobSet: {
     ...{ group: 'jobset.x-k8s.io', version: 'v1alpha2', plural: 'jobsets' },
     pods: ({ metadata, spec }) => podsOfJobSet(metadata.name, spec.replicatedJobs),
@@ -158,9 +143,6 @@ function suffix(index: number): string {
   return `x${index}k2p`;
 }
 
-/** Kinds that the embedded plane does not store. */
-export const unstoredKinds: ReadonlySet<string> = new Set(['StatefulSet']);
-
 const intervalMs = 50;
 
 /**
@@ -170,8 +152,6 @@ const intervalMs = 50;
 export class StandInOperators {
   readonly #client: KubeClient;
   readonly #made = new Set<string>();
-  /** Of kinds that this API server does not store. */
-  readonly #unstored: Workload[] = [];
   #stopped = false;
   #turning: Promise<void> = Promise.resolve();
 
@@ -181,8 +161,7 @@ export class StandInOperators {
 
   /** Defines the kinds that no API server knows by itself, with any fields. */
   async start(): Promise<void> {
-    for (const [kind, { group, version, plural, builtIn }] of Object.entries(kinds)) {
-      if (builtIn) continue;
+    for (const [kind, { group, version, plural }] of Object.entries(kinds)) {
       const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
       const schema = { openAPIV3Schema: anything };
       await this.#client.create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
@@ -205,11 +184,6 @@ export class StandInOperators {
     await this.#turning;
   }
 
-  /** Takes an object that the API server does not store. */
-  take(workload: Workload): void {
-    this.#unstored.push(workload);
-  }
-
   async #turn(): Promise<void> {
     while (!this.#stopped) {
       for (const [kind, definition] of Object.entries(kinds)) {
@@ -220,8 +194,6 @@ export class StandInOperators {
   }
 
   async #workloadsOf(kind: string, { group, version, plural }: Kind): Promise<readonly Workload[]> {
-    const unstored = this.#unstored.filter((workload) => workload.kind === kind);
-    if (unstoredKinds.has(kind)) return unstored;
     const { items } = await this.#client.list(`/apis/${group}/${version}/${plural}`);
     return (items as Omit<Workload, 'apiVersion' | 'kind'>[]).map((item) => ({
       ...item,

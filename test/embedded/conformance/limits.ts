@@ -38,6 +38,12 @@ export const limits: readonly Limit[] = [
     at: 'answer.message',
     why: 'the embedded plane reads JSON only, and says so',
   },
+  ...[0, 1].map((exchange) => ({
+    case: 'discovery: a resource that is not served is not found',
+    exchange,
+    at: 'answer.message',
+    why: 'the embedded plane adds the resource that it does not serve',
+  })),
   { case: 'locking: a version must be a number', exchange: 0, why: honestStatus },
   {
     case: 'watches: a bookmark ends what there is at the start',

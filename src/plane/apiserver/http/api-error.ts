@@ -113,6 +113,16 @@ export function unknownPath(): ApiError {
   });
 }
 
+/** A resource that a real server of this version serves, or another one does. */
+export function notServed(plural: string, apiVersion: string): ApiError {
+  return new ApiError({
+    code: 404,
+    reason: 'NotFound',
+    message: `the server could not find the requested resource: the embedded control plane does not serve ${plural} of ${apiVersion}; use a cluster that does`,
+    details: {},
+  });
+}
+
 export function methodNotAllowed(): ApiError {
   return new ApiError({
     code: 405,

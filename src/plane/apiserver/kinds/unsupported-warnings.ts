@@ -11,6 +11,7 @@ const storedOnly: ReadonlyMap<string, string> = new Map([
     'poddisruptionbudgets.policy',
     'the embedded plane runs no disruption controller: evictions do not ask the PodDisruptionBudget, and its status stays as it is',
   ],
+  ['services', 'simulated pods have no network: the Service gets no address, and only topology spreading reads it'],
   ['csidrivers.storage.k8s.io', noDrivers],
   ['csistoragecapacities.storage.k8s.io', noDrivers],
   ['volumeattachments.storage.k8s.io', noDrivers],

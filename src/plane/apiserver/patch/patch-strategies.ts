@@ -19,7 +19,7 @@ export function patchField(owner: ValueType | undefined, name: string): PatchFie
       return { type: owner.element, mergeList: false };
     case 'model': {
       const type = modelFields(owner.name)?.get(name);
-      const mergeKey = mergeKeys.get(name);
+      const mergeKey = mergeKeys.get(`${owner.name}.${name}`) ?? mergeKeys.get(name);
       if (mergeKey === undefined) return { type, mergeList: false };
       return { type, mergeList: true, ...(mergeKey !== '' && { mergeKey }) };
     }

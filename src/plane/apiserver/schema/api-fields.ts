@@ -4,12 +4,13 @@ const byName = [
 ];
 
 /**
- * Name of a list field of built-in objects -> the field that tells its elements apart in a strategic merge patch; empty for lists of
+ * Name of a list field of built-in objects, with its model where that matters -> the field that tells its elements apart in a strategic merge patch; empty for lists of
  * scalars, which are merged as sets. All other lists are replaced. From the `patchMergeKey` tags of the types in k8s.io/api.
  */
 export const mergeKeys: ReadonlyMap<string, string> = new Map([
   ...byName.map((field): [string, string] => [field, 'name']),
   ['ports', 'containerPort'],
+  ['V1ServiceSpec.ports', 'port'],
   ['volumeMounts', 'mountPath'],
   ['volumeDevices', 'devicePath'],
   ['hostAliases', 'ip'],

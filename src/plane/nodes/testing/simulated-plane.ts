@@ -63,6 +63,7 @@ export class SimulatedPlane {
       clock: this.clock,
       random: seededRandom(2),
       nodes: specs,
+      adoptsNodes: true,
       onProblem: (problem) => this.problems.push(problem),
     });
   }

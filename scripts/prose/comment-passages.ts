@@ -1,0 +1,39 @@
+import type { Area, Passage } from './passage.ts';
+
+/** A comment that starts with one of these is for a tool. */
+const directives = /^(eslint|prettier|knip|vitest|@ts-|v8 |c8 |#\/|yaml-language-server|shellcheck)/;
+
+/** One comment of a source file, or consecutive line comments as one passage. */
+export function commentPassage(area: Area, path: string, line: number, comment: string): Passage[] {
+  const text = comment
+    .replace(/^\/\*+|\*+\/$/g, '')
+    .split('\n')
+    .map((row) => row.replace(/^\s*(\*|\/\/+|#+)\s?/, '').trim())
+    .join('\n')
+    .replace(/```[^]*?```/g, ' ')
+    .replace(/@\w+/g, ' ')
+    .replace(/\{@?link ([^}]*)\}/g, 'code')
+    .replace(/`[^`]*`/g, 'code')
+    .trim();
+  if (text === '' || directives.test(text)) return [];
+  return [{ area, path, line, text }];
+}
+
+/** The comments of a YAML file: consecutive lines are one passage. */
+export function yamlCommentPassages(area: Area, path: string, source: string): Passage[] {
+  const passages: Passage[] = [];
+  let first = 0;
+  let block: string[] = [];
+  const rows = source.split('\n');
+  for (const [index, row] of [...rows, ''].entries()) {
+    const comment = /^\s*#\s?(?!-{3})(.*)$/.exec(row)?.[1];
+    if (comment !== undefined && comment !== '') {
+      if (block.length === 0) first = index + 1;
+      block.push(comment);
+    } else if (block.length > 0) {
+      passages.push(...commentPassage(area, path, first, block.join('\n')));
+      block = [];
+    }
+  }
+  return passages;
+}
