@@ -31,7 +31,15 @@ const projects: Readonly<Record<'test' | 'properties', readonly TestProjectInlin
       },
     },
     { test: { name: 'unit-apart', include: apart, exclude: notInUnit, ...inUnit } },
-    { test: { name: 'integration', include: integration, setupFiles, env: allRuns } },
+    {
+      test: {
+        name: 'integration',
+        include: integration,
+        globalSetup: './test/lanes/install-tools.ts',
+        setupFiles,
+        env: allRuns,
+      },
+    },
   ],
   properties: [
     {

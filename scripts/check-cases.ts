@@ -1,17 +1,27 @@
 // Holds test/scenarios/cases.ts and the tests together: every case has exactly one test, in the file that the table names,
-// and it runs. With --results it reads what the last runs of the lanes left instead, and fails on a case that did not pass then.
+// and it runs. Loaded are the files that the table names and those with the id of a case at the start of a string. With
+// --results it reads what the last runs of the lanes left instead: all tests, and whether those of the cases passed.
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createVitest } from 'vitest/node';
 import type { TestCase, TestSuite } from 'vitest/node';
-import { caseOf, caseProblems } from '../test/scenarios/case-problems.ts';
+import { caseOf, caseProblems, maybeNamesCase } from '../test/scenarios/case-problems.ts';
 import type { CollectedTest } from '../test/scenarios/case-problems.ts';
 import { cases } from '../test/scenarios/cases.ts';
 import { resultsFolder } from './summary-reporter.ts';
 import type { TestResults } from './summary-reporter.ts';
 
-/** All tests as vitest itself sees them, so names made by templates and tables count; the files are loaded, nothing is run. */
+/** Test files, relative to the repository, that may have a test of a case. */
+function filesWithCases(): string[] {
+  const named = new Set<string>(Object.values(cases));
+  return globSync('{src,test,bench}/**/*.test.ts', { exclude: ['test/fixtures/**', '**/node_modules'] }).filter(
+    (file) => named.has(file) || maybeNamesCase(readFileSync(file, 'utf8')),
+  );
+}
+
+/** The tests in these files as vitest itself sees them, so names made by templates and tables count; nothing is run. */
 async function collectTests(): Promise<{ tests: CollectedTest[]; problems: string[] }> {
   const vitest = await createVitest('test', {
     watch: false,
@@ -21,7 +31,7 @@ async function collectTests(): Promise<{ tests: CollectedTest[]; problems: strin
     allowOnly: false,
   });
   try {
-    const { testModules, unhandledErrors } = await vitest.collect([], { staticParse: false });
+    const { testModules, unhandledErrors } = await vitest.collect(filesWithCases(), { staticParse: false });
     const problems = unhandledErrors.map(String);
     const tests: CollectedTest[] = [];
     for (const module of testModules) {
@@ -46,22 +56,27 @@ function runs(test: TestCase): boolean {
   }
 }
 
-/** Cases of the last test run that did not pass. */
-async function notPassed(): Promise<string[]> {
+/** What the last runs of the lanes say against the table. */
+async function problemsOfResults(): Promise<string[]> {
   // case id -> how its test ended
   const ended = new Map<string | undefined, string>();
+  const collected: CollectedTest[] = [];
   for (const lane of ['unit', 'integration']) {
     const { tests } = JSON.parse(await readFile(join(resultsFolder, `${lane}.json`), 'utf8')) as TestResults;
-    for (const { name, state } of tests) ended.set(caseOf(name), state);
+    for (const { name, file, state } of tests) {
+      ended.set(caseOf(name), state);
+      collected.push({ name, file, runs: true });
+    }
   }
-  return Object.entries(cases)
+  const notPassed = Object.entries(cases)
     .filter(([id]) => ended.get(id) !== 'passed')
     .map(([id, file]) => `${id}: its test in ${file} ${ended.get(id) ?? 'was not run'}`);
+  return [...notPassed, ...caseProblems(cases, collected)];
 }
 
 let problems: string[];
 if (process.argv.includes('--results')) {
-  problems = await notPassed();
+  problems = await problemsOfResults();
 } else {
   const collected = await collectTests();
   problems = [...collected.problems, ...caseProblems(cases, collected.tests)];

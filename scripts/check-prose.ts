@@ -28,7 +28,7 @@ function passagesOf(path: string): Passage[] {
   if (path.endsWith('.md')) return markdownPassages('docs', path, read());
   if (path.startsWith('charts/') && path.endsWith('.txt')) return commentPassage('chart', path, 1, read());
   if (path.startsWith('charts/') && /\.(yaml|yml|tpl)$/.test(path)) return yamlCommentPassages('chart', path, read());
-  if (/\.ts$/.test(path)) return sourcePassages(path, read());
+  if (path.endsWith('.ts')) return sourcePassages(path, read());
   return [];
 }
 

@@ -1,24 +1,49 @@
 // Everything that can be said about the sources without running them. All steps run, so that one run shows all that is
-// wrong; `npm run check -- lint types` runs some. Ends with the line `N passed, N failed`.
+// wrong; `npm run check -- lint types` runs some, and `--changed` what the changed files give reason to. Ends with the line
+// `N passed, N failed`.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { changedFiles, RevisionError } from './changed-files.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Step -> its command; the slowest first, so that they overlap with the rest. */
-const steps: Readonly<Record<string, string>> = {
-  lint: 'eslint .',
-  types: 'tsc -p .',
-  format: 'prettier --check --log-level warn .',
-  cases: 'node scripts/check-cases.ts',
-  unused: 'knip --no-progress',
-  layers: 'node scripts/check-layers.ts',
-  crds: 'node scripts/generate-crd.ts --check',
-  chart: 'node scripts/generate-chart.ts --check',
-  metrics: 'node scripts/generate-metrics-page.ts --check',
-  reference: 'node scripts/generate-reference.ts --check',
+interface Step {
+  readonly command: readonly string[];
+  /** The changed files that are reason enough to run the step; never with --changed when there is none. */
+  readonly changed?: RegExp;
+  /** With --changed, the step is given those files that are still there, in place of the last word of the command. */
+  readonly perFile?: boolean;
+}
+
+const sources = /^(src|test|bench|scripts)\/.*\.ts$/;
+const generated = /^(src|scripts|crds|charts|deploy|docs)\//;
+
+/** The slowest first, so that they overlap with the rest. */
+const steps: Readonly<Record<string, Step>> = {
+  lint: { command: ['eslint', '--no-warn-ignored', '.'], changed: /\.(ts|[cm]?js)$/, perFile: true },
+  types: {
+    command: ['tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', '.cache/check/types.tsbuildinfo'],
+    changed: /\.(ts|json)$/,
+  },
+  format: {
+    command: [
+      ...['prettier', '--check', '--log-level', 'warn', '--ignore-unknown'],
+      ...['--cache', '--cache-location', '.cache/check/prettier', '.'],
+    ],
+    changed: /./,
+    perFile: true,
+  },
+  unused: { command: ['knip', '--no-progress'] },
+  cases: { command: ['node', 'scripts/check-cases.ts'], changed: /\.test\.ts$|^test\/scenarios\// },
+  layers: { command: ['node', 'scripts/check-layers.ts'], changed: sources },
+  crds: { command: ['node', 'scripts/generate-crd.ts', '--check'], changed: generated },
+  chart: { command: ['node', 'scripts/generate-chart.ts', '--check'], changed: generated },
+  metrics: { command: ['node', 'scripts/generate-metrics-page.ts', '--check'], changed: generated },
+  reference: { command: ['node', 'scripts/generate-reference.ts', '--check'], changed: generated },
 };
 
 interface Outcome {
@@ -28,11 +53,11 @@ interface Outcome {
 }
 
 /** Runs a command with the tools of this package first on the path, and keeps what it says. Never rejects. */
-function run(command: string): Promise<Outcome> {
+function run([program, ...words]: readonly string[]): Promise<Outcome> {
   const started = performance.now();
   const path = `${root}node_modules/.bin${delimiter}${process.env.PATH ?? ''}`;
   return new Promise((resolve) => {
-    const child = spawn(command, { cwd: root, env: { ...process.env, PATH: path }, shell: true });
+    const child = spawn(program!, words, { cwd: root, env: { ...process.env, PATH: path } });
     let output = '';
     const end = (passed: boolean): void => {
       resolve({ passed, output: output.trim(), seconds: (performance.now() - started) / 1000 });
@@ -49,18 +74,50 @@ function run(command: string): Promise<Outcome> {
   });
 }
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(steps, name));
-if (unknown.length > 0) {
-  console.error(`no such check: ${unknown.join(', ')}; there are ${Object.keys(steps).join(', ')}`);
+/** Says what is wrong with the command line, and how it goes. */
+function refuse(problem: string): never {
+  console.error(
+    `${problem}\nusage: npm run check -- [--changed [--base REVISION]] [${Object.keys(steps).join(' | ')}] …`,
+  );
   process.exit(2);
 }
 
-const waiting = Object.entries(steps).filter(([name]) => asked.length === 0 || asked.includes(name));
+function readArguments(): { readonly asked: readonly string[]; readonly changed: readonly string[] | undefined } {
+  try {
+    const { values, positionals } = parseArgs({
+      options: { changed: { type: 'boolean', default: false }, base: { type: 'string' } },
+      allowPositionals: true,
+    });
+    const unknown = positionals.filter((name) => !Object.hasOwn(steps, name));
+    if (unknown.length > 0) refuse(`no such check: ${unknown.join(', ')}`);
+    if (values.base !== undefined && !values.changed) refuse('--base says what --changed compares with: give both');
+    return { asked: positionals, changed: values.changed ? changedFiles(root, values.base) : undefined };
+  } catch (error) {
+    if (error instanceof RevisionError || String((error as NodeJS.ErrnoException).code).startsWith('ERR_PARSE_ARGS')) {
+      refuse((error as Error).message);
+    }
+    throw error;
+  }
+}
+
+/** What to run for a step; undefined when no changed file is a reason to. */
+function commandOf(step: Step, changed: readonly string[] | undefined): readonly string[] | undefined {
+  if (changed === undefined) return step.command;
+  const files = changed.filter((path) => step.changed?.test(path) && !(step.perFile && !existsSync(`${root}${path}`)));
+  if (files.length === 0) return undefined;
+  return step.perFile ? [...step.command.slice(0, -1), '--', ...files] : step.command;
+}
+
+const { asked, changed } = readArguments();
+if (changed !== undefined) console.log(`${changed.length} changed files`);
+const waiting = Object.entries(steps).flatMap(([name, step]) => {
+  const command = asked.length === 0 || asked.includes(name) ? commandOf(step, changed) : undefined;
+  return command === undefined ? [] : [{ name, command }];
+});
 let [passed, failed] = [0, 0];
 async function work(): Promise<void> {
   for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
-    const [name, command] = step;
+    const { name, command } = step;
     const outcome = await run(command);
     console.log(`${outcome.passed ? 'ok    ' : 'FAILED'} ${name} (${outcome.seconds.toFixed(1)} s)`);
     if (outcome.passed) passed++;

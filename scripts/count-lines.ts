@@ -1,21 +1,33 @@
 // Counts lines of code per folder of src/, tests left out: lines that are not blank, not only a comment and not part of an
 // import. `node scripts/count-lines.ts [folder …]` counts other folders; `--depth 2` goes one level deeper.
-import { readFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
 
-const { values, positionals } = parseArgs({
-  options: { depth: { type: 'string', default: '1' } },
-  allowPositionals: true,
-});
-const folders = positionals.length > 0 ? positionals : ['src'];
-const depth = Number(values.depth);
-if (!Number.isInteger(depth) || depth < 1) {
-  console.error(`--depth must be a positive integer (got ${values.depth})`);
+function refuse(problem: string): never {
+  console.error(`${problem}\nusage: node scripts/count-lines.ts [--depth N] [FOLDER …]`);
   process.exit(2);
 }
+
+function readArguments(): { readonly folders: readonly string[]; readonly depth: number } {
+  let parsed;
+  try {
+    parsed = parseArgs({ options: { depth: { type: 'string', default: '1' } }, allowPositionals: true });
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+  const depth = Number(parsed.values.depth);
+  if (!Number.isInteger(depth) || depth < 1) refuse(`--depth must be a positive integer (got ${parsed.values.depth})`);
+  const folders = parsed.positionals.length > 0 ? parsed.positionals : ['src'];
+  for (const folder of folders) {
+    if (!existsSync(folder)) refuse(`there is no ${folder}`);
+  }
+  return { folders, depth };
+}
+
+const { folders, depth } = readArguments();
 
 /** How many lines of the file hold a token that belongs to no import declaration. */
 function linesOfCode(path: string): number {
@@ -34,11 +46,18 @@ function linesOfCode(path: string): number {
   return lines.size;
 }
 
-const paths = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders], {
-  encoding: 'utf8',
-})
+const { status, stdout, stderr } = spawnSync(
+  'git',
+  ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...folders],
+  { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+);
+if (status !== 0) refuse(stderr.trim());
+const paths = stdout
   .split('\0')
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.includes('/testing/'));
+  // A file that is deleted and not committed is still in git's list.
+  .filter(
+    (path) => existsSync(path) && path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.includes('/testing/'),
+  );
 /** folder -> lines of code and files in it */
 const counts = new Map<string, { lines: number; files: number }>();
 let total = 0;

@@ -18,7 +18,7 @@ it.each(['20.20.2', '22.18.0'])('says on Node %s which one it needs and how to g
   expect(exitCode).toBe(1);
   expect(stdout).toBe('');
   expect(stderr).toContain(`tutti needs Node 22.19 or newer; this is Node ${version}`);
-  expect(stderr).toContain('npx -p node@24');
+  expect(stderr).toContain('npm ci && npm start');
 });
 
 it.each(['22.19.0', '23.0.0', '100.1.0'])('runs on Node %s', async (version) => {

@@ -19,9 +19,9 @@ function isNodeTooOld(version: string): boolean {
 if (isNodeTooOld(process.versions.node)) {
   process.stderr.write(
     `tutti needs Node ${leastNode.join('.')} or newer; this is Node ${process.versions.node} (${process.execPath}).\n` +
-      'With npm, and without changing what is installed:\n' +
-      '  npx -p node@24 -p tutti-scheduler tutti up     from anywhere\n' +
-      '  npm ci && npm start                            in a clone of the repository\n',
+      'In a clone of the repository the right Node comes with the packages, and what is installed stays as it is:\n' +
+      '  npm ci && npm start                  tutti up\n' +
+      '  npm ci && npm start -- --help        its options\n',
   );
   process.exitCode = 1;
 } else {

@@ -6,11 +6,8 @@ import {
   compareQuantities,
   formatQuantity,
   parseQuantity,
-  quantityToBigInteger,
-  quantityToBigMilli,
   quantityToInteger,
   quantityToMilli,
-  subtractQuantities,
 } from './quantity.ts';
 import type { Quantity } from './quantity.ts';
 import { quantityText } from './testing/quantity-text.ts';
@@ -81,9 +78,8 @@ describe('parseQuantity', () => {
   });
 
   it('keeps amounts exact that a double would round', () => {
-    expect(quantityToBigInteger(parseQuantity('9007199254740993'))).toBe(9007199254740993n);
-    expect(quantityToBigMilli(parseQuantity('9007199254740.993'))).toBe(9007199254740993n);
-    expect(quantityToBigInteger(parseQuantity('8191.999999999Ti'))).toBe(9007199254739893n);
+    expect(value(parseQuantity('9007199254740993'))).toBe(9007199254740993n * 10n ** 9n);
+    expect(value(parseQuantity('9007199254740.993'))).toBe(9007199254740993n * 10n ** 6n);
     expect(formatQuantity(addQuantities(parseQuantity('9007199254740992'), parseQuantity('1')))).toBe(
       '9007199254740993',
     );
@@ -92,8 +88,8 @@ describe('parseQuantity', () => {
   });
 
   it('cuts binary amounts that do not fit 64 bits, as Kubernetes does', () => {
-    expect(quantityToBigInteger(parseQuantity('8Ei'))).toBe(2n ** 63n - 1n);
-    expect(quantityToBigInteger(parseQuantity('-8Ei'))).toBe(-(2n ** 63n - 1n));
+    expect(value(parseQuantity('8Ei'))).toBe((2n ** 63n - 1n) * 10n ** 9n);
+    expect(value(parseQuantity('-8Ei'))).toBe(-(2n ** 63n - 1n) * 10n ** 9n);
   });
 
   it.each([
@@ -208,13 +204,12 @@ describe('arithmetic', () => {
     );
   });
 
-  it('adds and subtracts exactly', () => {
+  it('adds exactly', () => {
     fc.assert(
       fc.property(quantityText, quantityText, (a, b) => {
         const left = parseQuantity(a);
         const right = parseQuantity(b);
         expect(value(addQuantities(left, right))).toBe(billionths(a) + billionths(b));
-        expect(value(subtractQuantities(left, right))).toBe(billionths(a) - billionths(b));
       }),
       { numRuns: 1000 },
     );
@@ -223,6 +218,6 @@ describe('arithmetic', () => {
   it('writes a sum in the format of its left operand, or of the right one when the left is zero', () => {
     expect(formatQuantity(addQuantities(parseQuantity('1Gi'), parseQuantity('1073741824')))).toBe('2Gi');
     expect(formatQuantity(addQuantities(parseQuantity('0'), parseQuantity('1Gi')))).toBe('1Gi');
-    expect(formatQuantity(subtractQuantities(parseQuantity('2'), parseQuantity('500m')))).toBe('1500m');
+    expect(formatQuantity(addQuantities(parseQuantity('2'), parseQuantity('-500m')))).toBe('1500m');
   });
 });

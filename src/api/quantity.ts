@@ -169,8 +169,8 @@ function rescaleUp(value: number | bigint, scale: number, targetScale: number): 
 }
 
 /**
- * The amount in whole units, rounded away from zero (Kubernetes' Value()). Exact up to 2^53; beyond, the nearest double:
- * use quantityToBigInteger where that matters.
+ * The amount in whole units, rounded away from zero (Kubernetes' Value()). Exact up to 2^53; beyond,
+ * the nearest double.
  */
 export function quantityToInteger(quantity: Quantity): number {
   return Number(rescaleUp(quantity.unscaled, quantity.scale, 0));
@@ -179,16 +179,6 @@ export function quantityToInteger(quantity: Quantity): number {
 /** The amount in thousandths, rounded away from zero (Kubernetes' MilliValue()). Exact up to 2^53, as quantityToInteger. */
 export function quantityToMilli(quantity: Quantity): number {
   return Number(rescaleUp(quantity.unscaled, quantity.scale, -3));
-}
-
-/** The amount in whole units, rounded away from zero, exact at any size. */
-export function quantityToBigInteger(quantity: Quantity): bigint {
-  return BigInt(rescaleUp(quantity.unscaled, quantity.scale, 0));
-}
-
-/** The amount in thousandths, rounded away from zero, exact at any size. */
-export function quantityToBigMilli(quantity: Quantity): bigint {
-  return BigInt(rescaleUp(quantity.unscaled, quantity.scale, -3));
 }
 
 /** Negative, 0 or positive as `a` is less than, equal to or greater than `b`; exact, whatever the formats. */
@@ -210,11 +200,6 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
     if (Number.isSafeInteger(sum)) return { unscaled: sum, scale, format };
   }
   return { unscaled: narrow(BigInt(left) + BigInt(right)), scale, format };
-}
-
-/** a − b, exactly, in a's format; in b's when a is zero. */
-export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
-  return addQuantities(a, { ...b, unscaled: typeof b.unscaled === 'number' ? 0 - b.unscaled : -b.unscaled });
 }
 
 /**

@@ -38,7 +38,7 @@ it.each([
   await first.said(/became leader +lease=kube-system/);
   const holder = await holderOf(lease);
   const [port] = await freePorts(1);
-  const second = start(command, '--secure-port', String(port), '--authorization-always-allow-paths=/metrics');
+  const second = start(command, '--secure-port', String(port), '--authorization-always-allow-paths=/readyz,/metrics');
   await second.said(new RegExp(`standing by: another process holds the Lease .*holder=${holder}`));
   const ask = (path: string): Promise<HttpsAnswer> => httpsGet(`https://127.0.0.1:${port}${path}`);
   await expect.poll(async () => (await ask('/readyz')).status).toBe(200);

@@ -6,7 +6,7 @@ import type { Pod, RawPod } from '../api/pod.ts';
 import { cpuId } from '../api/resource-names.ts';
 import type { ResourceId } from '../api/resource-names.ts';
 import { Cluster } from './cluster.ts';
-import type { AssumptionOutcome } from './cluster.ts';
+import type { AssumptionOutcome } from './assumption.ts';
 import { memberStates } from './gang.ts';
 import type { Gang, GangSpec } from './gang.ts';
 import type { NodeInfo } from './node-info.ts';

@@ -4,16 +4,17 @@ import type { Pod } from '../api/pod.ts';
 import type { ResourceNames } from '../api/resource-names.ts';
 import { AmountColumns } from './amount-columns.ts';
 import type { AmountColumnsView } from './amount-columns.ts';
+import { assumptionOutcome } from './assumption.ts';
+import type { Assumption, AssumptionOutcome } from './assumption.ts';
 import { AssumedVolumes } from './assumed-volumes.ts';
 import type { Claim } from './claim.ts';
 import { ClaimsInUse } from './claims-in-use.ts';
+import { ClusterGangs } from './cluster-gangs.ts';
 import { ClusterNodes } from './cluster-nodes.ts';
-import { Gang } from './gang.ts';
-import type { GangSpec, MemberPlan } from './gang.ts';
+import type { Gang, GangSpec } from './gang.ts';
 import type { ImageCensus } from './image-census.ts';
 import { KnownTerms } from './known-terms.ts';
 import { ListedObjects } from './listed-objects.ts';
-import { isLostTo } from './lost-node.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { PlacementLog } from './node-info.ts';
 import { NodeReservations } from './node-reservations.ts';
@@ -22,14 +23,6 @@ import type { Room } from './room.ts';
 import type { Topology } from './topologies.ts';
 import { Transaction } from './transaction.ts';
 import type { TransactionTarget } from './transaction.ts';
-
-/** What became of an assumption when the API spoke about its pod. */
-export type AssumptionOutcome = 'none' | 'kept' | 'confirmed' | 'contradicted';
-
-/** Where an unbound pod is taken to be. */
-interface Assumption extends MemberPlan {
-  readonly node: NodeInfo;
-}
 
 /**
  * The scheduler's picture of the cluster. The watch handlers write what the API says; the scheduling cycle alone assumes
@@ -68,8 +61,7 @@ export class Cluster {
   /** uid -> assumption about an unbound pod */
   readonly #assumed = new Map<string, Assumption>();
   readonly #reservations = new NodeReservations(this.#nodes);
-  /** namespace/name -> group */
-  readonly #gangs = new Map<string, Gang>();
+  readonly #gangs = new ClusterGangs(this.#nodes, this.#assumed);
   #transaction: Transaction | undefined;
   /** The open transaction has paused, and what it has done is still to be seen. */
   #isUnhidden = false;
@@ -147,7 +139,7 @@ export class Cluster {
   setNode(node: Node): readonly string[] {
     const wasLost = this.#nodes.get(node.name)?.isLost === true;
     const info = this.#nodes.set(node);
-    return wasLost || info.isLost ? this.#lookAtMembers(info) : [];
+    return wasLost || info.isLost ? this.#gangs.restrand(info) : [];
   }
 
   /** Answers as `setNode`. */
@@ -155,7 +147,7 @@ export class Cluster {
     const info = this.node(name);
     if (info === undefined) return [];
     this.#nodes.remove(info);
-    return this.#lookAtMembers(info);
+    return this.#gangs.restrand(info);
   }
 
   /** All nodes have been shown: those that only pods name are gone. */
@@ -163,21 +155,8 @@ export class Cluster {
     for (const info of this.#nodes.all()) {
       if (info.index >= 0 || info.pods.size === 0) continue;
       this.#nodes.markGone(info);
-      this.#lookAtMembers(info);
+      this.#gangs.restrand(info);
     }
-  }
-
-  /** Are the members of groups that are on the node stranded? Answers the keys of those of which one was not so before, or was. */
-  #lookAtMembers(info: NodeInfo): readonly string[] {
-    const changed = new Set<string>();
-    for (const pod of info.pods.values()) {
-      const gang = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey);
-      const before = gang?.stateOf(pod.uid);
-      if (gang === undefined || before === undefined) continue;
-      this.#joinGang(pod);
-      if (gang.stateOf(pod.uid) !== before) changed.add(gang.key);
-    }
-    return [...changed];
   }
 
   // Pods
@@ -248,8 +227,8 @@ export class Cluster {
     if (unmoved) this.nodeOf(pod)?.changePod(pod);
     else this.#putOnNode(pod);
     this.#followNomination(pod);
-    if (known?.podGroupKey !== undefined && known.podGroupKey !== pod.podGroupKey) this.#leaveGang(known);
-    if (pod.podGroupKey !== undefined) this.#joinGang(pod);
+    if (known !== undefined && known.podGroupKey !== pod.podGroupKey) this.#gangs.leave(known);
+    this.#gangs.join(pod);
     if (known !== undefined) this.#nodes.forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return outcome;
   }
@@ -264,7 +243,7 @@ export class Cluster {
     this.#assumed.delete(uid);
     this.#pods.delete(uid);
     this.releaseClaim(uid);
-    this.#leaveGang(known);
+    this.#gangs.leave(known);
     this.#nodes.forgetIfUnused(assumedOn?.name ?? known.nodeName);
     return assumedOn !== undefined ? 'contradicted' : 'none';
   }
@@ -308,18 +287,15 @@ export class Cluster {
 
   gangs(): Iterable<Gang> {
     this.hidePlan();
-    return this.#gangs.values();
+    return this.#gangs.all();
   }
 
   setGang(spec: GangSpec): void {
-    this.#gangNamed(spec.key).setSpec(spec);
+    this.#gangs.set(spec);
   }
 
   removeGang(key: string): void {
-    const gang = this.#gangs.get(key);
-    if (gang === undefined) return;
-    gang.setSpec(undefined);
-    if (gang.isEmpty) this.#gangs.delete(key);
+    this.#gangs.remove(key);
   }
 
   // Assumptions
@@ -337,7 +313,7 @@ export class Cluster {
         const groupUid = groupKey === undefined ? undefined : this.#gangs.get(groupKey)?.spec?.uid;
         this.#assumed.set(pod.uid, { node, groupKey, groupUid });
         this.#putOnNode(pod);
-        if (pod.podGroupKey !== undefined) this.#joinGang(pod);
+        this.#gangs.join(pod);
       },
       forget: (pod) => this.forget(pod),
       nodeOf: (pod) => this.nodeOf(pod),
@@ -385,8 +361,8 @@ export class Cluster {
     this.#takeOffNode(known ?? pod);
     this.#assumed.delete(pod.uid);
     this.#nodes.forgetIfUnused(assumption.node.name);
-    if (known === undefined) this.#leaveGang(pod);
-    else if (known.podGroupKey !== undefined) this.#joinGang(known);
+    if (known === undefined) this.#gangs.leave(pod);
+    else this.#gangs.join(known);
   }
 
   /** A pod that the API says is nominated claims its room; every claim ends when its owner is on a node or gone. */
@@ -419,34 +395,4 @@ export class Cluster {
     this.#nodes.touch(info);
     this.#nodes.dropIfUnused(info);
   }
-
-  #gangNamed(key: string): Gang {
-    let gang = this.#gangs.get(key);
-    if (gang === undefined) {
-      gang = new Gang(key);
-      this.#gangs.set(key, gang);
-    }
-    return gang;
-  }
-
-  #joinGang(pod: Pod): void {
-    const info = pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName);
-    const isStranded = info?.isLost === true && (info.isGone || isLostTo(pod, info.node));
-    this.#gangNamed(pod.podGroupKey!).setMember(pod, this.#assumed.get(pod.uid), isStranded);
-  }
-
-  #leaveGang(pod: Pod): void {
-    if (pod.podGroupKey === undefined) return;
-    const gang = this.#gangs.get(pod.podGroupKey);
-    if (gang === undefined) return;
-    gang.removeMember(pod.uid);
-    if (gang.isEmpty) this.#gangs.delete(gang.key);
-  }
-}
-
-function assumptionOutcome(pod: Pod, assumedOn: NodeInfo | undefined): AssumptionOutcome {
-  if (assumedOn === undefined) return 'none';
-  if (isTerminal(pod)) return 'contradicted';
-  if (pod.nodeName === '') return 'kept';
-  return pod.nodeName === assumedOn.name ? 'confirmed' : 'contradicted';
 }

@@ -287,11 +287,3 @@ function isOfAnother(pod: Pod, plan: MemberPlan | undefined, groupUid: string): 
   if (plan === undefined) return isBoundForAnother(pod, groupUid);
   return plan.groupKey !== pod.podGroupKey || (plan.groupUid !== undefined && plan.groupUid !== groupUid);
 }
-
-/** Whether the group would be ready if the scheduling gates of its members were removed. */
-export function onlyGatesAreShut(gang: GangView): boolean {
-  const gated = gang.count('gated');
-  const able = gang.counted + gang.pending.size;
-  const { minMember } = gang.spec ?? { minMember: Infinity };
-  return able < minMember && able + gated >= minMember;
-}

@@ -98,9 +98,10 @@ function isOwn(text: string): boolean {
   } catch {
     return false;
   }
-  const sections = [config?.clusters, config?.users, config?.contexts];
+  const sections: unknown[] = [config?.clusters, config?.users, config?.contexts];
   const isNamedSo = sections.every(
-    (section) => Array.isArray(section) && section.length === 1 && section[0]?.name === 'tutti',
+    (section) =>
+      Array.isArray(section) && section.length === 1 && (section[0] as { name?: string } | null)?.name === 'tutti',
   );
   return isNamedSo && config?.clusters?.[0]?.cluster?.server?.startsWith('https://127.0.0.1:') === true;
 }

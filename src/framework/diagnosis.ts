@@ -1,5 +1,4 @@
 import type { Pod } from '../api/pod.ts';
-import type { Candidate } from './candidate.ts';
 import type { Status } from './status.ts';
 
 /**
@@ -53,23 +52,4 @@ export function describeDiagnosis({ nodeCount, refusal }: Diagnosis): string {
   if (refusal.kind === 'pod') return `${prefix}: ${refusal.status.message}.`;
   const reasons = [...refusal.reasons].map(([reason, count]) => `${count} ${reason}`).sort();
   return reasons.length === 0 ? `${prefix}: no nodes are known.` : `${prefix}: ${reasons.join(', ')}.`;
-}
-
-/** One sentence for every member: which of them finds no node, and why, counted over the nodes. */
-export function describeRefusal(candidate: Candidate, diagnosis: Diagnosis, placed: number, needed: number): string {
-  if (candidate.kind === 'pod') return describeDiagnosis(diagnosis);
-  const cannot = `PodGroup ${candidate.gang.key} cannot start`;
-  if (diagnosis.refusal.kind === 'pod') return `${cannot}: ${diagnosis.refusal.status.message}.`;
-  const after = placed === 0 ? '' : `with ${placed} of ${needed} members placed, `;
-  return `${cannot}: ${after}${diagnosis.pod.name} finds no node: ${describeDiagnosis(diagnosis)}`;
-}
-
-/** For a pod of which no reason is known. */
-export function noDiagnosis(pod: Pod): Diagnosis {
-  return {
-    pod,
-    nodeCount: 0,
-    refusal: { kind: 'nodes', reasons: new Map(), resolvable: false },
-    plugins: new Set(),
-  };
 }

@@ -13,7 +13,7 @@ import type { QueuedEntity } from '../queue/queued-entity.ts';
 import type { NodeOptions } from '../testkit/builders/node.ts';
 import type { PodOptions } from '../testkit/builders/pod.ts';
 import { Scheduling } from '../testkit/scheduling.ts';
-import type { CycleResult } from './cycle/scheduling-cycle.ts';
+import type { CycleResult } from './cycle/cycle-result.ts';
 import { AskedExtenders } from './testing/asked-extender.ts';
 
 /** Judges by a label that it does not sign, as plugins at Permit may. */

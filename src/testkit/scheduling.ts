@@ -1,5 +1,5 @@
 import type { PodBinding } from '../framework/plugin-handle.ts';
-import type { CycleResult } from '../scheduler/cycle/scheduling-cycle.ts';
+import type { CycleResult } from '../scheduler/cycle/cycle-result.ts';
 import type { PictureOptions } from './picture.ts';
 import { Queueing } from './queueing.ts';
 

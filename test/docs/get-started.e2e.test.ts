@@ -100,6 +100,8 @@ describe.skipIf(programs.state === 'missing')('on a cluster', () => {
     const specs = [{ name: 'kind-control-plane', allocatable }];
     nodes = new SimulatedNodes({ transport, clock: systemClock, random: Math.random, nodes: specs });
     await nodes.start();
+    // A real server taints new nodes until a controller has seen that they are ready.
+    await plane.client.patch('/api/v1/nodes/kind-control-plane', 'merge', { spec: { taints: null } });
     tutti = new ChartRelease({ ...plane, folder: home }, 'tutti', 'tutti-system');
     await removeDefinition();
   });

@@ -19,7 +19,6 @@ export interface VerdictTexts {
 const otherTexts: Readonly<Record<string, readonly string[]>> = {
   'src/plugins/noderesources/shortage.ts': ['reason'],
   'src/plugins/volumebinding/volume-choice.ts': ['unreachable', 'unmatched', 'noRoom', 'gone'],
-  'src/scheduler/recovery/release-check.ts': ['why'],
   'src/scheduler/recovery/releases.ts': ['note', 'why'],
   'src/scheduler/cycle/scheduling-cycle.ts': ['neverFits'],
 };
@@ -75,7 +74,7 @@ function messagesIn(path: string): string[] {
       found.push(...textsOf(node.initializer, source));
     else if (isRejection(node)) found.push(...textsOf(node.arguments[1]!, source));
     else if (
-      /\/(preemptions|release-check|releases)\.ts$/.test(path) &&
+      /\/(preemptions|releases)\.ts$/.test(path) &&
       ts.isPropertyAssignment(node) &&
       ['message', 'why'].includes(node.name.getText(source))
     )

@@ -90,27 +90,30 @@ test('ME8 every runbook is played', () => {
   expect(diagnoses.map(({ alert }) => `docs/runbooks/${alert.toLowerCase()}.md`).sort()).toEqual([...pages].sort());
 });
 
-test.skipIf(programs.state === 'missing').each(diagnoses)('ME8 $alert', async ({ alert, component, begin, produce, minutes, notProduced }) => {
-  const rule = rules.find((each) => each.alert === alert)!;
-  if (programs.state === 'missing') return;
-  const release = await TroubledRelease.open(await openRealPlane({ paths: programs.paths }));
-  try {
-    await begin(release);
-    const before = await release.scrape(component);
-    await produce(release);
-    const after = await release.scrape(component);
-    await release.diagnose(blocks.filter(({ page }) => page === `docs/runbooks/${alert.toLowerCase()}.md`));
-    if (tools.state === 'missing') return;
-    const from = component === 'scheduler' ? 'SCHEDULER' : 'CONTROLLER';
-    const trouble = seriesOf(from, [before, after], rule, minutes);
-    expect(await promtool(trouble, rule, minutes, notProduced === undefined)).toBe('');
-    if (before === undefined) return;
-    const peace = seriesOf(from, [before, before], rule, minutes).map((series) => ({
-      ...series,
-      values: (series as { values: string }).values.replace(/\+\d+x/, '+0x'),
-    }));
-    expect(await promtool(peace, rule, minutes, false)).toBe('');
-  } finally {
-    await release.close();
-  }
-});
+test.skipIf(programs.state === 'missing').each(diagnoses)(
+  'ME8 $alert',
+  async ({ alert, component, begin, produce, minutes, notProduced }) => {
+    const rule = rules.find((each) => each.alert === alert)!;
+    if (programs.state === 'missing') return;
+    const release = await TroubledRelease.open(await openRealPlane({ paths: programs.paths }));
+    try {
+      await begin(release);
+      const before = await release.scrape(component);
+      await produce(release);
+      const after = await release.scrape(component);
+      await release.diagnose(blocks.filter(({ page }) => page === `docs/runbooks/${alert.toLowerCase()}.md`));
+      if (tools.state === 'missing') return;
+      const from = component === 'scheduler' ? 'SCHEDULER' : 'CONTROLLER';
+      const trouble = seriesOf(from, [before, after], rule, minutes);
+      expect(await promtool(trouble, rule, minutes, notProduced === undefined)).toBe('');
+      if (before === undefined) return;
+      const peace = seriesOf(from, [before, before], rule, minutes).map((series) => ({
+        ...series,
+        values: (series as { values: string }).values.replace(/\+\d+x/, '+0x'),
+      }));
+      expect(await promtool(peace, rule, minutes, false)).toBe('');
+    } finally {
+      await release.close();
+    }
+  },
+);

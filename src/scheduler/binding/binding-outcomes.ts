@@ -1,27 +1,31 @@
 import type { Logger } from '../../observability/logger.ts';
-import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
-import type { EventSink } from '../ports.ts';
+import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
+import { failedBindingSteps } from './failed-binding.ts';
+import type { FailedBindingParts } from './failed-binding.ts';
 import { groupScheduled, scheduled } from '../verdicts/events.ts';
-import type { BindingFailure, BindingPlan, BindingResult, Placement } from './binding-plan.ts';
-import { FailedBindings } from './failed-bindings.ts';
-import type { FailedBindingsOptions } from './failed-bindings.ts';
+import type { Placement } from '../placement/planning/planner.ts';
+import type { EventSink } from '../ports.ts';
+import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 
-export interface BindingOutcomesOptions extends FailedBindingsOptions {
+export interface BindingOutcomesOptions extends FailedBindingParts {
   readonly events: EventSink;
   readonly metrics: Pick<SchedulerMetrics, 'attempts' | 'gangs'>;
   readonly logger: Logger;
+  /** Once aborted nothing comes back: it is the scheduler that gave up. */
+  readonly signal: AbortSignal;
 }
 
-/** What follows from each result of the binding cycle. */
+/**
+ * What follows from a binding cycle. A member that could not be bound gives its room back and its group is queued again,
+ * ahead of everything else when others of it are bound already.
+ */
 export class BindingOutcomes {
   readonly #options: BindingOutcomesOptions;
-  readonly #failedBindings: FailedBindings;
   /** plan of a group -> when its first and its latest Binding succeeded, as Clock.monotonic() */
   readonly #bindings = new WeakMap<BindingPlan, { readonly first: number; latest: number }>();
 
   constructor(options: BindingOutcomesOptions) {
     this.#options = options;
-    this.#failedBindings = new FailedBindings(options);
   }
 
   handle(result: BindingResult): void {
@@ -33,7 +37,7 @@ export class BindingOutcomes {
         this.#bound(result.plan, result.placement);
         return;
       case 'failed':
-        this.#failedBindings.handle(result.plan, result.failures);
+        this.#failed(result.plan, result.failures);
         return;
       case 'finished':
         this.#finished(result.plan, result.failures);
@@ -43,8 +47,7 @@ export class BindingOutcomes {
 
   #bound(plan: BindingPlan, { pod, nodeName, state }: Placement): void {
     const { profile, entity, gang } = plan;
-    const { intake, events, metrics, logger } = this.#options;
-    const { clock } = intake;
+    const { events, metrics, clock, logger } = this.#options;
     profile.postBind(state, pod, nodeName);
     if (gang !== undefined) {
       const now = clock.monotonic();
@@ -59,15 +62,13 @@ export class BindingOutcomes {
 
   /** Members that came while the group was about to start with this plan have waited for it, also where those of the plan have left the group. */
   #routeGroup({ gang }: BindingPlan): void {
-    const { intake, signal } = this.#options;
-    const { router, clock } = intake;
+    const { router, clock, signal } = this.#options;
     if (gang !== undefined && !signal.aborted) router.groupChanged(gang.key, 'PlanBegun', clock.now());
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
     if (plan.startsGang) this.#routeGroup(plan);
-    const { intake, recovery, metrics, logger, signal } = this.#options;
-    const { clock } = intake;
+    const { metrics, clock, logger } = this.#options;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
     const bindings = this.#bindings.get(plan);
@@ -82,10 +83,10 @@ export class BindingOutcomes {
       this.#tellScheduled(plan, seconds);
       return;
     }
-    if (signal.aborted) return;
-    // No member of the group is bound after all, so the reserved capacity would complete nothing.
+    if (this.#options.signal.aborted) return;
+    // Nobody of the group is on a node after all, so there is nothing that the room would complete.
     if (plan.gang?.started === false && !plan.gang.incomplete) {
-      for (const { placement } of failures) recovery.claims.drop(placement.pod.uid, 'repair');
+      for (const { placement } of failures) this.#options.claims.drop(placement.pod.uid, 'repair');
     }
     const { status } = failures[0]!;
     logger.warn('could not bind', {
@@ -99,6 +100,19 @@ export class BindingOutcomes {
       result: status.code === 'Error' ? 'error' : 'unschedulable',
       pods: failures.length,
     });
+  }
+
+  /** The others of the plan may still be being bound: what has failed need not wait for them. */
+  #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
+    const { cluster, signal } = this.#options;
+    // As they are on the nodes that they are assumed on: labels may have changed since they were planned.
+    const assumed = failures.map(({ placement: { pod } }) =>
+      cluster.isAssumed(pod.uid) ? cluster.pod(pod.uid)! : pod,
+    );
+    const failed = { plan, failures, assumed };
+    for (const { step, evenWhenStopped = false } of failedBindingSteps) {
+      if (evenWhenStopped || !signal.aborted) step(failed, this.#options);
+    }
   }
 
   #tellScheduled({ entity, gang, placements }: BindingPlan, seconds: number): void {

@@ -5,7 +5,7 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Returned } from '../extenders/inquiries.ts';
-import type { CycleResult } from './scheduling-cycle.ts';
+import type { CycleResult } from './cycle-result.ts';
 
 /** What an attempt is about. */
 export interface AttemptSubject {

@@ -4,7 +4,7 @@ import type { Plugin } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
 import type { BindingPlan } from '../binding/binding-plan.ts';
-import type { CycleResult } from './scheduling-cycle.ts';
+import type { CycleResult } from './cycle-result.ts';
 import { entityInFlight } from '../testing/entity.ts';
 import { Picture } from '../../testkit/picture.ts';
 

@@ -1,7 +1,6 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict, WaitsFor } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/message-of.ts';
 import { Pace } from '../../base/pace.ts';
 import { finish } from '../../base/steps.ts';
 import type { Steps } from '../../base/steps.ts';
@@ -9,29 +8,17 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Transaction } from '../../cluster/transaction.ts';
 import { CycleState } from '../../framework/cycle-state.ts';
-import {
-  describeCause,
-  describeRefusal,
-  failureIn,
-  isResolvable,
-  noDiagnosis,
-  refusersOf,
-} from '../../framework/diagnosis.ts';
+import { describeCause, failureIn, isResolvable } from '../../framework/diagnosis.ts';
 import type { Diagnosis } from '../../framework/diagnosis.ts';
-import { outsiders } from '../../framework/event-hints.ts';
 import type { Candidate } from '../../framework/candidate.ts';
-import { PluginFailure } from '../../framework/profile.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
 import { wishOf } from '../../framework/wish.ts';
 import type { WaitingPod, WaitingPods } from '../../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { ClassReport, EquivalenceClass } from '../../queue/equivalence/equivalence-class.ts';
 import type { EquivalenceKeys } from '../../queue/equivalence/equivalence-keys.ts';
-import type { Failure } from '../../queue/failure.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import type { BindingPlan } from '../binding/binding-plan.ts';
-import type { ExtenderAnswers, Extenders, Question } from '../extenders/extenders.ts';
+import type { ExtenderAnswers, Extenders } from '../extenders/extenders.ts';
 import type { NodeRefusals } from '../recovery/node-refusals.ts';
 import type { Outlook } from './outlook.ts';
 import { demandOf } from '../placement/planning/demand.ts';
@@ -39,39 +26,13 @@ import type { Demand } from '../placement/planning/demand.ts';
 import { leftByBoth } from '../placement/cache/narrowing.ts';
 import type { Narrowing, NarrowingOf } from '../placement/cache/narrowing.ts';
 import type { Placement, Plan, Planner, PlanRequest } from '../placement/planning/planner.ts';
-import type { Preemption, Preemptions } from '../preemption/preemptions.ts';
-
-/** How one attempt ended. */
-export type CycleResult =
-  /** Nothing is left to place: a group whose quorum stands, a pod that is bound or gone. */
-  | { readonly kind: 'settled' }
-  /** PreEnqueue refuses it now. */
-  | { readonly kind: 'notReady' }
-  /** The plugins agree; extenders have to be asked before anything is assumed. */
-  | { readonly kind: 'asking'; readonly questions: readonly Question[] }
-  /** All that was needed is assumed; to be bound. */
-  | { readonly kind: 'planned'; readonly plan: BindingPlan }
-  /** A plugin that refused it before is certain that it would again: what it was told holds. */
-  | { readonly kind: 'ruledOut'; readonly pods: readonly Pod[]; readonly failure: Failure }
-  /** It was not tried and joins this equivalence class, whose rejection is its own. */
-  | { readonly kind: 'joined'; readonly joined: EquivalenceClass; readonly pods: readonly Pod[] }
-  /** Nothing is assumed; the verdict is for all `pods`. */
-  | {
-      readonly kind: 'refused';
-      readonly pods: readonly Pod[];
-      readonly verdict: Verdict;
-      readonly failure: Failure;
-      /** Room that PostFilter found a way to make. */
-      readonly preemption: Preemption | undefined;
-      /** The verdict for others of its equivalence class; undefined: it shares none. */
-      readonly verdictFor?: ClassReport['verdictFor'] | undefined;
-    };
+import type { Preemptions } from '../preemption/preemptions.ts';
+import type { CycleResult, Refused } from './cycle-result.ts';
+import { describeRefusal, noDiagnosis, oneOfEachKind, refusedBy, refusedByExtenders, statusOf } from './refusal.ts';
 
 const keepsRefusing = new Status('Unschedulable', 'node(s) could not have the pod bound');
 const notAdmitted = new Status('Unschedulable', 'node(s) did not admit a pod like this one');
 const neverFits = 'It would not fit even if all other pods were gone.';
-
-type Refused = Extract<CycleResult, { kind: 'refused' }>;
 
 /** What the second half of an attempt knows from the first. */
 export interface Continuation {
@@ -88,6 +49,10 @@ const roundLimit = 3;
 /** What PostFilter, whose work nobody counts, is reckoned to take: so many passes over the nodes. */
 const postFilterLooks = 10;
 
+/** How far Permit went. */
+type PermitOutcome =
+  { readonly refused: undefined; readonly waiting: readonly WaitingPod[] } | { readonly refused: Status };
+
 export interface SchedulingCycleOptions {
   readonly cluster: Cluster;
   readonly planner: Planner;
@@ -98,15 +63,11 @@ export interface SchedulingCycleOptions {
   readonly keys: EquivalenceKeys;
   readonly refusals: Pick<NodeRefusals, 'isEmpty' | 'avoidedBy' | 'barredFor'>;
   readonly queue: Pick<SchedulingQueue, 'classOf' | 'classToJoin' | 'hasSharedClasses' | 'isRuledOut'>;
-  /** An additional sentence for the verdict of this group. */
+  /** What the verdict of this group has to say besides. */
   readonly noteOf: (gang: GangView) => string | undefined;
-  /** Undefined where no extender is configured. */
-  readonly extenders: Extenders | undefined;
+  /** Absent: nobody outside has a say. */
+  readonly extenders?: Extenders | undefined;
 }
-
-/** How far Permit went. */
-type PermitOutcome =
-  { readonly refused: undefined; readonly waiting: readonly WaitingPod[] } | { readonly refused: Status };
 
 /**
  * One attempt to schedule one entity: a lone pod, or a gang as a whole. On one unmoving picture, in one piece or in steps. It ends with
@@ -339,59 +300,4 @@ export class SchedulingCycle {
 function without(avoided: ReadonlySet<string>, { nodes }: Cluster, why: Status): Narrowing {
   const allowed = new Map(nodes.filter(({ name }) => !avoided.has(name)).map(({ name }) => [name, 0]));
   return { allowed, refused: new Map([...avoided].map((name) => [name, why])) };
-}
-
-/**
- * The plugins agreed, and what extenders left is not enough. What they would say if other pods were gone is not known: nobody is
- * made to go for it, and any event is worth a try, as in kube-scheduler.
- */
-function refusedByExtenders(candidate: Candidate, { members, needed }: Demand, plan: Plan): Refused {
-  const diagnosis = plan.blocked ?? noDiagnosis(members[0]!);
-  const isError = failureIn(diagnosis) !== undefined;
-  const message = describeRefusal(candidate, diagnosis, plan.placed, needed);
-  return {
-    kind: 'refused',
-    pods: members,
-    verdict: {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message,
-      waitsFor: isError ? 'error' : 'unknown',
-      cause: describeCause(diagnosis),
-    },
-    failure: { refusedBy: new Set([outsiders]), refusedPods: oneOfEachKind(members), error: isError },
-    preemption: undefined,
-  };
-}
-
-function statusOf(error: unknown): Status {
-  if (error instanceof PluginFailure) return error.status;
-  return new Status('Error', `the attempt failed: ${messageOf(error)}`, '', error);
-}
-
-function refusedBy(members: readonly Pod[], status: Status, candidate: Candidate): Refused {
-  const isError = status.code === 'Error';
-  const { plugins, pending } = refusersOf(status);
-  const prefix = candidate.kind === 'gang' ? `PodGroup ${candidate.gang.key} cannot start: ` : '';
-  return {
-    kind: 'refused',
-    pods: members,
-    verdict: {
-      reason: isError ? 'SchedulerError' : 'Unschedulable',
-      message: `${prefix}${status.message}.`,
-      waitsFor: isError ? 'error' : 'permit',
-    },
-    failure: {
-      refusedBy: plugins,
-      pending,
-      refusedPods: oneOfEachKind(members),
-      error: isError,
-    },
-    preemption: undefined,
-  };
-}
-
-/** Room for any member may be what the refused one lacks, so hints are asked about each kind. */
-function oneOfEachKind(members: readonly Pod[]): readonly Pod[] {
-  // Whoever has volumes may wait for claims of its own.
-  return [...new Map(members.map((pod) => [pod.volumes.length === 0 ? pod.template : pod, pod])).values()];
 }

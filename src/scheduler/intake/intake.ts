@@ -35,7 +35,6 @@ import { WatchHandlers } from './watch-handlers.ts';
 export interface IntakeOptions {
   readonly profiles: readonly ProfileConfiguration[];
   readonly plugins: PluginRegistry;
-  /** How long a failed entity stays out of the active queue. Default: 1 s, doubling to 10 s. */
   readonly backoff?: BackoffPolicy;
   readonly ports: SchedulerPorts;
   readonly clock: Clock;
@@ -43,7 +42,6 @@ export interface IntakeOptions {
   readonly logger: Logger;
   readonly metrics: SchedulerMetrics;
   readonly lifecycle: Lifecycle;
-  /** `SchedulerCore.attempt` has work to do. Called again and again until it has none. */
   readonly onReady: () => void;
 }
 

@@ -3,24 +3,30 @@ import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
-import type { Logger } from '../../observability/logger.ts';
-import type { Intake } from '../intake/intake.ts';
+import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { EntityRouter } from '../intake/entity-router.ts';
 import { groupReleased, groupStays, released } from '../verdicts/events.ts';
-import type { NodeRefusals } from './node-refusals.ts';
 import type { PartialGroups } from './partial-groups.ts';
-import { isOnNode, ReleaseCheck } from './release-check.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
+import type { Profiles } from '../profiles.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';
+import { groupUnderWay, prospectOf } from './completion-prospect.ts';
+import type { ProspectParts } from './completion-prospect.ts';
+import { hasAnybodyLeft, isOnNode, onceOnNodes } from './members-on-nodes.ts';
 import { sortKeyOf } from '../sort-key.ts';
+import type { Verdicts } from '../verdicts/verdicts.ts';
 
-export interface ReleasesOptions {
-  readonly intake: Intake;
+export interface ReleasesOptions extends ProspectParts {
   readonly partial: Pick<PartialGroups, 'spells' | 'spellOf'>;
-  readonly refusals: Pick<NodeRefusals, 'avoidedBy'>;
+  readonly profiles: Pick<Profiles, 'of' | 'compare' | 'isOurs'>;
+  readonly queue: Pick<SchedulingQueue, 'get'>;
+  readonly router: Pick<EntityRouter, 'groupChanged'>;
   readonly evictor: Pick<PodEvictor, 'release'>;
   readonly events: EventSink;
+  readonly verdicts: Pick<Verdicts, 'report'>;
   readonly metrics: Pick<GangMetrics, 'released'>;
-  readonly logger: Logger;
+  /** Does what may change the picture, now or when no attempt is open. */
+  readonly betweenAttempts: (change: () => void) => void;
   /** Once aborted nobody is evicted any more. */
   readonly signal: AbortSignal;
 }
@@ -31,6 +37,18 @@ interface Overdue {
   /** Clock.monotonic() at the end of its grace. */
   readonly since: number;
 }
+
+/**
+ * What can be said of an overdue group:
+ * - `open`: how something ends that is under way has to be seen first;
+ * - `wait`: it can be completed now, or when those are gone that are on their way out;
+ * - `stay`: it may not be released, for this reason;
+ * - `release`: these members can go.
+ */
+type Judgement =
+  | { readonly kind: 'open' | 'wait' }
+  | { readonly kind: 'stay'; readonly why: string }
+  | { readonly kind: 'release'; readonly members: readonly Pod[] };
 
 /** A member that was asked to go, and why it stays; undefined: it goes. */
 interface Asked {
@@ -68,13 +86,17 @@ const holdPolicy: BackoffPolicy = { initialMs: 10_000, maxMs: 10 * 60_000 };
  */
 export class Releases {
   readonly #options: ReleasesOptions;
-  readonly #check: ReleaseCheck;
   /** group key -> uids of members that are asked to go and not seen to be going yet */
   readonly #asked = new Map<string, Set<string>>();
   /** group key -> its releases by this process, while it has not started since */
   readonly #past = new Map<string, Past>();
   /** group key -> why it stays although it is overdue, as was last said */
   readonly #stays = new Map<string, string>();
+  /**
+   * group key -> how many members had been on nodes when this process found them, while any of it is left: what the group was before, this process has
+   * not seen
+   */
+  readonly #found = new Map<string, number>();
   /** Keys of groups that had their turn in this round. */
   readonly #judged = new Set<string>();
   #timer: Timer | undefined;
@@ -85,22 +107,22 @@ export class Releases {
 
   constructor(options: ReleasesOptions) {
     this.#options = options;
-    this.#check = new ReleaseCheck(options);
     options.signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
   /** The picture is complete, and what is on nodes in part is known. */
   begin(): void {
-    this.#check.begin();
+    for (const gang of this.#options.cluster.gangs())
+      if (hasAnybodyLeft(gang)) this.#found.set(gang.key, onceOnNodes(gang));
     this.#setTimer(0);
   }
 
   /** The group or a member of it has changed, and its spell is known. */
   look(key: string): void {
-    const { intake, partial } = this.#options;
-    const gang = intake.cluster.gang(key);
+    const { cluster, partial } = this.#options;
+    const gang = cluster.gang(key);
     this.#settle(key, gang);
-    this.#check.look(key, gang);
+    if (gang === undefined || !hasAnybodyLeft(gang)) this.#found.delete(key);
     if (gang?.spec === undefined || gang.started) this.#past.delete(key);
     if (partial.spellOf(key) === undefined) this.#stays.delete(key);
     else this.#setTimer(Math.max(changedMs, this.#dueIn(key, gang)));
@@ -110,8 +132,8 @@ export class Releases {
   /** The group is being released, or was so lately that it is left alone. */
   isHeld(key: string): boolean {
     if (this.#asked.has(key)) return true;
-    const past = this.#pastOf(this.#options.intake.cluster.gang(key));
-    return past !== undefined && past.heldUntil > this.#options.intake.clock.monotonic();
+    const past = this.#pastOf(this.#options.cluster.gang(key));
+    return past !== undefined && past.heldUntil > this.#options.clock.monotonic();
   }
 
   /** Not that of another group of the same name. */
@@ -135,12 +157,11 @@ export class Releases {
   #dueIn(key: string, gang: GangView | undefined): number {
     const spell = this.#options.partial.spellOf(key);
     if (spell === undefined || gang?.spec === undefined) return Infinity;
-    return spell.since + gang.spec.repairGraceMs - this.#options.intake.clock.monotonic();
+    return spell.since + gang.spec.repairGraceMs - this.#options.clock.monotonic();
   }
 
   #setTimer(ms: number): void {
-    const { intake, signal } = this.#options;
-    const { clock } = intake;
+    const { clock, signal } = this.#options;
     const at = clock.monotonic() + ms;
     if (ms === Infinity || at >= this.#timerAt || signal.aborted) return;
     this.#timer?.cancel();
@@ -153,12 +174,12 @@ export class Releases {
 
   /** Looks at one group. */
   #turn(): void {
-    if (this.#options.intake.cluster.isPlanning) {
+    if (this.#options.cluster.isPlanning) {
       this.#setTimer(pauseMs);
       return;
     }
     const due = this.#overdue();
-    const now = this.#options.intake.clock.monotonic();
+    const now = this.#options.clock.monotonic();
     const next = due.find(({ gang }) => !this.#judged.has(gang.key) && (this.#pastOf(gang)?.notBefore ?? 0) <= now);
     if (next === undefined) {
       this.#judged.clear();
@@ -172,8 +193,7 @@ export class Releases {
 
   /** Those whose grace has ended, the one that QueueSort puts last first; the timer is set for the others. */
   #overdue(): Overdue[] {
-    const { intake, partial } = this.#options;
-    const { cluster, clock, profiles, queue } = intake;
+    const { cluster, partial, clock, profiles, queue } = this.#options;
     const now = clock.monotonic();
     const due: Overdue[] = [];
     for (const { key, since } of partial.spells()) {
@@ -192,9 +212,8 @@ export class Releases {
   }
 
   #act(overdue: Overdue): void {
-    const { gang, since } = overdue;
-    const isBusy = this.#asked.size > 0 || this.isHeld(gang.key);
-    const judgement = this.#check.of(gang, since, isBusy);
+    const { gang } = overdue;
+    const judgement = this.#judge(overdue);
     switch (judgement.kind) {
       case 'open':
         return;
@@ -211,6 +230,36 @@ export class Releases {
     }
   }
 
+  #judge({ gang, since }: Overdue): Judgement {
+    const { spec } = gang;
+    const { profiles } = this.#options;
+    if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
+    if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
+    const found = this.#found.get(gang.key);
+    if (found !== undefined && !spec!.tellsOfStart) {
+      return {
+        kind: 'stay',
+        why: 'it may have started before this scheduler did, and nobody keeps its condition Started',
+      };
+    }
+    if (found !== undefined && found >= spec!.minMember) {
+      const why = 'as many members as it needs had been on nodes before this scheduler began, so it may have started';
+      return { kind: 'stay', why };
+    }
+    const other = groupUnderWay(this.#options.cluster);
+    if (other !== undefined && other !== gang) return { kind: 'open' };
+    const prospect = prospectOf(gang, since, this.#options);
+    if (prospect === 'unknown') return { kind: 'stay', why: 'a plugin failed when it was asked where the others fit' };
+    if (prospect !== 'none') return { kind: 'wait' };
+    const bound = [...gang.members.values()].filter(({ uid }) => isOnNode(gang.stateOf(uid)));
+    const ours = bound.filter(({ schedulerName }) => profiles.isOurs(schedulerName));
+    const members = ours.filter(({ isControlled }) => isControlled);
+    if (members.length > 0) return { kind: 'release', members };
+    const [kept] = ours;
+    if (kept === undefined) return { kind: 'stay', why: 'another scheduler has bound them' };
+    return { kind: 'stay', why: `no controller would make ${kept.name} again` };
+  }
+
   #stay(gang: Gang, why: string): void {
     if (this.#stays.get(gang.key) === why) return;
     const { events, logger } = this.#options;
@@ -224,13 +273,12 @@ export class Releases {
 
   /** The next verdict says whether the group stays, and there is one soon. */
   #sayAnew({ key }: Gang): void {
-    const { clock, router } = this.#options.intake;
+    const { clock, router } = this.#options;
     router.groupChanged(key, 'GroupStays', clock.now(), true);
   }
 
   #release(gang: Gang, members: readonly Pod[]): void {
-    const { intake, logger } = this.#options;
-    const { clock, router } = intake;
+    const { clock, logger, router } = this.#options;
     const { uid, minMember } = gang.spec!;
     const { times = 0, tries: before = 0 } = this.#pastOf(gang) ?? {};
     const tries = before + 1;
@@ -255,7 +303,7 @@ export class Releases {
 
   async #evictAll(spec: GangSpec, members: readonly Pod[]): Promise<void> {
     const asked = await Promise.all(members.map(async (pod) => ({ pod, stays: await this.#evict(pod) })));
-    this.#options.intake.gate.run(() => this.#answered(spec, asked));
+    this.#options.betweenAttempts(() => this.#answered(spec, asked));
   }
 
   #answered(spec: GangSpec, asked: readonly Asked[]): void {
@@ -291,7 +339,7 @@ export class Releases {
 
   /** It is asked again in a later round. */
   #notGoing(key: string, pod: Pod, why: string): void {
-    const gang = this.#options.intake.cluster.gang(key);
+    const gang = this.#options.cluster.gang(key);
     this.#forget(key, pod.uid);
     if (gang?.members.has(pod.uid) === true) this.#stay(gang, why);
     this.#setTimer(roundMs);
@@ -313,7 +361,7 @@ export class Releases {
 
   #endHold(key: string): void {
     if (this.isHeld(key)) return;
-    const { router, clock } = this.#options.intake;
+    const { router, clock } = this.#options;
     router.groupChanged(key, 'HoldEnded', clock.now());
   }
 
@@ -322,7 +370,7 @@ export class Releases {
     if (past === undefined || past.times === 0 || gang.pending.size === 0) return;
     const seconds = backoffDelay(holdPolicy, past.tries) / 1000;
     const times = past.times === 1 ? 'once' : `${past.times} times`;
-    this.#options.intake.verdicts.report(
+    this.#options.verdicts.report(
       [...gang.pending.values()],
       {
         reason: 'Unschedulable',

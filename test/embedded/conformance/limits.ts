@@ -152,12 +152,6 @@ export const limits: readonly Limit[] = [
   },
   { case: 'events-and-leases: the times of a lease must be times', exchange: 0, at: 'answer.message', why: goWording },
   {
-    case: 'jobs: a policy of failures is checked',
-    exchange: 3,
-    at: 'answer.details.causes[0].message',
-    why: 'an empty list counts as absent',
-  },
-  {
     case: 'nodes-and-priorities: a node keeps the status that it is made with',
     exchange: 0,
     at: 'answer.spec.taints',

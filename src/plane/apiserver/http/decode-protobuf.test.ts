@@ -8,7 +8,7 @@ import { configMapsPath } from '../testing/manifests.ts';
 const protobuf = { 'content-type': 'application/vnd.kubernetes.protobuf' };
 
 function send(client: ApiClient, path: string, body: Uint8Array): Promise<Answer> {
-  return client.send('POST', path, body as never, protobuf);
+  return client.send('POST', path, body, protobuf);
 }
 
 function varint(value: number): number[] {

@@ -28,15 +28,6 @@ export const csiDrivers: ResourceType = builtIn({
   plural: 'csidrivers',
   namespaced: false,
   model: 'V1CSIDriver',
-  columns: [
-    nameColumn,
-    { ...textColumn('AttachRequired', (driver) => objectAt(driver, 'spec')?.attachRequired === true), type: 'boolean' },
-    {
-      ...textColumn('StorageCapacity', (driver) => objectAt(driver, 'spec')?.storageCapacity === true),
-      type: 'boolean',
-    },
-    ageColumn,
-  ],
   behaviour: {
     returnsDeleted: true,
     applyDefaults: (driver) => {
@@ -76,14 +67,6 @@ export const volumeAttachments: ResourceType = builtIn({
   namespaced: false,
   model: 'V1VolumeAttachment',
   subresources: [statusSubresource({ group, version, kind: 'VolumeAttachment' })],
-  columns: [
-    nameColumn,
-    textColumn('Attacher', (each) => textAt(objectAt(each, 'spec'), 'attacher')),
-    textColumn('PV', (each) => textAt(objectAt(objectAt(each, 'spec'), 'source'), 'persistentVolumeName')),
-    textColumn('Node', (each) => textAt(objectAt(each, 'spec'), 'nodeName')),
-    { ...textColumn('Attached', (each) => objectAt(each, 'status')?.attached === true), type: 'boolean' },
-    ageColumn,
-  ],
   behaviour: {
     returnsDeleted: true,
     applyDefaults: (each) => {

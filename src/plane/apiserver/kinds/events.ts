@@ -1,13 +1,10 @@
-import { append } from '../append.ts';
-import { invalid } from '../http/api-error.ts';
 import type { StatusCause } from '../http/api-error.ts';
 import type { JsonObject } from '../json.ts';
 import { builtIn } from './built-in.ts';
 import type { BuiltInKind } from './built-in.ts';
 import { metadataOf, objectAt, textAt } from './access.ts';
 import { ageSince, nameColumn, textColumn } from './column.ts';
-import { deepEqual } from '../deep-equal.ts';
-import { invalidValue, qualifiedNameCauses, required } from './field-rules.ts';
+import { invalidValue } from './field-rules.ts';
 import type { ResourceType } from './resource-type.ts';
 
 /** How long an Event is kept after its last write. */
@@ -108,48 +105,6 @@ function validateEvent(event: JsonObject): StatusCause[] {
   return matches ? [] : [invalidValue('involvedObject.namespace', involvedNamespace, 'does not match event.namespace')];
 }
 
-/** A new Event that has the newer time has the other newer fields, too, whichever group it is written through. */
-function reporterProblems(event: JsonObject, controllerField: string): StatusCause[] {
-  if (textAt(event, 'eventTime') === '') return [];
-  const controller = textAt(event, 'reportingComponent');
-  const causes = controller === '' ? [required(controllerField)] : [];
-  append(causes, qualifiedNameCauses(controllerField, controller));
-  for (const field of ['reportingInstance', 'action', 'reason']) {
-    if (textAt(event, field) === '') causes.push(required(field));
-  }
-  return causes;
-}
-
-/** The newer group wants the newer time. */
-function modernProblems(event: JsonObject): StatusCause[] {
-  const type = textAt(event, 'type');
-  return [
-    ...(textAt(event, 'eventTime') === '' ? [required('eventTime')] : []),
-    ...reporterProblems(event, 'reportingController'),
-    ...(eventTypes.has(type) ? [] : [invalidValue('type', '', `has invalid value: ${type}`)]),
-  ];
-}
-
-/** Both groups call the kind by its plain name here. */
-function refuse(event: JsonObject, causes: readonly StatusCause[]): void {
-  if (causes.length > 0) throw invalid('Event', '', textAt(metadataOf(event), 'name'), causes);
-}
-
-/** Through the newer group an Event can only be counted up. */
-function modernUpdateProblems(event: JsonObject, previous: JsonObject): StatusCause[] {
-  return immutableFields
-    .filter((field) => !deepEqual(event[field] ?? null, previous[field] ?? null))
-    .map((field) => invalidValue(field, event[field] ?? null, 'field is immutable'));
-}
-
-/** In the stored shape, which is how the server names them here. */
-const immutableFields: readonly string[] = [
-  ...['involvedObject', 'reason', 'message', 'source', 'firstTimestamp', 'lastTimestamp', 'count', 'type'],
-  ...['eventTime', 'action', 'related', 'reportingComponent', 'reportingInstance'],
-];
-
-const eventTypes: ReadonlySet<string> = new Set(['Normal', 'Warning']);
-
 /** kube-apiserver writes these always; `kubectl get events --sort-by=.lastTimestamp` shows nothing without the times. */
 function fillAlwaysPresent(event: JsonObject): void {
   event.firstTimestamp ??= null;
@@ -163,7 +118,6 @@ function fillAlwaysPresent(event: JsonObject): void {
 const behaviour = {
   createOnUpdate: true,
   applyDefaults: fillAlwaysPresent,
-  admitCreate: (event: JsonObject) => refuse(event, reporterProblems(event, 'reportingComponent')),
   validate: validateEvent,
 };
 
@@ -197,12 +151,5 @@ export const events: ResourceType = builtIn({
       return modern;
     },
   },
-  behaviour: {
-    ...behaviour,
-    admitCreate: (event) => refuse(event, modernProblems(event)),
-    validateUpdate: (event, previous) => {
-      refuse(event, modernUpdateProblems(event, previous));
-      return [];
-    },
-  },
+  behaviour,
 });

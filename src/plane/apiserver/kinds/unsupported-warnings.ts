@@ -28,6 +28,14 @@ const containerFields: ReadonlyMap<string, string> = new Map([
   ['lifecycle', 'simulated pods run no containers: the hooks are not run'],
 ]);
 
+/** Resource -> fields of its spec that no controller of the plane acts on. */
+const ignoredSpecFields: ReadonlyMap<string, readonly string[]> = new Map([
+  ['jobs.batch', ['podFailurePolicy', 'successPolicy', 'backoffLimitPerIndex', 'maxFailedIndexes', 'managedBy']],
+  ['deployments.apps', ['minReadySeconds']],
+  ['replicasets.apps', ['minReadySeconds']],
+  ['statefulsets.apps', ['minReadySeconds', 'volumeClaimTemplates']],
+]);
+
 /** What a new object asks for that the plane stores and does not act on: a sentence each, for a `Warning` header. */
 export function unsupportedWarnings(type: ResourceType, object: JsonObject): string[] {
   const known = storedOnly.get(type.storage);
@@ -39,13 +47,18 @@ export function unsupportedWarnings(type: ResourceType, object: JsonObject): str
     ];
   }
   const spec = objectAt(object, 'spec');
+  const ignored = (ignoredSpecFields.get(type.storage) ?? []).filter((field) => spec?.[field] !== undefined);
   const [podSpec, path] =
     type.storage === 'pods' ? [spec, 'spec'] : [objectAt(objectAt(spec, 'template'), 'spec'), 'spec.template.spec'];
-  return ['initContainers', 'containers'].flatMap((list) =>
+  const probes = ['initContainers', 'containers'].flatMap((list) =>
     objectsAt(podSpec, list).flatMap((container, index) =>
       [...containerFields]
         .filter(([field]) => container[field] !== undefined)
         .map(([field, sentence]) => `${path}.${list}[${index}].${field}: ${sentence}`),
     ),
   );
+  return [
+    ...ignored.map((field) => `spec.${field}: the embedded plane does not act on this field of a ${type.kind}`),
+    ...probes,
+  ];
 }

@@ -40,9 +40,10 @@ export function applyJsonPatch(document: JsonValue, operations: JsonValue): Json
 }
 
 function apply(holder: JsonValue[], operation: JsonValue, title: string, work: Work): void {
-  const { op, path, from, value } = (operation ?? {}) as JsonObject;
+  // Paths are checked when they are read; an operation that is no string ends in the default.
+  const { op, path, from, value } = (operation ?? {}) as JsonObject & { op?: string; path?: string; from?: string };
   const at = readPointer(path, title);
-  const missing = (pointer: JsonValue | undefined): never => {
+  const missing = (pointer: string | undefined): never => {
     throw new PatchError('unprocessable', `${title} (${String(op)} ${String(pointer)}): the path does not exist`);
   };
   switch (op) {

@@ -138,7 +138,7 @@ function fieldError(error: ErrorObject, field: string): FieldError {
       return unsupportedValue(field, value, error.schema as JsonValue[]);
     case 'format':
       if (params.format === patternFormat) {
-        const problem = patternProblem(String(value)) ?? '';
+        const problem = patternProblem(value as string) ?? '';
         return invalidField(field, value, `must be a valid regular expression, but ${problem}`);
       }
       return wrongFormat(field, value, String(params.format));

@@ -45,19 +45,6 @@ export const eventsAndLeases: CaseGroup = {
     await api.create(modern(api), sent);
     await api.get('events/a');
   },
-  'the newer group wants an Event to be complete': async (api) => {
-    await api.create(modern(api), {
-      metadata: { name: 'a' },
-      regarding: { kind: 'Pod', namespace: api.namespace, name: 'a' },
-    });
-  },
-  'the newer group wants to know who reports an Event': async (api) => {
-    const regarding = { kind: 'Pod', namespace: api.namespace, name: 'a' };
-    const eventTime = '2024-01-01T00:00:00.000000Z';
-    await api.create(modern(api), { metadata: { name: 'a' }, regarding, eventTime, type: 'Normal' });
-    await api.create('events', { metadata: { name: 'b' }, involvedObject: regarding, eventTime, type: 'Normal' });
-    await api.create('events', event(api, 'c', { type: 'Strange' }), { view: ({ kind, type }) => ({ kind, type }) });
-  },
   'an Event is in the namespace of its object': async (api) => {
     await api.create('events', event(api, 'a', { involvedObject: { kind: 'Pod', namespace: 'another', name: 'a' } }));
     await api.create('events', event(api, 'b', { involvedObject: { kind: 'Node', name: 'node' } }));
@@ -70,7 +57,6 @@ export const eventsAndLeases: CaseGroup = {
   'an Event is counted up by a patch': async (api) => {
     await api.givenCreated('events', event(api, 'a'));
     await api.strategicMerge('events/a', { count: 2, lastTimestamp: '2024-01-01T00:01:00Z' });
-    await api.merge(`${modern(api)}/a`, { note: 'assigned again' });
   },
   'Events are selected by their object': async (api) => {
     await api.givenCreated('events', event(api, 'a'));

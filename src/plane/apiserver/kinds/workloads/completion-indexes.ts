@@ -1,25 +1,15 @@
-/**
- * How many indexes a text such as `0,2-5` names, of which each is below `completions`, in order and once; or what is wrong with it.
- */
-export function totalOfIndexes(text: string, completions: number): number | string {
-  if (text === '') return 0;
-  let total = 0;
+/** What is wrong with a text such as `0,2-5`, whose indexes must increase and be below `completions`; undefined when nothing is. */
+export function indexesProblem(text: string, completions: number): string | undefined {
+  if (text === '') return undefined;
   let last = -1;
   for (const part of text.split(',')) {
-    const limits = part.split('-');
-    if (limits.length > 2)
-      return `the fragment "${part}" violates the requirement that an index interval can have at most two parts separated by '-'`;
-    const [first, end = first] = limits.map((limit) => (/^[+-]?\d+$/.test(limit) ? Number(limit) : undefined));
-    if (first === undefined || end === undefined) {
-      const wrong = limits.find((limit) => !/^[+-]?\d+$/.test(limit))!;
-      return `cannot convert string to integer for index: ${JSON.stringify(wrong)}`;
-    }
-    if (first >= completions || end >= completions)
-      return `too large index: ${JSON.stringify(limits[first >= completions ? 0 : 1])}`;
-    if (limits.length > 1 && first >= end) return `non-increasing order, previous: ${first}, current: ${end}`;
+    const match = /^(\d+)(?:-(\d+))?$/.exec(part);
+    if (match === null) return `cannot convert string to integer for index: ${JSON.stringify(part)}`;
+    const [first, end] = [Number(match[1]), Number(match[2] ?? match[1])];
+    if (end >= completions) return `too large index: ${JSON.stringify(match[2] ?? match[1])}`;
     if (first <= last) return `non-increasing order, previous: ${last}, current: ${first}`;
-    total += end - first + 1;
+    if (end < first) return `non-increasing order, previous: ${first}, current: ${end}`;
     last = end;
   }
-  return total;
+  return undefined;
 }

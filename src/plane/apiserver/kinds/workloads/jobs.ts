@@ -7,8 +7,7 @@ import { humanDuration } from '../human-duration.ts';
 import { statusSubresource } from '../resource-type.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { applyPodTemplateDefaults, templateColumns } from './pod-template.ts';
-import { validateJob, validateJobUpdate } from './validate-job.ts';
-import { validateJobStatus } from './validate-job-status.ts';
+import { validateJob, validateJobStatus, validateJobUpdate } from './validate-job.ts';
 import { count } from './workload.ts';
 
 const version = { group: 'batch', version: 'v1', kind: 'Job' };

@@ -1,14 +1,15 @@
 import type { WaitsFor } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import { onlyGatesAreShut } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
-import type { Candidate } from '../../framework/candidate.ts';
 import { sharedLook } from '../../observability/shared-look.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import { groupWaits } from './gang-metrics.ts';
-import type { GroupWaitsFor } from './gang-metrics.ts';
+import type { BindingPlan } from '../binding/binding-plan.ts';
+import { groupWaits } from '../metrics/gang-metrics.ts';
+import type { GroupWaitsFor } from '../metrics/gang-metrics.ts';
+import { onlyGatesAreShut } from '../verdicts/not-ready-verdicts.ts';
+import type { Profiles } from '../profiles.ts';
 
 type Store = 'active' | 'backoff' | 'unschedulable' | 'gated';
 
@@ -18,19 +19,7 @@ interface Waiting {
   oldestSeconds: number;
 }
 
-/** A plan that is being bound. */
-interface CountedPlan {
-  readonly entity: QueuedEntity;
-  readonly gang: GangView | undefined;
-}
-
-interface CountedProfiles {
-  readonly all: Iterable<{ readonly schedulerName: string; readonly plugins: readonly { readonly name: string }[] }>;
-  of(candidate: Candidate): { readonly schedulerName: string };
-  decidesGangs(schedulerName: string): boolean;
-}
-
-/** Which entities wait, at one moment. */
+/** Who waits, as of one moment. */
 export interface Census {
   /** store -> pods, members of waiting groups included */
   readonly pending: Readonly<Record<Store, number>>;
@@ -41,20 +30,23 @@ export interface Census {
 export interface QueueCensusOptions {
   readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
   readonly queue: Pick<SchedulingQueue, 'entities'>;
-  readonly profiles: CountedProfiles;
+  readonly profiles: Profiles;
   readonly clock: Pick<Clock, 'now'>;
   /** Plans that a Permit plugin holds: their entities have left the queue. */
-  readonly onPermit: () => ReadonlySet<CountedPlan>;
-  /** Plans with which groups start: they are not in the queue in the meantime. */
-  readonly starting: () => Iterable<CountedPlan>;
-  /** While false, no entity waits here: another process schedules. */
+  readonly onPermit: () => ReadonlySet<BindingPlan>;
+  /** Plans that groups start with, which are not in the queue meanwhile. */
+  readonly starting: () => Iterable<BindingPlan>;
+  /** When false nobody waits here: others schedule. */
   readonly isRunning: () => boolean;
 }
 
-/** Counts which entities wait, and for what, in one pass over the queue. It does so only when metrics are collected. */
+/**
+ * Counts who waits, and for what, in one pass over the queue: only when somebody wants to know, which with metrics is once in
+ * some ten seconds.
+ */
 export class QueueCensus {
   readonly #options: QueueCensusOptions;
-  /** entity -> what it waits for, by its latest verdict */
+  /** entity -> what its last verdict says that it waits for */
   readonly #refused = new WeakMap<QueuedEntity, WaitsFor>();
 
   constructor(options: QueueCensusOptions) {
@@ -70,19 +62,18 @@ export class QueueCensus {
   readonly take = sharedLook((): Census => this.#take());
 
   #take(): Census {
-    const { cluster, queue, profiles, clock, onPermit, starting, isRunning } = this.#options;
-    cluster.hidePlan();
+    this.#options.cluster.hidePlan();
     const pending = { active: 0, backoff: 0, unschedulable: 0, gated: 0 };
     const waiting = Object.fromEntries(groupWaits.map((word) => [word, { groups: 0, oldestSeconds: 0 }]));
-    const refusals = new Refusals(profiles);
-    const now = clock.now();
+    const refusals = new Refusals(this.#options.profiles);
+    const now = this.#options.clock.now();
     const count = (word: GroupWaitsFor, { readySince, since }: QueuedEntity): void => {
       const group = waiting[word]!;
       group.groups++;
       group.oldestSeconds = Math.max(group.oldestSeconds, (now - (readySince ?? since)) / 1000);
     };
-    if (isRunning()) {
-      for (const entity of queue.entities()) {
+    if (this.#options.isRunning()) {
+      for (const entity of this.#options.queue.entities()) {
         const { candidate, state } = entity;
         const pods = candidate.kind === 'pod' ? 1 : this.#waitingMembers(candidate.gang);
         if (candidate.kind === 'gang') count(this.#waitOf(entity, candidate.gang), entity);
@@ -90,12 +81,12 @@ export class QueueCensus {
         pending[state.kind] += pods;
         if (state.kind === 'active') continue;
         const plugins = state.kind === 'gated' ? [state.status.plugin] : entity.rejection.refusedBy;
-        refusals.add(profiles.of(candidate).schedulerName, plugins, pods);
+        refusals.add(this.#options.profiles.of(candidate).schedulerName, plugins, pods);
       }
-      const held = onPermit();
-      for (const { entity } of held) if (entity.candidate.kind === 'gang') count('permit', entity);
-      for (const plan of starting()) {
-        if (!held.has(plan) && needsOthers(cluster.gang(plan.gang!.key))) count('turn', plan.entity);
+      const onPermit = this.#options.onPermit();
+      for (const { entity } of onPermit) if (entity.candidate.kind === 'gang') count('permit', entity);
+      for (const plan of this.#options.starting()) {
+        if (!onPermit.has(plan) && needsOthers(this.#options.cluster.gang(plan.gang!.key))) count('turn', plan.entity);
       }
     }
     return { pending, waiting: waiting as Census['waiting'], unschedulable: [...refusals.all()] };
@@ -141,7 +132,7 @@ class Refusals {
   readonly #pods = new Map<string, Map<string, number>>();
 
   /** Every plugin is there, with 0, so that a series does not end when nobody waits any more. */
-  constructor({ all }: CountedProfiles) {
+  constructor({ all }: Profiles) {
     for (const { schedulerName, plugins } of all) {
       this.#pods.set(schedulerName, new Map(plugins.map(({ name }) => [name, 0])));
     }

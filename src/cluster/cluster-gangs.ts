@@ -1,0 +1,77 @@
+import type { Pod } from '../api/pod.ts';
+import type { Assumption } from './assumption.ts';
+import type { ClusterNodes } from './cluster-nodes.ts';
+import { Gang } from './gang.ts';
+import type { GangSpec } from './gang.ts';
+import { isLostTo } from './lost-node.ts';
+import type { NodeInfo } from './node-info.ts';
+
+/** The groups of the cluster cache, with their members. A group is known while its PodGroup or a member exists. */
+export class ClusterGangs {
+  readonly #nodes: ClusterNodes;
+  /** uid -> assumption about an unbound pod; the cluster cache writes it. */
+  readonly #assumed: ReadonlyMap<string, Assumption>;
+  /** namespace/name -> group */
+  readonly #gangs = new Map<string, Gang>();
+
+  constructor(nodes: ClusterNodes, assumed: ReadonlyMap<string, Assumption>) {
+    this.#nodes = nodes;
+    this.#assumed = assumed;
+  }
+
+  get(key: string): Gang | undefined {
+    return this.#gangs.get(key);
+  }
+
+  all(): Iterable<Gang> {
+    return this.#gangs.values();
+  }
+
+  set(spec: GangSpec): void {
+    this.#named(spec.key).setSpec(spec);
+  }
+
+  remove(key: string): void {
+    const gang = this.#gangs.get(key);
+    if (gang === undefined) return;
+    gang.setSpec(undefined);
+    if (gang.isEmpty) this.#gangs.delete(key);
+  }
+
+  /** Makes the pod a member of its group, if it names one, or reads the state of the member again. */
+  join(pod: Pod): void {
+    if (pod.podGroupKey === undefined) return;
+    const info = pod.nodeName === '' ? undefined : this.#nodes.get(pod.nodeName);
+    const isStranded = info?.isLost === true && (info.isGone || isLostTo(pod, info.node));
+    this.#named(pod.podGroupKey).setMember(pod, this.#assumed.get(pod.uid), isStranded);
+  }
+
+  leave(pod: Pod): void {
+    const gang = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey);
+    if (gang === undefined) return;
+    gang.removeMember(pod.uid);
+    if (gang.isEmpty) this.#gangs.delete(gang.key);
+  }
+
+  /** Reads again which members on the node are stranded. Returns the keys of the groups of which one changed. */
+  restrand(info: NodeInfo): readonly string[] {
+    const changed = new Set<string>();
+    for (const pod of info.pods.values()) {
+      const gang = pod.podGroupKey === undefined ? undefined : this.#gangs.get(pod.podGroupKey);
+      const before = gang?.stateOf(pod.uid);
+      if (gang === undefined || before === undefined) continue;
+      this.join(pod);
+      if (gang.stateOf(pod.uid) !== before) changed.add(gang.key);
+    }
+    return [...changed];
+  }
+
+  #named(key: string): Gang {
+    let gang = this.#gangs.get(key);
+    if (gang === undefined) {
+      gang = new Gang(key);
+      this.#gangs.set(key, gang);
+    }
+    return gang;
+  }
+}

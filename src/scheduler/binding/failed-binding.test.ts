@@ -1,0 +1,106 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { Cluster } from '../../cluster/cluster.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+import { EntityRouter } from '../intake/entity-router.ts';
+import { KeptClaims } from '../preemption/kept-claims.ts';
+import { NodeRefusals } from '../recovery/node-refusals.ts';
+import { PartialGroups } from '../recovery/partial-groups.ts';
+import { Verdicts } from '../verdicts/verdicts.ts';
+import { failedBindingSteps } from './failed-binding.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The calls that the parts get from others than each other from now on; the parts do what they always do. */
+function recordCalls(): string[] {
+  const calls: string[] = [];
+  let depth = 0;
+  const record = <T extends object>(part: T, method: keyof T & string): void => {
+    const real = part[method] as (...args: readonly unknown[]) => unknown;
+    vi.spyOn(part as Record<string, () => unknown>, method).mockImplementation(function (this: T, ...args: unknown[]) {
+      if (depth === 0) calls.push(args.includes('BindingFailed') ? `${method} BindingFailed` : method);
+      depth++;
+      try {
+        return real.apply(this, args);
+      } finally {
+        depth--;
+      }
+    });
+  };
+  record(Cluster.prototype, 'forget');
+  record(NodeRefusals.prototype, 'failed');
+  record(KeptClaims.prototype, 'keep');
+  record(PartialGroups.prototype, 'repairBegins');
+  record(SchedulingQueue.prototype, 'comeBack');
+  record(SchedulingQueue.prototype, 'moveOnEvent');
+  record(EntityRouter.prototype, 'podChanged');
+  record(EntityRouter.prototype, 'groupChanged');
+  record(Verdicts.prototype, 'report');
+  return calls;
+}
+
+/** A gang of three, of which one member is bound, with a plugin that reserves something for each member. */
+async function partiallyBound(calls: string[]): Promise<Scheduling> {
+  const plugin = { name: 'Reserver', unreserve: () => void calls.push('unreserve') };
+  const core = new Scheduling({ plugins: defaultPlugins, extra: [plugin] });
+  core.node({ name: 'a', cpu: 3 });
+  core.group({ name: 'red', minMember: 3 });
+  core.members(3, { group: 'red', cpu: 1 });
+  await core.attempt();
+  await core.accept('red-0');
+  return core;
+}
+
+it('names the steps in the documented order', () => {
+  expect(failedBindingSteps.map(({ step }) => step.name)).toEqual([
+    'undo',
+    'countRefusals',
+    'keepCapacity',
+    'requeue',
+    'wakeOthers',
+    'rereadGroup',
+    'report',
+  ]);
+});
+
+it('handles a failed member of a partially bound gang in that order', async () => {
+  const calls = recordCalls();
+  const core = await partiallyBound(calls);
+  calls.length = 0;
+  await core.refuse('red-1', 'no');
+  expect(calls).toEqual([
+    'unreserve',
+    'forget',
+    'failed',
+    'keep',
+    'repairBegins',
+    'comeBack',
+    'podChanged BindingFailed',
+    'groupChanged BindingFailed',
+    'report',
+  ]);
+});
+
+it('wakes what waits for the capacity only when no reservation keeps it', async () => {
+  const calls = recordCalls();
+  const core = new Scheduling({ plugins: defaultPlugins });
+  core.node({ name: 'a', cpu: 3 });
+  core.pod({ name: 'x', cpu: 1 });
+  await core.attempt();
+  calls.length = 0;
+  await core.refuse('x', 'no');
+  expect(calls).toEqual(['forget', 'failed', 'comeBack', 'podChanged BindingFailed', 'moveOnEvent', 'report']);
+});
+
+it('only undoes the plan once the scheduler stops', async () => {
+  const calls = recordCalls();
+  const core = await partiallyBound(calls);
+  const stopped = core.picture.core.stop();
+  calls.length = 0;
+  for (const name of ['red-1', 'red-2']) await core.refuse(name, 'stopping');
+  await stopped;
+  expect(calls).toEqual(['unreserve', 'forget', 'unreserve', 'forget']);
+});

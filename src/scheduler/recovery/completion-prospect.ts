@@ -1,0 +1,65 @@
+import type { Pod } from '../../api/pod.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { Gang } from '../../cluster/gang.ts';
+import { failureIn } from '../../framework/diagnosis.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { NodeRefusals } from './node-refusals.ts';
+import type { Trials } from '../placement/planning/trials.ts';
+import type { Profiles } from '../profiles.ts';
+
+export interface ProspectParts {
+  readonly cluster: Cluster;
+  readonly trials: Trials;
+  readonly profiles: Pick<Profiles, 'of'>;
+  readonly refusals: Pick<NodeRefusals, 'avoidedBy'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Pods that are being deleted are waited for as long again as the grace, and at least so long. */
+const terminationMs = 60_000;
+
+/** A group that is being released, or given up by somebody else: its room is not free yet. */
+export function groupUnderWay(cluster: Cluster): Gang | undefined {
+  for (const gang of cluster.gangs()) {
+    if (gang.started || gang.spec === undefined || gang.count('leaving') === 0) continue;
+    for (const pod of gang.members.values()) {
+      if (gang.stateOf(pod.uid) === 'leaving' && isGoing(pod, cluster)) return gang;
+    }
+  }
+  return undefined;
+}
+
+/** It holds room that it is about to give back. From a node that does not answer it may never go. */
+function isGoing(pod: Pod, cluster: Cluster): boolean {
+  const node = cluster.nodeOf(pod);
+  return pod.deleting && node !== undefined && !node.isLost;
+}
+
+/** Could it be completed `now`, or `soon`, when those are gone that are on their way out? A plugin that fails says nothing of the group. */
+export function prospectOf(gang: Gang, since: number, parts: ProspectParts): 'now' | 'soon' | 'none' | 'unknown' {
+  const { cluster, trials, profiles, refusals, clock, logger } = parts;
+  // Nobody is waited for without end, whoever has nominated a node: somebody outside need never take that back.
+  const isOver = clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs);
+  if (!isOver) for (const uid of gang.pending.keys()) if (cluster.claimOf(uid)?.kind === 'nomination') return 'soon';
+  const candidate = { kind: 'gang', gang } as const;
+  const profile = profiles.of(candidate);
+  const avoided = new Set([...gang.pending.values()].flatMap((pod) => refusals.avoidedBy(pod)));
+  const within =
+    avoided.size === 0
+      ? undefined
+      : new Set(cluster.nodes.map(({ name }) => name).filter((name) => !avoided.has(name)));
+  const options = within === undefined ? {} : { within };
+  try {
+    const trial = trials.run(profile, candidate, options);
+    if (trial.fits) return 'now';
+    if (trial.blocked !== undefined && failureIn(trial.blocked) !== undefined) return 'unknown';
+    if (isOver) return 'none';
+    const going = [...cluster.pods()].filter((pod) => isGoing(pod, cluster));
+    return going.length > 0 && trials.run(profile, candidate, { ...options, without: going }).fits ? 'soon' : 'none';
+  } catch (error) {
+    logger.warn('could not find out whether a group can be completed', { podGroup: gang.key, error });
+    return 'unknown';
+  }
+}
