@@ -25,7 +25,6 @@ import { Lifecycle } from './lifecycle.ts';
 import { SchedulerMetrics, registerGauges } from './metrics/scheduler-metrics.ts';
 import type { MetricSources } from './metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from './ports.ts';
-import { KeptClaims } from './preemption/kept-claims.ts';
 import type { Profiles } from './profiles.ts';
 import { Recovery } from './recovery/recovery.ts';
 
@@ -68,7 +67,6 @@ export class SchedulerCore {
   readonly cycle: SchedulingCycle;
   readonly binding: BindingCycle;
   readonly #intake: Intake;
-  readonly #claims: KeptClaims;
   readonly #recovery: Recovery;
   readonly #attempts: Attempts;
   readonly #lifecycle = new Lifecycle();
@@ -82,10 +80,9 @@ export class SchedulerCore {
     const metrics = new SchedulerMetrics(options.registry);
     const intake = new Intake({ ...options, metrics, lifecycle });
     const { cluster, queue, planner } = intake;
-    const claims = new KeptClaims({ cluster, queue, clock: intake.clock });
-    const recovery = new Recovery({ intake, claims, ports, metrics, logger, lifecycle });
+    const recovery = new Recovery({ intake, ports, metrics, logger, lifecycle });
     const extenders = ports.extenders && new Extenders({ port: ports.extenders, cluster, planner, logger });
-    const parts = { intake, recovery, claims, extenders, metrics, logger, lifecycle };
+    const parts = { intake, recovery, extenders, metrics, logger, lifecycle };
     const binding = createBinding({ ...parts, events: ports.events, identity: options.identity });
     const attempts = new Attempts({ ...parts, binding, ports, clock, onReady: options.onReady });
     this.cluster = cluster;
@@ -97,7 +94,6 @@ export class SchedulerCore {
     this.cycle = attempts.cycle;
     this.binding = binding;
     this.#intake = intake;
-    this.#claims = claims;
     this.#recovery = recovery;
     this.#attempts = attempts;
     this.#clock = clock;
@@ -158,7 +154,6 @@ export class SchedulerCore {
     this.#attempts.giveUp();
     this.#intake.stop();
     this.#attempts.stop();
-    this.#claims.stop();
     this.#recovery.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#lifecycle.cut(reason);
@@ -179,7 +174,7 @@ export class SchedulerCore {
   #sources(): MetricSources {
     const { cluster, queue } = this;
     const { census } = this.#attempts;
-    const { partial } = this.#recovery;
+    const { claims, partial } = this.#recovery;
     return {
       profiles: () => this.profiles.all,
       queue: {
@@ -198,7 +193,7 @@ export class SchedulerCore {
           for (const { kind } of cluster.claims()) counts[kind]++;
           return counts;
         },
-        oldestClaim: () => this.#claims.oldestSeconds,
+        oldestClaim: () => claims.oldestSeconds,
       },
       gangs: {
         waiting: () => census.take().waiting,
