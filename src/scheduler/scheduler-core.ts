@@ -1,12 +1,8 @@
-import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
-import type { Random } from '../base/random.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { PluginRegistry } from '../framework/profile.ts';
 import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -21,29 +17,19 @@ import type { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { Extenders } from './extenders/extenders.ts';
 import type { EntityRouter } from './intake/entity-router.ts';
 import { Intake } from './intake/intake.ts';
+import type { IntakeOptions } from './intake/intake.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { SchedulerMetrics, registerGauges } from './metrics/scheduler-metrics.ts';
 import type { MetricSources } from './metrics/scheduler-metrics.ts';
-import type { SchedulerPorts } from './ports.ts';
 import type { Profiles } from './profiles.ts';
 import { Recovery } from './recovery/recovery.ts';
 
 export type { Paused } from './cycle/attempts.ts';
 
-export interface SchedulerCoreOptions {
-  readonly profiles: readonly ProfileConfiguration[];
-  readonly plugins: PluginRegistry;
-  /** How long a failed entity stays out of the active queue. Default: 1 s, doubling to 10 s. */
-  readonly backoff?: BackoffPolicy;
-  readonly ports: SchedulerPorts;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface SchedulerCoreOptions extends Omit<IntakeOptions, 'metrics' | 'lifecycle'> {
   readonly registry: MetricRegistry;
   /** Distinguishes the plans of this process from those of others. */
   readonly identity: string;
-  /** `attempt` has work to do. Called again and again until it has none. */
-  readonly onReady: () => void;
 }
 
 /** How long plugins may take to end their work when the scheduler stops. */

@@ -10,7 +10,7 @@ import type { BindingCycle } from '../binding/binding-cycle.ts';
 import type { Intake } from '../intake/intake.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
-import type { QueueCensus } from './queue-census.ts';
+import type { QueueCensus } from '../metrics/queue-census.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { CycleResult } from './cycle-result.ts';
 

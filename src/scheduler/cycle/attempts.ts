@@ -9,6 +9,7 @@ import type { Extenders } from '../extenders/extenders.ts';
 import { Inquiries } from '../extenders/inquiries.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import { QueueCensus } from '../metrics/queue-census.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Preemptions } from '../preemption/preemptions.ts';
@@ -17,7 +18,6 @@ import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
 import { Outlook } from './outlook.ts';
-import { QueueCensus } from './queue-census.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './cycle-result.ts';
 
