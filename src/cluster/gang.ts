@@ -287,3 +287,11 @@ function isOfAnother(pod: Pod, plan: MemberPlan | undefined, groupUid: string): 
   if (plan === undefined) return isBoundForAnother(pod, groupUid);
   return plan.groupKey !== pod.podGroupKey || (plan.groupUid !== undefined && plan.groupUid !== groupUid);
 }
+
+/** Whether the group would be ready without the scheduling gates of its members. */
+export function onlyGatesAreShut(gang: GangView): boolean {
+  const gated = gang.count('gated');
+  const able = gang.counted + gang.pending.size;
+  const { minMember } = gang.spec ?? { minMember: Infinity };
+  return able < minMember && able + gated >= minMember;
+}

@@ -1,12 +1,8 @@
-import type { BackoffPolicy } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { deferred } from '../base/deferred.ts';
-import type { Random } from '../base/random.ts';
 import type { Verdict } from '../api/verdict.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { ProfileConfiguration } from '../config/scheduler-configuration.ts';
 import type { Candidate } from '../framework/candidate.ts';
-import type { PluginRegistry } from '../framework/profile.ts';
 import type { TrialOptions, TrialResult } from '../framework/trial.ts';
 import type { WaitingPods } from '../framework/waiting-pods.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -21,30 +17,19 @@ import type { SchedulingCycle } from './cycle/scheduling-cycle.ts';
 import { Extenders } from './extenders/extenders.ts';
 import type { EntityRouter } from './intake/entity-router.ts';
 import { Intake } from './intake/intake.ts';
+import type { IntakeOptions } from './intake/intake.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { SchedulerMetrics, registerGauges } from './metrics/scheduler-metrics.ts';
 import type { MetricSources } from './metrics/scheduler-metrics.ts';
-import type { SchedulerPorts } from './ports.ts';
-import { KeptClaims } from './preemption/kept-claims.ts';
 import type { Profiles } from './profiles.ts';
 import { Recovery } from './recovery/recovery.ts';
 
 export type { Paused } from './cycle/attempts.ts';
 
-export interface SchedulerCoreOptions {
-  readonly profiles: readonly ProfileConfiguration[];
-  readonly plugins: PluginRegistry;
-  /** How long a failed entity stays out of the active queue. Default: 1 s, doubling to 10 s. */
-  readonly backoff?: BackoffPolicy;
-  readonly ports: SchedulerPorts;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly logger: Logger;
+export interface SchedulerCoreOptions extends Omit<IntakeOptions, 'metrics' | 'lifecycle'> {
   readonly registry: MetricRegistry;
   /** Distinguishes the plans of this process from those of others. */
   readonly identity: string;
-  /** `attempt` has work to do. Called again and again until it has none. */
-  readonly onReady: () => void;
 }
 
 /** How long plugins may take to end their work when the scheduler stops. */
@@ -68,7 +53,6 @@ export class SchedulerCore {
   readonly cycle: SchedulingCycle;
   readonly binding: BindingCycle;
   readonly #intake: Intake;
-  readonly #claims: KeptClaims;
   readonly #recovery: Recovery;
   readonly #attempts: Attempts;
   readonly #lifecycle = new Lifecycle();
@@ -82,10 +66,9 @@ export class SchedulerCore {
     const metrics = new SchedulerMetrics(options.registry);
     const intake = new Intake({ ...options, metrics, lifecycle });
     const { cluster, queue, planner } = intake;
-    const claims = new KeptClaims({ cluster, queue, clock: intake.clock });
-    const recovery = new Recovery({ intake, claims, ports, metrics, logger, lifecycle });
+    const recovery = new Recovery({ intake, ports, metrics, logger, lifecycle });
     const extenders = ports.extenders && new Extenders({ port: ports.extenders, cluster, planner, logger });
-    const parts = { intake, recovery, claims, extenders, metrics, logger, lifecycle };
+    const parts = { intake, recovery, extenders, metrics, logger, lifecycle };
     const binding = createBinding({ ...parts, events: ports.events, identity: options.identity });
     const attempts = new Attempts({ ...parts, binding, ports, clock, onReady: options.onReady });
     this.cluster = cluster;
@@ -97,7 +80,6 @@ export class SchedulerCore {
     this.cycle = attempts.cycle;
     this.binding = binding;
     this.#intake = intake;
-    this.#claims = claims;
     this.#recovery = recovery;
     this.#attempts = attempts;
     this.#clock = clock;
@@ -158,7 +140,6 @@ export class SchedulerCore {
     this.#attempts.giveUp();
     this.#intake.stop();
     this.#attempts.stop();
-    this.#claims.stop();
     this.#recovery.stop();
     if (drainMs > 0) await this.#within(drainMs, this.binding.drained());
     this.#lifecycle.cut(reason);
@@ -179,7 +160,7 @@ export class SchedulerCore {
   #sources(): MetricSources {
     const { cluster, queue } = this;
     const { census } = this.#attempts;
-    const { partial } = this.#recovery;
+    const { claims, partial } = this.#recovery;
     return {
       profiles: () => this.profiles.all,
       queue: {
@@ -198,7 +179,7 @@ export class SchedulerCore {
           for (const { kind } of cluster.claims()) counts[kind]++;
           return counts;
         },
-        oldestClaim: () => this.#claims.oldestSeconds,
+        oldestClaim: () => claims.oldestSeconds,
       },
       gangs: {
         waiting: () => census.take().waiting,

@@ -7,6 +7,7 @@ import type { GangView } from '../../cluster/gang.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { EventHints } from '../../framework/event-hints.ts';
 import type { PodSignatures, Profile } from '../../framework/profile.ts';
+import { workPerMember } from '../../framework/work-per-member.ts';
 
 /** What an entity asks for in one attempt. */
 export interface KeyedDemand {
@@ -25,8 +26,6 @@ export interface EquivalenceKeysOptions {
     isOurs(schedulerName: string): boolean;
     of(candidate: Candidate): Profile;
   };
-  /** What a member costs of a `Pace`. */
-  readonly workPerMember: number;
 }
 
 /** Makes the key of an entity's equivalence class: entities with equal keys get the same answer from the same cluster. */
@@ -57,7 +56,7 @@ export class EquivalenceKeys {
     const signatures = yield* signed.of(profile, pace);
     for (const [i, pod] of members.entries()) {
       if (!this.#isLikeLast(pod, signatures[i]!)) {
-        pace.spend(this.#options.workPerMember);
+        pace.spend(workPerMember);
         if (pace.isDue) yield;
       }
       const podKey = this.#podKey(pod, signatures[i]!);
@@ -82,7 +81,7 @@ export class EquivalenceKeys {
     for (const [i, member] of members.entries()) {
       if (member === pod) break;
       if (signatures[i] !== signatures[i - 1]) {
-        pace.spend(this.#options.workPerMember);
+        pace.spend(workPerMember);
         if (pace.isDue) yield;
       }
       if (this.#podKey(member, signatures[i]!) === podKey) place++;

@@ -7,8 +7,7 @@ import type { GangView } from '../../cluster/gang.ts';
 import { setBindingTerms } from '../../framework/binding-terms.ts';
 import type { PodBinding } from '../../framework/plugin-handle.ts';
 import { Status } from '../../framework/status.ts';
-import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
-import type { Placement } from '../placement/planning/planner.ts';
+import type { BindingFailure, BindingPlan, BindingResult, Placement } from './binding-plan.ts';
 
 export interface BindingCycleOptions {
   readonly report: (result: BindingResult) => void;

@@ -1,9 +1,8 @@
 import type { Logger } from '../../observability/logger.ts';
-import type { BindingFailure, BindingPlan, BindingResult } from './binding-plan.ts';
+import type { BindingFailure, BindingPlan, BindingResult, Placement } from './binding-plan.ts';
 import { failedBindingSteps } from './failed-binding.ts';
 import type { FailedBindingParts } from './failed-binding.ts';
 import { groupScheduled, scheduled } from '../verdicts/events.ts';
-import type { Placement } from '../placement/planning/planner.ts';
 import type { EventSink } from '../ports.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 
@@ -47,7 +46,8 @@ export class BindingOutcomes {
 
   #bound(plan: BindingPlan, { pod, nodeName, state }: Placement): void {
     const { profile, entity, gang } = plan;
-    const { events, metrics, clock, logger } = this.#options;
+    const { intake, events, metrics, logger } = this.#options;
+    const { clock } = intake;
     profile.postBind(state, pod, nodeName);
     if (gang !== undefined) {
       const now = clock.monotonic();
@@ -62,13 +62,15 @@ export class BindingOutcomes {
 
   /** Members that came while the group was about to start with this plan have waited for it, also where those of the plan have left the group. */
   #routeGroup({ gang }: BindingPlan): void {
-    const { router, clock, signal } = this.#options;
+    const { intake, signal } = this.#options;
+    const { router, clock } = intake;
     if (gang !== undefined && !signal.aborted) router.groupChanged(gang.key, 'PlanBegun', clock.now());
   }
 
   #finished(plan: BindingPlan, failures: readonly BindingFailure[]): void {
     if (plan.startsGang) this.#routeGroup(plan);
-    const { metrics, clock, logger } = this.#options;
+    const { intake, recovery, metrics, logger } = this.#options;
+    const { clock } = intake;
     const bound = plan.placements.length - failures.length;
     const seconds = (clock.monotonic() - plan.startedAt) / 1000;
     const bindings = this.#bindings.get(plan);
@@ -86,7 +88,7 @@ export class BindingOutcomes {
     if (this.#options.signal.aborted) return;
     // Nobody of the group is on a node after all, so there is nothing that the room would complete.
     if (plan.gang?.started === false && !plan.gang.incomplete) {
-      for (const { placement } of failures) this.#options.claims.drop(placement.pod.uid, 'repair');
+      for (const { placement } of failures) recovery.claims.drop(placement.pod.uid, 'repair');
     }
     const { status } = failures[0]!;
     logger.warn('could not bind', {
@@ -104,7 +106,8 @@ export class BindingOutcomes {
 
   /** The others of the plan may still be being bound: what has failed need not wait for them. */
   #failed(plan: BindingPlan, failures: readonly BindingFailure[]): void {
-    const { cluster, signal } = this.#options;
+    const { intake, signal } = this.#options;
+    const { cluster } = intake;
     // As they are on the nodes that they are assumed on: labels may have changed since they were planned.
     const assumed = failures.map(({ placement: { pod } }) =>
       cluster.isAssumed(pod.uid) ? cluster.pod(pod.uid)! : pod,

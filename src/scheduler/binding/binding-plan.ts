@@ -5,6 +5,8 @@ import type { WaitingPod } from '../../framework/waiting-pods.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { Placement } from '../placement/planning/planner.ts';
 
+export type { Placement } from '../placement/planning/planner.ts';
+
 /** What a scheduling cycle hands to the binding cycle: members that are bound together or not at all. */
 export interface BindingPlan {
   readonly profile: Profile;

@@ -6,7 +6,6 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import { NodeCheck } from '../placement/planning/node-check.ts';
 import type { EventSink } from '../ports.ts';
-import type { KeptClaims } from '../preemption/kept-claims.ts';
 import type { Recovery } from '../recovery/recovery.ts';
 import { BindingCycle } from './binding-cycle.ts';
 import { BindingOutcomes } from './binding-outcomes.ts';
@@ -15,7 +14,6 @@ import { stillHolds } from './still-holds.ts';
 export interface BindingOptions {
   readonly intake: Intake;
   readonly recovery: Recovery;
-  readonly claims: KeptClaims;
   /** Undefined where no extender is configured. */
   readonly extenders: Extenders | undefined;
   readonly events: EventSink;
@@ -28,24 +26,10 @@ export interface BindingOptions {
 
 /** The third part of the core: binds plans, and handles the results. Returns the binding cycle. */
 export function createBinding(options: BindingOptions): BindingCycle {
-  const { intake, recovery, claims, extenders, events, metrics, logger, lifecycle, identity } = options;
-  const { cluster, queue, router, verdicts, clock, gate } = intake;
-  const { refusals, partial } = recovery;
+  const { intake, recovery, extenders, events, metrics, logger, lifecycle, identity } = options;
+  const { cluster, router, clock, gate } = intake;
   const signal = lifecycle.stopping;
-  const outcomes = new BindingOutcomes({
-    cluster,
-    queue,
-    router,
-    claims,
-    refusals,
-    verdicts,
-    events,
-    metrics,
-    partial,
-    clock,
-    logger,
-    signal,
-  });
+  const outcomes = new BindingOutcomes({ intake, recovery, events, metrics, logger, signal });
   const nodeCheck = new NodeCheck(cluster);
   let plans = 0;
   const binding = new BindingCycle({

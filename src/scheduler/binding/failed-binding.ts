@@ -1,14 +1,8 @@
 import type { Pod } from '../../api/pod.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Cluster } from '../../cluster/cluster.ts';
 import { roomFreed } from '../../framework/cluster-event.ts';
-import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
+import type { Intake } from '../intake/intake.ts';
+import type { Recovery } from '../recovery/recovery.ts';
 import type { BindingFailure, BindingPlan } from './binding-plan.ts';
-import type { EntityRouter } from '../intake/entity-router.ts';
-import type { KeptClaims } from '../preemption/kept-claims.ts';
-import type { NodeRefusals } from '../recovery/node-refusals.ts';
-import type { PartialGroups } from '../recovery/partial-groups.ts';
-import type { Verdicts } from '../verdicts/verdicts.ts';
 
 /** The result of a binding cycle that could not bind some members of its plan. */
 export interface FailedBinding {
@@ -21,14 +15,8 @@ export interface FailedBinding {
 
 /** The parts of the scheduler that handle a failed binding. */
 export interface FailedBindingParts {
-  readonly cluster: Pick<Cluster, 'pod' | 'openPod' | 'isAssumed' | 'forget' | 'gang' | 'node' | 'claimOf'>;
-  readonly refusals: Pick<NodeRefusals, 'failed'>;
-  readonly claims: Pick<KeptClaims, 'keep' | 'drop'>;
-  readonly partial: Pick<PartialGroups, 'repairBegins'>;
-  readonly queue: Pick<SchedulingQueue, 'comeBack' | 'moveOnEvent'>;
-  readonly router: Pick<EntityRouter, 'podChanged' | 'groupChanged'>;
-  readonly verdicts: Pick<Verdicts, 'report'>;
-  readonly clock: Clock;
+  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
+  readonly recovery: Pick<Recovery, 'claims' | 'partial' | 'refusals'>;
 }
 
 interface FailedBindingStep {
@@ -60,14 +48,14 @@ export const failedBindingSteps: readonly FailedBindingStep[] = [
 /** How long capacity is reserved for a member that could not be bound. */
 const repairClaimMs = 30_000;
 
-function undo({ plan, failures }: FailedBinding, { cluster }: FailedBindingParts): void {
+function undo({ plan, failures }: FailedBinding, { intake: { cluster } }: FailedBindingParts): void {
   for (const { placement } of failures.toReversed()) {
     plan.profile.unreserve(placement.state, placement.pod, placement.nodeName);
     cluster.forget(placement.pod);
   }
 }
 
-function countRefusals({ plan, failures }: FailedBinding, { refusals }: FailedBindingParts): void {
+function countRefusals({ plan, failures }: FailedBinding, { recovery: { refusals } }: FailedBindingParts): void {
   for (const { placement, status, isBySibling = false } of failures) {
     if (status.code !== 'Error' || isBySibling) continue;
     refusals.failed(placement.pod.uid, placement.nodeName, plannedTogether(plan));
@@ -84,7 +72,9 @@ function* plannedTogether({ placements, gang }: BindingPlan): Iterable<string> {
  * The bound members of the gang cannot be moved, so the capacity that the others need is reserved while the gang backs off. The reservation
  * expires, because the node itself may be what refuses them.
  */
-function keepCapacity({ plan, failures }: FailedBinding, { cluster, claims, partial }: FailedBindingParts): void {
+function keepCapacity({ plan, failures }: FailedBinding, { intake, recovery }: FailedBindingParts): void {
+  const { cluster } = intake;
+  const { claims, partial } = recovery;
   if (plan.gang?.incomplete !== true) return;
   const { key } = plan.gang;
   for (const { placement } of failures) {
@@ -96,7 +86,7 @@ function keepCapacity({ plan, failures }: FailedBinding, { cluster, claims, part
 }
 
 /** As the entity that it belongs to now: other members may have completed the quorum meanwhile, or lost it. */
-function requeue({ plan, failures }: FailedBinding, { cluster, queue }: FailedBindingParts): void {
+function requeue({ plan, failures }: FailedBinding, { intake: { cluster, queue } }: FailedBindingParts): void {
   const { entity, profile, placements } = plan;
   const failure = { refusedBy: new Set([failures[0]!.status.plugin]), refusedPods: [], error: true };
   const { podGroupKey } = placements[0]!.pod;
@@ -111,7 +101,8 @@ function requeue({ plan, failures }: FailedBinding, { cluster, queue }: FailedBi
   }
 }
 
-function wakeOthers({ failures, assumed }: FailedBinding, { cluster, queue, router, clock }: FailedBindingParts): void {
+function wakeOthers({ failures, assumed }: FailedBinding, { intake }: FailedBindingParts): void {
+  const { cluster, queue, router, clock } = intake;
   for (const [index, { placement }] of failures.entries()) {
     const { pod, nodeName } = placement;
     // Its label may name another group than when it was planned. That group has one more member to place.
@@ -121,12 +112,15 @@ function wakeOthers({ failures, assumed }: FailedBinding, { cluster, queue, rout
   }
 }
 
-function rereadGroup({ plan }: FailedBinding, { router, clock }: FailedBindingParts): void {
+function rereadGroup({ plan }: FailedBinding, { intake: { router, clock } }: FailedBindingParts): void {
   if (plan.gang !== undefined) router.groupChanged(plan.gang.key, 'BindingFailed', clock.now());
 }
 
 /** All waiting members of a group below its quorum get the verdict, also those that the quorum does not need. */
-function report({ plan: { gang }, failures }: FailedBinding, { cluster, verdicts }: FailedBindingParts): void {
+function report(
+  { plan: { gang }, failures }: FailedBinding,
+  { intake: { cluster, verdicts } }: FailedBindingParts,
+): void {
   const { status } = failures[0]!;
   const failed = failures.flatMap(({ placement }) => cluster.openPod(placement.pod.uid) ?? []);
   const pods = failed.length > 0 && gang !== undefined && gang.missing > 0 ? [...gang.pending.values()] : failed;

@@ -3,8 +3,7 @@ import type { GangView } from '../../cluster/gang.ts';
 import { isLostTo } from '../../cluster/lost-node.ts';
 import type { Profile } from '../../framework/profile.ts';
 import { Status } from '../../framework/status.ts';
-import type { BindingPlan } from './binding-plan.ts';
-import type { Placement } from '../placement/planning/planner.ts';
+import type { BindingPlan, Placement } from './binding-plan.ts';
 
 /**
  * Is a placement still what its plan meant? The pod is there and assumed on its node; its group is the one that it was planned for, of a

@@ -1,33 +1,25 @@
 import type { Pod } from '../../api/pod.ts';
 import type { Verdict } from '../../api/verdict.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Cluster } from '../../cluster/cluster.ts';
 import type { Candidate } from '../../framework/candidate.ts';
 import type { Profile } from '../../framework/profile.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { ClassNotifications } from '../../queue/equivalence/class-notifications.ts';
 import type { ClassReport } from '../../queue/equivalence/equivalence-class.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
-import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
 import type { BindingCycle } from '../binding/binding-cycle.ts';
-import type { EntityRouter } from '../intake/entity-router.ts';
+import type { Intake } from '../intake/intake.ts';
 import { demandOf } from '../placement/planning/demand.ts';
 import type { Preemptions } from '../preemption/preemptions.ts';
-import type { QueueCensus } from './queue-census.ts';
+import type { QueueCensus } from '../metrics/queue-census.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { CycleResult } from './cycle-result.ts';
-import type { Verdicts } from '../verdicts/verdicts.ts';
 
 export interface AttemptOutcomesOptions {
-  readonly cluster: Cluster;
-  readonly queue: SchedulingQueue;
-  readonly router: EntityRouter;
+  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'queue' | 'router' | 'verdicts'>;
   readonly binding: Pick<BindingCycle, 'start'>;
   readonly preemptions: Pick<Preemptions, 'carryOut'>;
-  readonly verdicts: Pick<Verdicts, 'report'>;
   readonly census: Pick<QueueCensus, 'refused'>;
   readonly metrics: Pick<SchedulerMetrics, 'attempts'>;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -41,7 +33,7 @@ export class AttemptOutcomes {
   constructor(options: AttemptOutcomesOptions) {
     this.#options = options;
     this.#notifications = new ClassNotifications({
-      clock: options.clock,
+      clock: options.intake.clock,
       notify: (entity, report) => this.#notify(entity, report),
     });
   }
@@ -53,7 +45,8 @@ export class AttemptOutcomes {
     result: Exclude<CycleResult, { kind: 'asking' }>,
     startedAt: number,
   ): void {
-    const { queue, binding, census, preemptions } = this.#options;
+    const { intake, binding, census, preemptions } = this.#options;
+    const { queue } = intake;
     switch (result.kind) {
       case 'settled':
         queue.remove(entity.key);
@@ -100,18 +93,18 @@ export class AttemptOutcomes {
     { pods, failure }: Pick<Refused, 'pods' | 'failure'>,
     startedAt: number,
   ): void {
-    const { metrics, clock } = this.#options;
+    const { metrics, intake } = this.#options;
     metrics.attempts.attempted({
       candidate,
       profile,
       result: failure.error ? 'error' : 'unschedulable',
       pods: pods.length,
-      seconds: (clock.monotonic() - startedAt) / 1000,
+      seconds: (intake.clock.monotonic() - startedAt) / 1000,
     });
   }
 
   #reportToClass(entity: QueuedEntity, { verdict, verdictFor }: Refused): void {
-    const { cluster, queue } = this.#options;
+    const { cluster, queue } = this.#options.intake;
     const of = queue.classOf(entity);
     if (of === undefined || verdictFor === undefined) return;
     this.#notifications.report(of, { verdict, verdictFor, nodesRevision: cluster.nodesRevision });
@@ -119,7 +112,7 @@ export class AttemptOutcomes {
 
   #notify(entity: QueuedEntity, { verdictFor }: ClassReport): void {
     const { candidate } = entity;
-    const { members } = demandOf(this.#options.cluster, candidate);
+    const { members } = demandOf(this.#options.intake.cluster, candidate);
     if (members.length === 0) return;
     let verdict: Verdict;
     try {
@@ -137,8 +130,8 @@ export class AttemptOutcomes {
     { key, candidate, attempts }: QueuedEntity,
     { pods, verdict }: { readonly pods: readonly Pod[]; readonly verdict: Verdict },
   ): void {
-    const { verdicts, logger } = this.#options;
-    const isNews = verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
+    const { intake, logger } = this.#options;
+    const isNews = intake.verdicts.report(pods, verdict, candidate.kind === 'gang' ? candidate.gang : undefined);
     const fields = {
       entity: key,
       attempts,
@@ -151,7 +144,7 @@ export class AttemptOutcomes {
   }
 
   #route(candidate: Candidate, event: string): void {
-    const { router, clock } = this.#options;
+    const { router, clock } = this.#options.intake;
     const now = clock.now();
     if (candidate.kind === 'gang') router.groupChanged(candidate.gang.key, event, now);
     else router.podChanged(candidate.pod, event, now);

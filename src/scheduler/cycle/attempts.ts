@@ -9,16 +9,15 @@ import type { Extenders } from '../extenders/extenders.ts';
 import { Inquiries } from '../extenders/inquiries.ts';
 import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import { QueueCensus } from '../metrics/queue-census.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
-import type { KeptClaims } from '../preemption/kept-claims.ts';
 import { Preemptions } from '../preemption/preemptions.ts';
 import type { Recovery } from '../recovery/recovery.ts';
 import { AttemptOutcomes } from './attempt-outcomes.ts';
 import { OpenAttempt } from './open-attempt.ts';
 import type { AttemptSubject } from './open-attempt.ts';
 import { Outlook } from './outlook.ts';
-import { QueueCensus } from './queue-census.ts';
 import { SchedulingCycle } from './scheduling-cycle.ts';
 import type { CycleResult } from './cycle-result.ts';
 
@@ -26,7 +25,6 @@ export interface AttemptsOptions {
   readonly intake: Intake;
   readonly recovery: Recovery;
   readonly binding: BindingCycle;
-  readonly claims: KeptClaims;
   readonly extenders: Extenders | undefined;
   readonly ports: Pick<SchedulerPorts, 'events' | 'evictor'>;
   readonly metrics: SchedulerMetrics;
@@ -62,10 +60,11 @@ export class Attempts {
   #open: OpenAttempt | undefined;
 
   constructor(options: AttemptsOptions) {
-    const { intake, recovery, binding, claims, extenders, ports, metrics, logger, lifecycle, onReady } = options;
-    const { cluster, queue, router, profiles, planner, trials, waitingPods, keys, verdicts, clock } = intake;
+    const { intake, recovery, binding, extenders, ports, metrics, logger, lifecycle, onReady } = options;
+    const { cluster, queue, profiles, planner, trials, waitingPods, keys, clock } = intake;
     const signal = lifecycle.stopping;
     const { evictor, events } = ports;
+    const { claims } = recovery;
     const preemptions = new Preemptions({
       ...{ cluster, trials, claims, evictor, events, logger, signal },
       metrics: metrics.preemptions,
@@ -83,9 +82,7 @@ export class Attempts {
       isRunning: () => lifecycle.isRunning,
     });
     this.census = census;
-    this.#outcomes = new AttemptOutcomes({
-      ...{ cluster, queue, router, binding, preemptions, verdicts, census, metrics, clock, logger },
-    });
+    this.#outcomes = new AttemptOutcomes({ intake, binding, preemptions, census, metrics, logger });
     this.#extenders = extenders;
     const ready = (): void => {
       if (lifecycle.isRunning) onReady();

@@ -12,7 +12,7 @@ import type { Profile } from '../../framework/profile.ts';
 import type { TrialOptions } from '../../framework/trial.ts';
 import type { Demand } from '../placement/planning/demand.ts';
 import type { Trial, Trials } from '../placement/planning/trials.ts';
-import { workPerMember } from '../placement/planning/work-per-member.ts';
+import { workPerMember } from '../../framework/work-per-member.ts';
 
 /** What a gang that does not fit has before it. */
 type Prospect = Extract<WaitsFor, 'capacity' | 'never' | 'unknown'>;

@@ -16,7 +16,7 @@ import { feasibleNodes } from '../placement/planning/feasible-nodes.ts';
 import { nothingAllowed } from '../placement/cache/narrowing.ts';
 import type { Narrowing } from '../placement/cache/narrowing.ts';
 import type { Planner } from '../placement/planning/planner.ts';
-import { workPerMember } from '../placement/planning/work-per-member.ts';
+import { workPerMember } from '../../framework/work-per-member.ts';
 import type { ExtenderPort } from '../ports.ts';
 
 /** What extenders are asked: where may pods like this one run, of these nodes? */

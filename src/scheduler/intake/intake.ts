@@ -20,7 +20,6 @@ import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import { timedHandler } from '../metrics/timed-handler.ts';
 import { Planner } from '../placement/planning/planner.ts';
 import { Trials } from '../placement/planning/trials.ts';
-import { workPerMember } from '../placement/planning/work-per-member.ts';
 import type { SchedulerPorts } from '../ports.ts';
 import { Profiles } from '../profiles.ts';
 import { MembershipWarnings } from '../verdicts/membership-warnings.ts';
@@ -35,6 +34,7 @@ import { WatchHandlers } from './watch-handlers.ts';
 export interface IntakeOptions {
   readonly profiles: readonly ProfileConfiguration[];
   readonly plugins: PluginRegistry;
+  /** How long a failed entity stays out of the active queue. Default: 1 s, doubling to 10 s. */
   readonly backoff?: BackoffPolicy;
   readonly ports: SchedulerPorts;
   readonly clock: Clock;
@@ -42,6 +42,7 @@ export interface IntakeOptions {
   readonly logger: Logger;
   readonly metrics: SchedulerMetrics;
   readonly lifecycle: Lifecycle;
+  /** `SchedulerCore.attempt` has work to do. Called again and again until it has none. */
   readonly onReady: () => void;
 }
 
@@ -114,7 +115,7 @@ export class Intake {
       if (!signal.aborted) notReady.gated(entity, status);
     });
     this.router = new EntityRouter({ cluster, queue, profiles });
-    this.keys = new EquivalenceKeys({ cluster, profiles, workPerMember });
+    this.keys = new EquivalenceKeys({ cluster, profiles });
     this.#reportPods(ports);
     this.handlers = this.#handlers(options);
   }

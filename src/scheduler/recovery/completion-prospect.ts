@@ -1,19 +1,14 @@
 import type { Pod } from '../../api/pod.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Gang } from '../../cluster/gang.ts';
 import { failureIn } from '../../framework/diagnosis.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { Intake } from '../intake/intake.ts';
 import type { NodeRefusals } from './node-refusals.ts';
-import type { Trials } from '../placement/planning/trials.ts';
-import type { Profiles } from '../profiles.ts';
 
 export interface ProspectParts {
-  readonly cluster: Cluster;
-  readonly trials: Trials;
-  readonly profiles: Pick<Profiles, 'of'>;
+  readonly intake: Pick<Intake, 'clock' | 'cluster' | 'profiles' | 'trials'>;
   readonly refusals: Pick<NodeRefusals, 'avoidedBy'>;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 
@@ -39,7 +34,8 @@ function isGoing(pod: Pod, cluster: Cluster): boolean {
 
 /** Could it be completed `now`, or `soon`, when those are gone that are on their way out? A plugin that fails says nothing of the group. */
 export function prospectOf(gang: Gang, since: number, parts: ProspectParts): 'now' | 'soon' | 'none' | 'unknown' {
-  const { cluster, trials, profiles, refusals, clock, logger } = parts;
+  const { intake, refusals, logger } = parts;
+  const { cluster, trials, profiles, clock } = intake;
   // Nobody is waited for without end, whoever has nominated a node: somebody outside need never take that back.
   const isOver = clock.monotonic() - since >= Math.max(gang.spec!.repairGraceMs, terminationMs);
   if (!isOver) for (const uid of gang.pending.keys()) if (cluster.claimOf(uid)?.kind === 'nomination') return 'soon';

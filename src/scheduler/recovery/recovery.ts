@@ -6,7 +6,7 @@ import type { Intake } from '../intake/intake.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { SchedulerMetrics } from '../metrics/scheduler-metrics.ts';
 import type { SchedulerPorts } from '../ports.ts';
-import type { KeptClaims } from '../preemption/kept-claims.ts';
+import { KeptClaims } from '../preemption/kept-claims.ts';
 import { LostMembers } from './lost-members.ts';
 import { NodeRefusals } from './node-refusals.ts';
 import { PartialGroups } from './partial-groups.ts';
@@ -14,46 +14,36 @@ import { Releases } from './releases.ts';
 
 export interface RecoveryOptions {
   readonly intake: Intake;
-  readonly claims: KeptClaims;
   readonly ports: Pick<SchedulerPorts, 'events' | 'evictor'>;
   readonly metrics: Pick<SchedulerMetrics, 'gangs'>;
   readonly logger: Logger;
   readonly lifecycle: Lifecycle;
 }
 
-/** The second part of the core: partially bound gangs, lost members, and nodes that reject pods. */
+/** The second part of the core: reservations, partially bound gangs, lost members, and nodes that reject pods. */
 export class Recovery {
+  readonly claims: KeptClaims;
   readonly partial: PartialGroups;
   readonly refusals: NodeRefusals;
   readonly #releases: Releases;
 
-  constructor({ intake, claims, ports, metrics, logger, lifecycle }: RecoveryOptions) {
-    const { cluster, queue, router, profiles, trials, verdicts, clock, gate } = intake;
+  constructor({ intake, ports, metrics, logger, lifecycle }: RecoveryOptions) {
+    const { cluster, queue, router, profiles, trials, clock } = intake;
     const { events, evictor } = ports;
+    const claims = new KeptClaims({ cluster, queue, clock });
     const partial = new PartialGroups({ cluster, profiles, clock });
     const refusals = new NodeRefusals({
       clock,
       ended: (pod, nodeName) => queue.moveOnEvent(roomFreed(pod, nodeName)),
     });
     const releases = new Releases({
-      cluster,
-      partial,
-      trials,
-      refusals,
-      profiles,
-      queue,
-      router,
-      evictor,
-      events,
-      verdicts,
+      ...{ intake, partial, refusals, evictor, events, logger },
       metrics: metrics.gangs,
-      betweenAttempts: (change) => gate.run(change),
-      clock,
-      logger,
       signal: lifecycle.stopping,
     });
     const isHeld = (key: string): boolean => releases.isHeld(key);
     const lostMembers = new LostMembers({ cluster, claims, trials, refusals, profiles, isHeld, events, clock, logger });
+    this.claims = claims;
     this.partial = partial;
     this.refusals = refusals;
     this.#releases = releases;
@@ -86,6 +76,7 @@ export class Recovery {
   }
 
   stop(): void {
+    this.claims.stop();
     this.refusals.stop();
     this.partial.stop();
   }

@@ -3,30 +3,22 @@ import { backoffDelay } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Timer } from '../../base/clock.ts';
 import type { Gang, GangSpec, GangView } from '../../cluster/gang.ts';
-import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import type { EntityRouter } from '../intake/entity-router.ts';
+import type { Intake } from '../intake/intake.ts';
 import { groupReleased, groupStays, released } from '../verdicts/events.ts';
 import type { PartialGroups } from './partial-groups.ts';
 import type { EventSink, PodEvictor } from '../ports.ts';
-import type { Profiles } from '../profiles.ts';
 import type { GangMetrics } from '../metrics/gang-metrics.ts';
 import { groupUnderWay, prospectOf } from './completion-prospect.ts';
 import type { ProspectParts } from './completion-prospect.ts';
 import { hasAnybodyLeft, isOnNode, onceOnNodes } from './members-on-nodes.ts';
 import { sortKeyOf } from '../sort-key.ts';
-import type { Verdicts } from '../verdicts/verdicts.ts';
 
 export interface ReleasesOptions extends ProspectParts {
+  readonly intake: Intake;
   readonly partial: Pick<PartialGroups, 'spells' | 'spellOf'>;
-  readonly profiles: Pick<Profiles, 'of' | 'compare' | 'isOurs'>;
-  readonly queue: Pick<SchedulingQueue, 'get'>;
-  readonly router: Pick<EntityRouter, 'groupChanged'>;
   readonly evictor: Pick<PodEvictor, 'release'>;
   readonly events: EventSink;
-  readonly verdicts: Pick<Verdicts, 'report'>;
   readonly metrics: Pick<GangMetrics, 'released'>;
-  /** Does what may change the picture, now or when no attempt is open. */
-  readonly betweenAttempts: (change: () => void) => void;
   /** Once aborted nobody is evicted any more. */
   readonly signal: AbortSignal;
 }
@@ -112,14 +104,15 @@ export class Releases {
 
   /** The picture is complete, and what is on nodes in part is known. */
   begin(): void {
-    for (const gang of this.#options.cluster.gangs())
+    for (const gang of this.#options.intake.cluster.gangs())
       if (hasAnybodyLeft(gang)) this.#found.set(gang.key, onceOnNodes(gang));
     this.#setTimer(0);
   }
 
   /** The group or a member of it has changed, and its spell is known. */
   look(key: string): void {
-    const { cluster, partial } = this.#options;
+    const { intake, partial } = this.#options;
+    const { cluster } = intake;
     const gang = cluster.gang(key);
     this.#settle(key, gang);
     if (gang === undefined || !hasAnybodyLeft(gang)) this.#found.delete(key);
@@ -132,8 +125,8 @@ export class Releases {
   /** The group is being released, or was so lately that it is left alone. */
   isHeld(key: string): boolean {
     if (this.#asked.has(key)) return true;
-    const past = this.#pastOf(this.#options.cluster.gang(key));
-    return past !== undefined && past.heldUntil > this.#options.clock.monotonic();
+    const past = this.#pastOf(this.#options.intake.cluster.gang(key));
+    return past !== undefined && past.heldUntil > this.#options.intake.clock.monotonic();
   }
 
   /** Not that of another group of the same name. */
@@ -157,11 +150,12 @@ export class Releases {
   #dueIn(key: string, gang: GangView | undefined): number {
     const spell = this.#options.partial.spellOf(key);
     if (spell === undefined || gang?.spec === undefined) return Infinity;
-    return spell.since + gang.spec.repairGraceMs - this.#options.clock.monotonic();
+    return spell.since + gang.spec.repairGraceMs - this.#options.intake.clock.monotonic();
   }
 
   #setTimer(ms: number): void {
-    const { clock, signal } = this.#options;
+    const { intake, signal } = this.#options;
+    const { clock } = intake;
     const at = clock.monotonic() + ms;
     if (ms === Infinity || at >= this.#timerAt || signal.aborted) return;
     this.#timer?.cancel();
@@ -174,12 +168,12 @@ export class Releases {
 
   /** Looks at one group. */
   #turn(): void {
-    if (this.#options.cluster.isPlanning) {
+    if (this.#options.intake.cluster.isPlanning) {
       this.#setTimer(pauseMs);
       return;
     }
     const due = this.#overdue();
-    const now = this.#options.clock.monotonic();
+    const now = this.#options.intake.clock.monotonic();
     const next = due.find(({ gang }) => !this.#judged.has(gang.key) && (this.#pastOf(gang)?.notBefore ?? 0) <= now);
     if (next === undefined) {
       this.#judged.clear();
@@ -193,7 +187,8 @@ export class Releases {
 
   /** Those whose grace has ended, the one that QueueSort puts last first; the timer is set for the others. */
   #overdue(): Overdue[] {
-    const { cluster, partial, clock, profiles, queue } = this.#options;
+    const { intake, partial } = this.#options;
+    const { cluster, clock, profiles, queue } = intake;
     const now = clock.monotonic();
     const due: Overdue[] = [];
     for (const { key, since } of partial.spells()) {
@@ -232,7 +227,7 @@ export class Releases {
 
   #judge({ gang, since }: Overdue): Judgement {
     const { spec } = gang;
-    const { profiles } = this.#options;
+    const { profiles } = this.#options.intake;
     if (!spec!.releases) return { kind: 'stay', why: 'it keeps trying, as its repairPolicy says' };
     if (this.#asked.size > 0 || this.isHeld(gang.key) || gang.count('planned') > 0) return { kind: 'open' };
     const found = this.#found.get(gang.key);
@@ -246,7 +241,7 @@ export class Releases {
       const why = 'as many members as it needs had been on nodes before this scheduler began, so it may have started';
       return { kind: 'stay', why };
     }
-    const other = groupUnderWay(this.#options.cluster);
+    const other = groupUnderWay(this.#options.intake.cluster);
     if (other !== undefined && other !== gang) return { kind: 'open' };
     const prospect = prospectOf(gang, since, this.#options);
     if (prospect === 'unknown') return { kind: 'stay', why: 'a plugin failed when it was asked where the others fit' };
@@ -273,12 +268,13 @@ export class Releases {
 
   /** The next verdict says whether the group stays, and there is one soon. */
   #sayAnew({ key }: Gang): void {
-    const { clock, router } = this.#options;
+    const { clock, router } = this.#options.intake;
     router.groupChanged(key, 'GroupStays', clock.now(), true);
   }
 
   #release(gang: Gang, members: readonly Pod[]): void {
-    const { clock, logger, router } = this.#options;
+    const { intake, logger } = this.#options;
+    const { clock, router } = intake;
     const { uid, minMember } = gang.spec!;
     const { times = 0, tries: before = 0 } = this.#pastOf(gang) ?? {};
     const tries = before + 1;
@@ -303,7 +299,7 @@ export class Releases {
 
   async #evictAll(spec: GangSpec, members: readonly Pod[]): Promise<void> {
     const asked = await Promise.all(members.map(async (pod) => ({ pod, stays: await this.#evict(pod) })));
-    this.#options.betweenAttempts(() => this.#answered(spec, asked));
+    this.#options.intake.gate.run(() => this.#answered(spec, asked));
   }
 
   #answered(spec: GangSpec, asked: readonly Asked[]): void {
@@ -339,7 +335,7 @@ export class Releases {
 
   /** It is asked again in a later round. */
   #notGoing(key: string, pod: Pod, why: string): void {
-    const gang = this.#options.cluster.gang(key);
+    const gang = this.#options.intake.cluster.gang(key);
     this.#forget(key, pod.uid);
     if (gang?.members.has(pod.uid) === true) this.#stay(gang, why);
     this.#setTimer(roundMs);
@@ -361,7 +357,7 @@ export class Releases {
 
   #endHold(key: string): void {
     if (this.isHeld(key)) return;
-    const { router, clock } = this.#options;
+    const { router, clock } = this.#options.intake;
     router.groupChanged(key, 'HoldEnded', clock.now());
   }
 
@@ -370,7 +366,7 @@ export class Releases {
     if (past === undefined || past.times === 0 || gang.pending.size === 0) return;
     const seconds = backoffDelay(holdPolicy, past.tries) / 1000;
     const times = past.times === 1 ? 'once' : `${past.times} times`;
-    this.#options.verdicts.report(
+    this.#options.intake.verdicts.report(
       [...gang.pending.values()],
       {
         reason: 'Unschedulable',

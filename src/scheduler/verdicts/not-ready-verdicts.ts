@@ -1,5 +1,6 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { Heap } from '../../base/heap.ts';
+import { onlyGatesAreShut } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
 import type { Status } from '../../framework/status.ts';
 import type { EntityKey, QueuedEntity } from '../../queue/queued-entity.ts';
@@ -118,11 +119,3 @@ export class NotReadyVerdicts {
 
 /** Numbers by themselves, not those in names. */
 const counts = /(?<= )\d+(?=[ ,]|$)/g;
-
-/** With its gated members the group would be ready. */
-export function onlyGatesAreShut(gang: GangView): boolean {
-  const gated = gang.count('gated');
-  const able = gang.counted + gang.pending.size;
-  const { minMember } = gang.spec ?? { minMember: Infinity };
-  return able < minMember && able + gated >= minMember;
-}

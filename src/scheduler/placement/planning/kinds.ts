@@ -6,7 +6,7 @@ import type { PodSignatures } from '../../../framework/profile.ts';
 import type { Narrowing } from '../cache/narrowing.ts';
 import type { PlanRequest } from './plan.ts';
 import { SignedMembers } from './signed-members.ts';
-import { workPerMember } from './work-per-member.ts';
+import { workPerMember } from '../../../framework/work-per-member.ts';
 
 /** Members that are alike to every plugin that looks at one node at a time, and to extenders and claims. */
 export interface Kind {

@@ -13,7 +13,7 @@ import { complete, stopped } from './plan.ts';
 import type { Placement, Plan, PlanRequest } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
 import { Refusers } from './refusers.ts';
-import { workPerMember } from './work-per-member.ts';
+import { workPerMember } from '../../../framework/work-per-member.ts';
 
 /** The members of a batch that were not placed; `diagnosis` is of the first of them. */
 interface Leftover {

@@ -11,7 +11,7 @@ import { PlacementPass } from './placement-pass.ts';
 import type { Placement, Plan } from './plan.ts';
 import type { PlanScope } from './plan-scope.ts';
 import { roomiestDomains } from './roomiest-domains.ts';
-import { workPerMember } from './work-per-member.ts';
+import { workPerMember } from '../../../framework/work-per-member.ts';
 
 /** The making of one plan: in which orders, and among which nodes, placing the members is tried. `Planner.plan` says what it does. */
 export class Placing {

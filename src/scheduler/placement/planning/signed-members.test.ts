@@ -10,7 +10,6 @@ import { demandOf } from './demand.ts';
 import type { Demand } from './demand.ts';
 import { kindsOf } from './kinds.ts';
 import { SignedMembers } from './signed-members.ts';
-import { workPerMember } from './work-per-member.ts';
 
 /** A gang of 1,000 of two kinds in turn, whose members have been signed in this attempt. */
 function signedGang(): { readonly picture: Picture; readonly demand: Demand } {
@@ -42,7 +41,7 @@ it('an equivalence key is made of members that are signed already in more than o
   const { picture, demand } = signedGang();
   const { cluster, profile } = picture;
   const profiles = { hints: () => ({ concernsGangs: false }), isOurs: () => true, of: () => profile };
-  const keys = new EquivalenceKeys({ cluster, profiles, workPerMember });
+  const keys = new EquivalenceKeys({ cluster, profiles });
   const candidate = { kind: 'gang', gang: cluster.gang('default/g')! } as const;
   expect(finish(keys.of(profile, candidate, demand, new Pace()))).toContain('default-scheduler');
   expect(pausesOf((pace) => keys.of(profile, candidate, demand, pace))).toBeGreaterThan(0);

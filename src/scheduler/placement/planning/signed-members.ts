@@ -2,7 +2,7 @@ import type { Pod } from '../../../api/pod.ts';
 import type { Pace } from '../../../base/pace.ts';
 import type { Steps } from '../../../base/steps.ts';
 import type { PodSignatures, Profile } from '../../../framework/profile.ts';
-import { workPerMember } from './work-per-member.ts';
+import { workPerMember } from '../../../framework/work-per-member.ts';
 
 /** What the plugins of a profile sign of the members of one attempt: each is asked about once. Good while the picture stands still. */
 export class SignedMembers {

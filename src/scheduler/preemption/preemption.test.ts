@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../api/pod.ts';
-import type { PostFilterResult } from '../framework/plugin.ts';
-import { Status } from '../framework/status.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from '../testkit/queueing.ts';
-import { Scheduling } from '../testkit/scheduling.ts';
-import { preempting, roomFor } from './testing/preempting.ts';
+import type { Pod } from '../../api/pod.ts';
+import type { PostFilterResult } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Queueing } from '../../testkit/queueing.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
+import { preempting, roomFor } from '../testing/preempting.ts';
 
 describe('a nomination by PostFilter', () => {
   const crowded = (answer: (core: Queueing) => PostFilterResult | undefined): Queueing => {

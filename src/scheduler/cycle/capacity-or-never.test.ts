@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { NodeInfo } from '../cluster/node-info.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { Status } from '../framework/status.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Queueing } from '../testkit/queueing.ts';
+import { NodeInfo } from '../../cluster/node-info.ts';
+import type { Plugin } from '../../framework/plugin.ts';
+import { Status } from '../../framework/status.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Queueing } from '../../testkit/queueing.ts';
 
 const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
   core.picture.written.findLast((written) => written.name === name)?.verdict;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../api/pod.ts';
-import type { Candidate } from '../framework/candidate.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { skip, Status } from '../framework/status.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Picture } from '../testkit/picture.ts';
-import { Queueing } from '../testkit/queueing.ts';
-import { Scheduling } from '../testkit/scheduling.ts';
+import type { Pod } from '../../../api/pod.ts';
+import type { Candidate } from '../../../framework/candidate.ts';
+import type { Plugin } from '../../../framework/plugin.ts';
+import { skip, Status } from '../../../framework/status.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
+import { Picture } from '../../../testkit/picture.ts';
+import { Queueing } from '../../../testkit/queueing.ts';
+import { Scheduling } from '../../../testkit/scheduling.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };

@@ -1,15 +1,14 @@
 import type { WaitsFor } from '../../api/verdict.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import { onlyGatesAreShut } from '../../cluster/gang.ts';
 import type { GangView } from '../../cluster/gang.ts';
+import type { Candidate } from '../../framework/candidate.ts';
 import { sharedLook } from '../../observability/shared-look.ts';
 import type { QueuedEntity } from '../../queue/queued-entity.ts';
 import type { SchedulingQueue } from '../../queue/scheduling-queue.ts';
-import type { BindingPlan } from '../binding/binding-plan.ts';
-import { groupWaits } from '../metrics/gang-metrics.ts';
-import type { GroupWaitsFor } from '../metrics/gang-metrics.ts';
-import { onlyGatesAreShut } from '../verdicts/not-ready-verdicts.ts';
-import type { Profiles } from '../profiles.ts';
+import { groupWaits } from './gang-metrics.ts';
+import type { GroupWaitsFor } from './gang-metrics.ts';
 
 type Store = 'active' | 'backoff' | 'unschedulable' | 'gated';
 
@@ -19,7 +18,19 @@ interface Waiting {
   oldestSeconds: number;
 }
 
-/** Who waits, as of one moment. */
+/** A plan that is being bound. */
+interface CountedPlan {
+  readonly entity: QueuedEntity;
+  readonly gang: GangView | undefined;
+}
+
+interface CountedProfiles {
+  readonly all: Iterable<{ readonly schedulerName: string; readonly plugins: readonly { readonly name: string }[] }>;
+  of(candidate: Candidate): { readonly schedulerName: string };
+  decidesGangs(schedulerName: string): boolean;
+}
+
+/** Which entities wait, at one moment. */
 export interface Census {
   /** store -> pods, members of waiting groups included */
   readonly pending: Readonly<Record<Store, number>>;
@@ -30,12 +41,12 @@ export interface Census {
 export interface QueueCensusOptions {
   readonly cluster: Pick<Cluster, 'hidePlan' | 'gang'>;
   readonly queue: Pick<SchedulingQueue, 'entities'>;
-  readonly profiles: Profiles;
+  readonly profiles: CountedProfiles;
   readonly clock: Pick<Clock, 'now'>;
   /** Plans that a Permit plugin holds: their entities have left the queue. */
-  readonly onPermit: () => ReadonlySet<BindingPlan>;
+  readonly onPermit: () => ReadonlySet<CountedPlan>;
   /** Plans that groups start with, which are not in the queue meanwhile. */
-  readonly starting: () => Iterable<BindingPlan>;
+  readonly starting: () => Iterable<CountedPlan>;
   /** When false nobody waits here: others schedule. */
   readonly isRunning: () => boolean;
 }
@@ -132,7 +143,7 @@ class Refusals {
   readonly #pods = new Map<string, Map<string, number>>();
 
   /** Every plugin is there, with 0, so that a series does not end when nobody waits any more. */
-  constructor({ all }: Profiles) {
+  constructor({ all }: CountedProfiles) {
     for (const { schedulerName, plugins } of all) {
       this.#pods.set(schedulerName, new Map(plugins.map(({ name }) => [name, 0])));
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Candidate } from '../framework/candidate.ts';
-import type { Plugin } from '../framework/plugin.ts';
-import { skip } from '../framework/status.ts';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Picture } from '../testkit/picture.ts';
-import { Queueing } from '../testkit/queueing.ts';
-import { Scheduling } from '../testkit/scheduling.ts';
+import type { Candidate } from '../../../framework/candidate.ts';
+import type { Plugin } from '../../../framework/plugin.ts';
+import { skip } from '../../../framework/status.ts';
+import { defaultPlugins } from '../../../plugins/registry.ts';
+import { Picture } from '../../../testkit/picture.ts';
+import { Queueing } from '../../../testkit/queueing.ts';
+import { Scheduling } from '../../../testkit/scheduling.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { defaultPlugins } from '../plugins/registry.ts';
-import { Scheduling } from '../testkit/scheduling.ts';
+import { defaultPlugins } from '../../plugins/registry.ts';
+import { Scheduling } from '../../testkit/scheduling.ts';
 
 const notBeside = (app: string): object => ({
   affinity: {

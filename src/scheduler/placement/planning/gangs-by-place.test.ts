@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PodAffinityRules, TopologySpreadConstraint } from '../api/pod.ts';
-import { TestScheduler } from '../testkit/test-scheduler.ts';
+import type { PodAffinityRules, TopologySpreadConstraint } from '../../../api/pod.ts';
+import { TestScheduler } from '../../../testkit/test-scheduler.ts';
 
 const zone = 'topology.kubernetes.io/zone';
 const hostname = 'kubernetes.io/hostname';
