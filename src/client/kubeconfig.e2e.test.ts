@@ -1,59 +1,31 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import type { VirtualClock } from '../base/virtual-clock.ts';
 import { describeError } from '../observability/logger.ts';
-import { loadKubeconfig } from './kubeconfig.ts';
 import type { KubeconfigEndpoint } from './kubeconfig.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
+import { kubeconfig, KubeconfigFiles } from './testing/kubeconfig-files.ts';
 
+let files: KubeconfigFiles;
 let folder: string;
 let clock: VirtualClock;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
-  clock = new VirtualClock();
+  files = new KubeconfigFiles();
+  ({ folder, clock } = files);
 });
 
-afterEach(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, content: unknown): string {
-  const path = join(folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
-
-interface Parts {
-  readonly server?: string;
-  readonly cluster?: object;
-  readonly user?: object;
-  readonly name?: string;
-}
-
-function kubeconfig({ server = 'https://10.0.0.1:6443', cluster = {}, user = {}, name = 'main' }: Parts = {}): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    clusters: [{ name, cluster: { server, ...cluster } }],
-    users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-  };
-}
-
-function load(path: string): Promise<KubeconfigEndpoint> {
-  return loadKubeconfig({ clock, path });
-}
+afterEach(() => files.remove());
 
 describe('a credential plug-in', () => {
   async function withPlugin(script: string): Promise<KubeconfigEndpoint> {
-    chmodSync(write('plugin', `#!/bin/sh\n${script}\n`), 0o700);
+    chmodSync(files.write('plugin', `#!/bin/sh\n${script}\n`), 0o700);
     // Beside the kubeconfig, as kubectl takes it.
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: './plugin', provideClusterInfo: true };
     const extensions = [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'us' } }];
-    return load(write('config', kubeconfig({ user: { exec }, cluster: { extensions } })));
+    return files.load(files.write('config', kubeconfig({ user: { exec }, cluster: { extensions } })));
   }
 
   /** As a word of a shell script. */
@@ -123,7 +95,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
     );
     const group = Number(readFileSync(runs, 'utf8').trim());
     await expect.poll(() => groupExists(group)).toBe(false);
-    write('plugin', `#!/bin/sh\necho ${credential('{\\"token\\":\\"late\\"}')}`);
+    files.write('plugin', `#!/bin/sh\necho ${credential('{\\"token\\":\\"late\\"}')}`);
     clock.advance(5_000);
     expect((await endpoint.credentials()).headers.authorization).toBe('Bearer late');
   });
@@ -164,7 +136,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
 
   test('that is not there is told with how to install it', async () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent', installHint: 'brew it' };
-    const endpoint = await load(write('config', kubeconfig({ user: { exec } })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ user: { exec } })));
     await expect(endpoint.credentials()).rejects.toThrow('tutti-absent is not there: brew it');
   });
 
@@ -200,7 +172,7 @@ echo ${credential('{\\"token\\":\\"token-$n\\"}')}`);
 
   test('does not come in where the user has a token, which goes before it', async () => {
     const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'tutti-absent' };
-    const endpoint = await load(write('config', kubeconfig({ user: { exec, token: 'given' } })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ user: { exec, token: 'given' } })));
     expect((await endpoint.credentials()).headers).toEqual({ authorization: 'Bearer given' });
   });
 });

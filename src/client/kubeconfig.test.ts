@@ -1,64 +1,36 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { VirtualClock } from '../base/virtual-clock.ts';
+import type { VirtualClock } from '../base/virtual-clock.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
-import type { KubeconfigEndpoint } from './kubeconfig.ts';
 import { KubeconfigError } from './kubeconfig-error.ts';
+import { kubeconfig, KubeconfigFiles } from './testing/kubeconfig-files.ts';
 
+let files: KubeconfigFiles;
 let folder: string;
 let clock: VirtualClock;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
-  clock = new VirtualClock();
+  files = new KubeconfigFiles();
+  ({ folder, clock } = files);
 });
 
-afterEach(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, content: unknown): string {
-  const path = join(folder, name);
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  return path;
-}
-
-interface Parts {
-  readonly server?: string;
-  readonly cluster?: object;
-  readonly user?: object;
-  readonly name?: string;
-}
-
-function kubeconfig({ server = 'https://10.0.0.1:6443', cluster = {}, user = {}, name = 'main' }: Parts = {}): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    clusters: [{ name, cluster: { server, ...cluster } }],
-    users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-  };
-}
-
-function load(path: string): Promise<KubeconfigEndpoint> {
-  return loadKubeconfig({ clock, path });
-}
+afterEach(() => files.remove());
 
 describe('finding the kubeconfig', () => {
   const nowhere = { environment: {}, homeDirectory: '/nonexistent' };
 
   test('a file that is named must exist', async () => {
     const path = join(folder, 'absent');
-    await expect(load(path)).rejects.toThrow(KubeconfigError);
-    await expect(load(path)).rejects.toThrow(
+    await expect(files.load(path)).rejects.toThrow(KubeconfigError);
+    await expect(files.load(path)).rejects.toThrow(
       `kubeconfig ${path} does not exist: give an existing file with --kubeconfig`,
     );
   });
 
   test('KUBECONFIG comes before the home directory; missing files in it are passed over and the first entry wins', async () => {
-    const first = write('first', kubeconfig({ server: 'https://first:1' }));
-    const second = write('second', kubeconfig({ server: 'https://second:1' }));
+    const first = files.write('first', kubeconfig({ server: 'https://first:1' }));
+    const second = files.write('second', kubeconfig({ server: 'https://second:1' }));
     const KUBECONFIG = [join(folder, 'absent'), first, second].join(delimiter);
     const endpoint = await loadKubeconfig({ clock, environment: { KUBECONFIG }, homeDirectory: folder });
     expect(endpoint.server).toBe('https://first:1');
@@ -73,7 +45,7 @@ describe('finding the kubeconfig', () => {
 
   test('the home directory is the default', async () => {
     mkdirSync(join(folder, '.kube'));
-    const path = write('.kube/config', kubeconfig());
+    const path = files.write('.kube/config', kubeconfig());
     const endpoint = await loadKubeconfig({ clock, environment: {}, homeDirectory: folder });
     expect(endpoint.source).toBe(path);
     expect(endpoint.contextName).toBe('main');
@@ -138,8 +110,8 @@ describe('a bad kubeconfig', () => {
       'user "main": exec names no command',
     ],
   ])('that %s is told by its path and what is wrong', async (_, content, message) => {
-    const path = write('config', content);
-    const error: unknown = await load(path).catch((thrown: unknown) => thrown);
+    const path = files.write('config', content);
+    const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeconfigError);
     expect((error as Error).message).toContain(path);
     expect((error as Error).message).toContain(message);
@@ -147,21 +119,21 @@ describe('a bad kubeconfig', () => {
   });
 
   test('that cannot be read is told by its path, with the way out', async () => {
-    await expect(load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*give another with --kubeconfig$/);
+    await expect(files.load(folder)).rejects.toThrow(/cannot be read \(EISDIR.*give another with --kubeconfig$/);
   });
 
   test('whose token file cannot be read is told by user and file', async () => {
-    const path = write('config', kubeconfig({ user: { tokenFile: 'absent' } }));
-    const error: unknown = await load(path).catch((thrown: unknown) => thrown);
+    const path = files.write('config', kubeconfig({ user: { tokenFile: 'absent' } }));
+    const error: unknown = await files.load(path).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(KubeconfigError);
     expect((error as Error).message).toContain(`${path}: the tokenFile of user "main" cannot be read (ENOENT`);
     expect((error as Error).message).toContain(join(folder, 'absent'));
   });
 
   test('whose token file is empty is told: it would mean to be nobody', async () => {
-    write('token', ' \n');
-    const path = write('config', kubeconfig({ user: { tokenFile: 'token' } }));
-    await expect(load(path)).rejects.toThrow(
+    files.write('token', ' \n');
+    const path = files.write('config', kubeconfig({ user: { tokenFile: 'token' } }));
+    await expect(files.load(path)).rejects.toThrow(
       `${path}: the tokenFile of user "main", ${join(folder, 'token')}, is empty: put the token there`,
     );
   });
@@ -171,8 +143,8 @@ describe('the proxy', () => {
   const HTTPS_PROXY = 'http://env.example:3128';
 
   test("is the cluster's own, else that of the environment", async () => {
-    const own = write('own', kubeconfig({ cluster: { 'proxy-url': 'http://own.example:3128' } }));
-    const none = write('none', kubeconfig());
+    const own = files.write('own', kubeconfig({ cluster: { 'proxy-url': 'http://own.example:3128' } }));
+    const none = files.write('none', kubeconfig());
     const environment = { HTTPS_PROXY };
     expect((await loadKubeconfig({ clock, path: own, environment })).proxyUrl).toBe('http://own.example:3128');
     expect((await loadKubeconfig({ clock, path: none, environment })).proxyUrl).toBe(HTTPS_PROXY);
@@ -184,17 +156,21 @@ describe('the proxy', () => {
 describe('credentials', () => {
   test('of plain http are allowed, a user is not needed', async () => {
     const bare = kubeconfig({ server: 'http://127.0.0.1:8080' });
-    const path = write('config', { ...bare, users: [], contexts: [{ name: 'main', context: { cluster: 'main' } }] });
-    const endpoint = await load(path);
+    const path = files.write('config', {
+      ...bare,
+      users: [],
+      contexts: [{ name: 'main', context: { cluster: 'main' } }],
+    });
+    const endpoint = await files.load(path);
     expect(endpoint.server).toBe('http://127.0.0.1:8080');
     expect((await endpoint.credentials()).headers).toEqual({});
   });
 
   test('hold token, authority, client certificate and server name', async () => {
-    const caFile = write('ca.crt', 'CA');
+    const caFile = files.write('ca.crt', 'CA');
     const cluster = { 'certificate-authority': 'ca.crt', 'tls-server-name': 'kubernetes' };
     const user = { token: 'secret', 'client-certificate-data': btoa('CERT'), 'client-key-data': btoa('KEY') };
-    const endpoint = await load(write('config', kubeconfig({ cluster, user })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ cluster, user })));
     const { headers, tls } = await endpoint.credentials();
     expect(headers).toEqual({ authorization: 'Bearer secret' });
     expect(String(tls.ca)).toBe(readFileSync(caFile, 'utf8'));
@@ -204,7 +180,7 @@ describe('credentials', () => {
   });
 
   test('with user name and password are sent as basic authentication', async () => {
-    const endpoint = await load(write('config', kubeconfig({ user: { username: 'a', password: 'b' } })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ user: { username: 'a', password: 'b' } })));
     expect((await endpoint.credentials()).headers).toEqual({ authorization: `Basic ${btoa('a:b')}` });
   });
 
@@ -216,7 +192,7 @@ describe('credentials', () => {
       'as-groups': ['a', 'b, c'],
       'as-user-extra': { 'example.com/Scopes': ['read', 'write'] },
     };
-    const endpoint = await load(write('config', kubeconfig({ user })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ user })));
     expect((await endpoint.credentials()).headers).toEqual({
       authorization: 'Bearer mine',
       'impersonate-user': 'jane',
@@ -227,24 +203,24 @@ describe('credentials', () => {
   });
 
   test('are read from their files again after a minute, and the TLS key changes with the authority only', async () => {
-    write('ca.crt', 'OLD');
-    write('token', 'old');
+    files.write('ca.crt', 'OLD');
+    files.write('token', 'old');
     const cluster = { 'certificate-authority': 'ca.crt' };
     const user = { tokenFile: join(folder, 'token') };
-    const endpoint = await load(write('config', kubeconfig({ cluster, user })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ cluster, user })));
     const old = await endpoint.credentials();
-    write('token', 'new');
+    files.write('token', 'new');
     expect(await endpoint.credentials()).toBe(old);
     clock.advance(60_000);
     await expect.poll(() => endpoint.credentials()).toMatchObject({ headers: { authorization: 'Bearer new' } });
     expect((await endpoint.credentials()).tlsKey).toBe(old.tlsKey);
-    write('ca.crt', 'NEW');
+    files.write('ca.crt', 'NEW');
     clock.advance(60_000);
     await expect.poll(async () => (await endpoint.credentials()).tlsKey).not.toBe(old.tlsKey);
   });
 
   test('that cannot be read are an error that names the user', async () => {
-    const endpoint = await load(write('config', kubeconfig({ user: { 'client-certificate': 'absent' } })));
+    const endpoint = await files.load(files.write('config', kubeconfig({ user: { 'client-certificate': 'absent' } })));
     await expect(endpoint.credentials()).rejects.toThrow(/no credentials for user "main".*absent/);
   });
 });

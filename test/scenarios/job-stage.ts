@@ -1,4 +1,5 @@
-import { jobPath } from '../../src/plane/workloads/job.ts';
+import { jobController } from '../../src/plane/workloads/job-controller.ts';
+import { objectPath } from '../../src/plane/workloads/workload-controller.ts';
 import type { JobStatus } from '../../src/plane/workloads/job.ts';
 import { WorkloadControllers } from '../../src/plane/workloads/workload-controllers.ts';
 import { systemClock } from '../../src/base/system-clock.ts';
@@ -263,7 +264,7 @@ export class JobStage {
   }
 
   #path(name: string): string {
-    return jobPath({ namespace: this.#stage.namespace, name });
+    return objectPath(jobController, { namespace: this.#stage.namespace, name });
   }
 
   /** While somebody is there who lets the pods go. */

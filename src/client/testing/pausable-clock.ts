@@ -1,32 +1,13 @@
-import type { Clock, Timer } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { GatedClock } from '../../base/gated-clock.ts';
 
 /** The clock of a process that can be stopped for a while: time goes on meanwhile, but nothing fires before it goes on. */
-export class PausableClock implements Clock {
-  readonly #clock: Clock;
+export class PausableClock extends GatedClock {
   #held: (() => void)[] = [];
   #isPaused = false;
 
   constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  now(): number {
-    return this.#clock.now();
-  }
-
-  monotonic(): number {
-    return this.#clock.monotonic();
-  }
-
-  setTimer(delayMs: number, callback: () => void): Timer {
-    let isCancelled = false;
-    const timer = this.#clock.setTimer(delayMs, () => this.whenRunning(() => isCancelled || callback()));
-    return {
-      cancel: () => {
-        isCancelled = true;
-        timer.cancel();
-      },
-    };
+    super(clock, { run: (callback) => this.whenRunning(callback) });
   }
 
   get isPaused(): boolean {

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../base/clock.ts';
+import { toError } from '../../base/to-error.ts';
 import { AlreadyExistsError, NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
 import type { OnSimulationProblem } from './simulation-problem.ts';
@@ -100,7 +101,7 @@ export class NodeLeases {
 
   #report(name: string, thrown: unknown): void {
     if (this.#options.signal.aborted) return;
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const error = toError(thrown);
     this.#options.onProblem({ message: 'the lease of a node could not be renewed', subject: `node ${name}`, error });
   }
 }

@@ -2,6 +2,7 @@ import { jitteredBackoff } from '../../base/backoff.ts';
 import type { BackoffPolicy } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { toError } from '../../base/to-error.ts';
 import { ApiError, ConflictError, NotFoundError } from '../../client/api-errors.ts';
 import { isRetryable } from '../../client/retry.ts';
 import { wait } from '../../client/wait.ts';
@@ -37,7 +38,7 @@ export async function persist(write: () => Promise<unknown>, options: PersistOpt
       return { name: 'done' };
     } catch (thrown) {
       signal.throwIfAborted();
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = toError(thrown);
       if (error instanceof NotFoundError) return { name: 'gone' };
       // A uid precondition that does not hold and a lost race look the same.
       if (error instanceof ConflictError && ++conflicts >= mostConflicts) return { name: 'gone' };

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { toError } from '../../base/to-error.ts';
 import { podGroupPath, projectPodGroup } from '../../api/pod-group.ts';
 import { NotFoundError } from '../../client/api-errors.ts';
 import type { KubeClient } from '../../client/kube-client.ts';
@@ -94,7 +95,7 @@ export class Rendezvous {
       } catch (thrown) {
         place.quorum = undefined;
         if (signal.aborted) break;
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+        const error = toError(thrown);
         const message = 'minMember of a group that meets could not be read';
         if (!(error instanceof NotFoundError)) onProblem({ message, subject: `podgroup ${key}`, error });
       }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
+import { toError } from '../../base/to-error.ts';
 import { ConflictError, InvalidError, NotFoundError } from '../../client/api-errors.ts';
 import { KubeClient } from '../../client/kube-client.ts';
 import { retry } from '../../client/retry.ts';
@@ -174,7 +175,7 @@ export class SimulatedNodes {
     } catch (thrown) {
       // Deleted or replaced in the meantime: the watch shows the next one.
       if (this.#stop.signal.aborted || isOfAnother(thrown)) return;
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+      const error = toError(thrown);
       this.#onProblem({ message: 'the node cannot be simulated', subject: `node ${node.name}`, error });
       return;
     }

@@ -1,4 +1,4 @@
-import { collectionPath } from './workload-controller.ts';
+import { collectionPath, objectPath } from './workload-controller.ts';
 import type { WorkloadController } from './workload-controller.ts';
 import type { WorkloadActions } from './workload-actions.ts';
 import { replicaSetController } from './replica-set-controller.ts';
@@ -65,7 +65,7 @@ function revisionOf(set: ReplicaSet | undefined): number {
 }
 
 function pathOf({ metadata }: ReplicaSet): string {
-  return `${collectionPath(replicaSetController, metadata.namespace)}/${encodeURIComponent(metadata.name)}`;
+  return objectPath(replicaSetController, metadata);
 }
 
 async function createReplicaSet(

@@ -31,10 +31,6 @@ export interface JobStatus {
 
 export type Job = Workload<JobSpec, JobStatus>;
 
-export function jobPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `/apis/batch/v1/namespaces/${encodeURIComponent(namespace)}/jobs/${encodeURIComponent(name)}`;
-}
-
 export function isIndexed({ spec }: Job): boolean {
   return spec.completionMode === 'Indexed';
 }

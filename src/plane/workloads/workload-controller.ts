@@ -1,5 +1,5 @@
 import type { WorkloadActions } from './workload-actions.ts';
-import type { Workload } from './workload.ts';
+import type { Workload, WorkloadMetadata } from './workload.ts';
 
 /** When to look at a workload again although nothing changes. */
 export interface LookAgain {
@@ -31,4 +31,12 @@ export function collectionPath(
 ): string {
   const place = namespace === undefined ? '' : `namespaces/${encodeURIComponent(namespace)}/`;
   return `/apis/${apiVersion}/${place}${plural}`;
+}
+
+/** The path of one object of a controller's kind. */
+export function objectPath(
+  controller: Pick<WorkloadController, 'apiVersion' | 'plural'>,
+  { namespace, name }: Pick<WorkloadMetadata, 'namespace' | 'name'>,
+): string {
+  return `${collectionPath(controller, namespace)}/${encodeURIComponent(name)}`;
 }

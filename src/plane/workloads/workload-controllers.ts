@@ -17,7 +17,7 @@ import { jobController } from './job-controller.ts';
 import { replicaSetController } from './replica-set-controller.ts';
 import { statefulSetController } from './stateful-set-controller.ts';
 import { WorkloadActions } from './workload-actions.ts';
-import { collectionPath } from './workload-controller.ts';
+import { collectionPath, objectPath } from './workload-controller.ts';
 import type { WorkloadController } from './workload-controller.ts';
 import { controllerOf } from './workload.ts';
 import type { Workload, WorkloadMetadata } from './workload.ts';
@@ -171,7 +171,7 @@ export class WorkloadControllers {
       signal,
       freePods: () => mostPods - this.#pods.store.size - created++,
     });
-    const path = `${collectionPath(controller, namespace)}/${encodeURIComponent(name)}`;
+    const path = objectPath(controller, { namespace, name });
     const workload = await this.#client.get<Workload>(path, { signal }).catch((error: unknown) => {
       if (error instanceof NotFoundError) return undefined;
       throw error;

@@ -1,5 +1,6 @@
 import type { LabelSelector } from '../../api/label-selector.ts';
 import { toKubernetesTime } from '../../api/kubernetes-time.ts';
+import { hashText } from '../../base/hash-text.ts';
 
 /** A condition in the status of a workload or pod. Times are Kubernetes'. */
 export interface Condition {
@@ -145,11 +146,9 @@ export function withCondition(
   return [...conditions.filter((condition) => condition !== last), { ...next, lastTransitionTime }];
 }
 
-/** 32-bit FNV-1a of a template, in letters that make no words: names the ReplicaSet or revision that was made of it. */
+/** The hash of a template, in letters that make no words: names the ReplicaSet or revision that was made of it. */
 export function templateHash(template: PodTemplate): string {
-  let hash = 0x811c9dc5;
-  for (const char of sortedJson(template)) hash = Math.imul(hash ^ char.codePointAt(0)!, 0x01000193);
-  return [...String(hash >>> 0)].map((digit) => 'bcdfghjklm'[Number(digit)]).join('');
+  return [...String(hashText(sortedJson(template)))].map((digit) => 'bcdfghjklm'[Number(digit)]).join('');
 }
 
 function sortedJson(value: unknown): string {

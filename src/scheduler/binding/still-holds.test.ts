@@ -14,6 +14,18 @@ async function planned(): Promise<Scheduling> {
   return core;
 }
 
+/** The gang has started, and another member has come that has a node to go to. */
+async function joined(): Promise<Scheduling> {
+  const core = await planned();
+  for (const { binding } of [...core.binds]) {
+    await core.accept(binding.name);
+    core.change(binding.name, { nodeName: binding.nodeName });
+  }
+  core.node({ name: 'c', cpu: 1 });
+  core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+  return core;
+}
+
 /** pod -> why its Binding would not be sent now */
 function withheld({ binds }: Scheduling): Record<string, string> {
   const reasons: Record<string, string> = {};
@@ -83,26 +95,14 @@ describe('a Binding that is about to be sent', () => {
   });
 
   it('is in a group that has started, whatever becomes of the others', async () => {
-    const core = await planned();
-    for (const { binding } of [...core.binds]) {
-      await core.accept(binding.name);
-      core.change(binding.name, { nodeName: binding.nodeName });
-    }
-    core.node({ name: 'c', cpu: 1 });
-    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    const core = await joined();
     await core.attempt();
     core.removePod('red-0');
     expect(withheld(core)).toEqual({});
   });
 
   it('is not, of a member beyond the quorum, when the group is gone or made again meanwhile', async () => {
-    const core = await planned();
-    for (const { binding } of [...core.binds]) {
-      await core.accept(binding.name);
-      core.change(binding.name, { nodeName: binding.nodeName });
-    }
-    core.node({ name: 'c', cpu: 1 });
-    core.pod({ name: 'red-2', group: 'red', cpu: 1 });
+    const core = await joined();
     expect(await core.attempt()).toBe('planned');
     core.removeGroup('default/red');
     expect(withheld(core)).toEqual({ 'red-2': 'PodGroup default/red was deleted' });

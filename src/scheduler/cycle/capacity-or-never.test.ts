@@ -8,6 +8,23 @@ import { Queueing } from '../../testkit/queueing.ts';
 const verdictOf = (core: Queueing, name: string): { message: string; waitsFor: string } | undefined =>
   core.picture.written.findLast((written) => written.name === name)?.verdict;
 
+/** A gang of three whose members may each go to two of three nodes; a lone pod is on one of these. */
+function crossed(seed: number): Queueing {
+  const core = new Queueing({ plugins: defaultPlugins, seed });
+  for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
+  const on = (...names: string[]) => ({
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      nodeSelectorTerms: names.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
+    },
+  });
+  core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
+  core.group({ name: 'red', minMember: 3 });
+  core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeAffinity: on('a', 'b') });
+  core.pod({ name: 'red-1', group: 'red', cpu: 1, nodeAffinity: on('b', 'c') });
+  core.pod({ name: 'red-2', group: 'red', cpu: 1, nodeAffinity: on('c', 'a') });
+  return core;
+}
+
 describe('what a gang waits for', () => {
   const verdictOf = (core: Queueing, name: string): string | undefined =>
     core.picture.written.findLast((written) => written.name === name)?.verdict.waitsFor;
@@ -75,18 +92,7 @@ describe('what a gang waits for', () => {
   it('is never "never" for a gang that the same scheduler then places on the same nodes', () => {
     const liars: number[] = [];
     for (let seed = 1; seed <= 40; seed++) {
-      const core = new Queueing({ plugins: defaultPlugins, seed });
-      for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
-      const on = (...names: string[]) => ({
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: names.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
-        },
-      });
-      core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
-      core.group({ name: 'red', minMember: 3 });
-      core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeAffinity: on('a', 'b') });
-      core.pod({ name: 'red-1', group: 'red', cpu: 1, nodeAffinity: on('b', 'c') });
-      core.pod({ name: 'red-2', group: 'red', cpu: 1, nodeAffinity: on('c', 'a') });
+      const core = crossed(seed);
       expect(core.picture.core.attempt()!.kind).toBe('refused');
       const said = verdictOf(core, 'red-0');
       core.removePod('old');
@@ -118,18 +124,7 @@ describe('what a gang waits for', () => {
   it('stays the same sentence while nothing that concerns the gang changes', async () => {
     const flapping: number[] = [];
     for (let seed = 1; seed <= 10; seed++) {
-      const core = new Queueing({ plugins: defaultPlugins, seed });
-      for (const name of ['a', 'b', 'c']) core.node({ name, cpu: 1, labels: { [name]: 'yes' } });
-      const on = (...names: string[]) => ({
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: names.map((key) => ({ matchExpressions: [{ key, operator: 'Exists' }] })),
-        },
-      });
-      core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
-      core.group({ name: 'red', minMember: 3 });
-      core.pod({ name: 'red-0', group: 'red', cpu: 1, nodeAffinity: on('a', 'b') });
-      core.pod({ name: 'red-1', group: 'red', cpu: 1, nodeAffinity: on('b', 'c') });
-      core.pod({ name: 'red-2', group: 'red', cpu: 1, nodeAffinity: on('c', 'a') });
+      const core = crossed(seed);
       const said = new Set<boolean>();
       for (let i = 0; i < 8; i++) {
         core.node({ name: 'elsewhere', cpu: '1m', labels: { version: String(i) } });

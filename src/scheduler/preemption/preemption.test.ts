@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../api/pod.ts';
-import type { PostFilterResult } from '../../framework/plugin.ts';
+import type { Plugin, PostFilterResult } from '../../framework/plugin.ts';
 import { Status } from '../../framework/status.ts';
 import { defaultPlugins } from '../../plugins/registry.ts';
+import type { Picture } from '../../testkit/picture.ts';
 import { Queueing } from '../../testkit/queueing.ts';
 import { Scheduling } from '../../testkit/scheduling.ts';
 import { preempting, roomFor } from '../testing/preempting.ts';
+
+/** A PostFilter that makes room for pod x alone, on node a. */
+function preemptingForX(picture: () => Picture): Plugin {
+  return preempting((candidate) =>
+    candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(picture(), 'x', 'a') : undefined,
+  );
+}
 
 describe('a nomination by PostFilter', () => {
   const crowded = (answer: (core: Queueing) => PostFilterResult | undefined): Queueing => {
@@ -116,11 +124,7 @@ describe('capacity reserved for a nominated pod', () => {
   it('is heard of by those that wait for it when the pod is deleted', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
-      extra: [
-        preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'a') : undefined,
-        ),
-      ],
+      extra: [preemptingForX(() => core.picture)],
     });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -142,11 +146,7 @@ describe('capacity reserved for a nominated pod', () => {
   it('is heard of by those that wait for it when the pod went elsewhere', async () => {
     const core: Scheduling = new Scheduling({
       plugins: defaultPlugins,
-      extra: [
-        preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'a') : undefined,
-        ),
-      ],
+      extra: [preemptingForX(() => core.picture)],
     });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });
@@ -359,11 +359,7 @@ describe('the reservation of a nomination', () => {
   it('that the API told of still stands when the time of ours is over', () => {
     const core: Queueing = new Queueing({
       plugins: defaultPlugins,
-      extra: [
-        preempting((candidate) =>
-          candidate.kind === 'pod' && candidate.pod.name === 'x' ? roomFor(core.picture, 'x', 'a') : undefined,
-        ),
-      ],
+      extra: [preemptingForX(() => core.picture)],
     });
     core.node({ name: 'a', cpu: 1 });
     core.pod({ name: 'old', cpu: 1, nodeName: 'a' });

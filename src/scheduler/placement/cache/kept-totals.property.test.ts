@@ -9,24 +9,12 @@ import { defaultPlugins } from '../../../plugins/registry.ts';
 import type { NodeOptions } from '../../../testkit/builders/node.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import { Picture } from '../../../testkit/picture.ts';
+import { fewPods } from '../testing/few-pods.ts';
 import { KnownNodes } from './known-nodes.ts';
 import { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { RankingRoom } from './ranking-room.ts';
 import { SignatureCache } from './signature-cache.ts';
-
-/** Not in whole numbers, and measured against what changes with every pod. */
-const fewPods: Plugin & { readonly weight: number } = {
-  name: 'FewPods',
-  weight: 3,
-  sign: () => '',
-  score: (_state, _pod, node) => -node.pods.size,
-  normalizeScore: (_state, _pod, scores) => {
-    const [least, greatest] = [Math.min(...scores), Math.max(...scores)];
-    const range = greatest - least;
-    for (let i = 0; i < scores.length; i++) scores[i] = range === 0 ? 100 : (100 * (scores[i]! - least)) / range;
-  },
-};
 
 /** Refuses what it was told to: so the nodes that are measured against each other come and go while nothing happens to them. */
 class Barring implements Plugin {

@@ -10,25 +10,12 @@ import type { Plugin } from '../../../framework/plugin.ts';
 import type { Profile } from '../../../framework/profile.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { Picture } from '../../../testkit/picture.ts';
+import { fewPods } from '../testing/few-pods.ts';
 import { KnownNodes } from './known-nodes.ts';
 import type { NodeTable } from './node-table.ts';
 import { Ranking } from './ranking.ts';
 import { RankingRoom } from './ranking-room.ts';
 import { SignatureCache } from './signature-cache.ts';
-
-/** Fewer pods are better; spreads the raw scores between the least and the greatest. */
-const fewPods: Plugin & { readonly weight: number } = {
-  name: 'FewPods',
-  weight: 3,
-  sign: () => '',
-  score: (_state, _pod, node) => -node.pods.size,
-  normalizeScore: (_state, _pod, scores) => {
-    const [least, greatest] = [Math.min(...scores), Math.max(...scores)];
-    for (let i = 0; i < scores.length; i++) {
-      scores[i] = greatest === least ? 100 : (100 * (scores[i]! - least)) / (greatest - least);
-    }
-  },
-};
 
 /** The fuller the better, as a share of the greatest. */
 const full: Plugin & { readonly weight: number } = {

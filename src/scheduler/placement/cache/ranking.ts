@@ -4,7 +4,6 @@ import type { Diagnosis } from '../../../framework/diagnosis.ts';
 import type { Status } from '../../../framework/status.ts';
 import type { Asked, FeasibilityOptions } from './asked.ts';
 import { Feasibility } from './feasibility.ts';
-
 import { NodeScores } from './node-scores.ts';
 
 /**

@@ -6,6 +6,7 @@ import { defaultPlugins } from '../../../plugins/registry.ts';
 import { Picture } from '../../../testkit/picture.ts';
 import { Queueing } from '../../../testkit/queueing.ts';
 import { Scheduling } from '../../../testkit/scheduling.ts';
+import { stateOfNode } from '../testing/state-of-node.ts';
 
 function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
   return { kind: 'gang', gang: picture.cluster.gang(`default/${name}`)! };
@@ -14,15 +15,7 @@ function gangOf(picture: Picture, name: string): Candidate & { kind: 'gang' } {
 /** Everything that the picture holds and a trial may not change. */
 function snapshot({ cluster }: Picture): unknown {
   return {
-    nodes: cluster.nodes.map((node) => ({
-      name: node.name,
-      generation: node.generation,
-      requested: node.requested.entries(),
-      nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
-      pods: [...node.pods],
-      hostPorts: [...node.hostPorts],
-      claims: [...node.claims],
-    })),
+    nodes: cluster.nodes.map(stateOfNode),
     gangs: [...cluster.gangs()].map((gang) => ({
       key: gang.key,
       started: gang.started,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NodeOptions } from '../../../testkit/builders/node.ts';
 import type { PodOptions } from '../../../testkit/builders/pod.ts';
 import type { Pod } from '../../../api/pod.ts';
+import { memberStates } from '../../../cluster/gang.ts';
 import { CycleState } from '../../../framework/cycle-state.ts';
 import type { Candidate } from '../../../framework/candidate.ts';
 import type { Plugin } from '../../../framework/plugin.ts';
@@ -10,10 +11,10 @@ import type { Status } from '../../../framework/status.ts';
 import type { TrialOptions } from '../../../framework/trial.ts';
 import { defaultPlugins } from '../../../plugins/registry.ts';
 import { Picture } from '../../../testkit/picture.ts';
+import { stateOfNode } from '../testing/state-of-node.ts';
 
 const groupNames = ['red', 'blue'];
 const nodeNames = ['a', 'b', 'c'];
-const memberStates = ['pending', 'gated', 'planned', 'bound', 'succeeded', 'failed', 'leaving'] as const;
 const points = ['preFilter', 'preFilterAddPod', 'filter', 'preScore', 'score', 'reserve', 'unreserve'] as const;
 
 const nodeKind: fc.Arbitrary<NodeOptions> = fc.record({
@@ -98,20 +99,18 @@ function optionsOf({ group, cpu, gpu, hostPorts, priority, where, nodeName, how 
   };
 }
 
+/** The nodes, the pods and the trials of one run. */
+const scene = [
+  fc.array(nodeKind, { minLength: 1, maxLength: 3 }),
+  fc.array(podKind, { minLength: 1, maxLength: 12 }),
+  fc.array(trialKind, { minLength: 1, maxLength: 4 }),
+] as const;
+
 /** All that a trial has to leave as it was. */
 function all({ cluster, core, waitingPods, written, evicted, events, asked }: Picture): unknown {
   const unseen = [...cluster.pods()].flatMap((pod) => cluster.nodeOf(pod) ?? []);
   return {
-    nodes: [...new Set([...cluster.nodes, ...unseen])].map((node) => ({
-      name: node.name,
-      index: node.index,
-      generation: node.generation,
-      requested: node.requested.entries(),
-      nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
-      pods: [...node.pods],
-      hostPorts: [...node.hostPorts],
-      claims: [...node.claims],
-    })),
+    nodes: [...new Set([...cluster.nodes, ...unseen])].map(stateOfNode),
     gangs: [...cluster.gangs()].map((gang) => ({
       key: gang.key,
       numbers: [gang.started, gang.missing, gang.counted, gang.incomplete],
@@ -157,72 +156,62 @@ function world(
 describe('a trial', () => {
   it('leaves the whole picture, the queue and the outside as they were, whatever it is asked and whoever fails in it', () => {
     fc.assert(
-      fc.property(
-        fc.array(nodeKind, { minLength: 1, maxLength: 3 }),
-        fc.array(podKind, { minLength: 1, maxLength: 12 }),
-        fc.array(trialKind, { minLength: 1, maxLength: 4 }),
-        (nodes, kinds, trials) => {
-          const { picture, pods, trouble } = world(nodes, kinds);
-          const stranger = picture.build.projectedPod({ name: 'stranger', cpu: 1, nodeName: 'a' });
-          for (const { candidate, isGang, without, within, need, throwsAt, after } of trials) {
-            const group = picture.cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
-            const subject: Candidate = isGang
-              ? { kind: 'gang', gang: group }
-              : { kind: 'pod', pod: pods[candidate % pods.length]! };
-            const gone = new Set([...without].map((i) => [...pods, stranger][i % (pods.length + 1)]!));
-            const options: TrialOptions = {
-              without: gone,
-              ...(within !== undefined && { within: new Set(within) }),
-              ...(need !== undefined && { need }),
-            };
-            trouble.throwsAt = throwsAt;
-            trouble.after = after;
-            trouble.within = () => {
-              expect(() => picture.core.trial(subject)).toThrow('already open');
-            };
-            const before = all(picture);
-            const { fits, plan } = picture.core.trial(subject, options);
-            expect(all(picture)).toEqual(before);
-            if (need !== undefined) expect(fits).toBe(plan.length >= need);
-            for (const { nodeName } of plan) if (within !== undefined) expect(within).toContain(nodeName);
-          }
-        },
-      ),
+      fc.property(...scene, (nodes, kinds, trials) => {
+        const { picture, pods, trouble } = world(nodes, kinds);
+        const stranger = picture.build.projectedPod({ name: 'stranger', cpu: 1, nodeName: 'a' });
+        for (const { candidate, isGang, without, within, need, throwsAt, after } of trials) {
+          const group = picture.cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
+          const subject: Candidate = isGang
+            ? { kind: 'gang', gang: group }
+            : { kind: 'pod', pod: pods[candidate % pods.length]! };
+          const gone = new Set([...without].map((i) => [...pods, stranger][i % (pods.length + 1)]!));
+          const options: TrialOptions = {
+            without: gone,
+            ...(within !== undefined && { within: new Set(within) }),
+            ...(need !== undefined && { need }),
+          };
+          trouble.throwsAt = throwsAt;
+          trouble.after = after;
+          trouble.within = () => {
+            expect(() => picture.core.trial(subject)).toThrow('already open');
+          };
+          const before = all(picture);
+          const { fits, plan } = picture.core.trial(subject, options);
+          expect(all(picture)).toEqual(before);
+          if (need !== undefined) expect(fits).toBe(plan.length >= need);
+          for (const { nodeName } of plan) if (within !== undefined) expect(within).toContain(nodeName);
+        }
+      }),
       { numRuns: 400 },
     );
   });
 
   it('leaves no verdict behind that is wrong afterwards', () => {
     fc.assert(
-      fc.property(
-        fc.array(nodeKind, { minLength: 1, maxLength: 3 }),
-        fc.array(podKind, { minLength: 1, maxLength: 12 }),
-        fc.array(trialKind, { minLength: 1, maxLength: 4 }),
-        (nodes, kinds, trials) => {
-          const { picture, pods } = world(
-            nodes,
-            kinds.map((kind) => ({ ...kind, where: kind.where === 'nominated' ? 'none' : kind.where })),
+      fc.property(...scene, (nodes, kinds, trials) => {
+        const { picture, pods } = world(
+          nodes,
+          kinds.map((kind) => ({ ...kind, where: kind.where === 'nominated' ? 'none' : kind.where })),
+        );
+        const { cluster, profile, core } = picture;
+        for (const { candidate, without, within } of trials) {
+          const gone = new Set([...without].map((i) => pods[i % pods.length]!));
+          const gang = cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
+          core.trial(
+            { kind: 'gang', gang },
+            { without: gone, ...(within !== undefined && { within: new Set(within) }) },
           );
-          const { cluster, profile, core } = picture;
-          for (const { candidate, without, within } of trials) {
-            const gone = new Set([...without].map((i) => pods[i % pods.length]!));
-            const gang = cluster.gang(`default/${groupNames[candidate % 2]!}`)!;
-            core.trial(
-              { kind: 'gang', gang },
-              { without: gone, ...(within !== undefined && { within: new Set(within) }) },
-            );
+        }
+        for (const pod of pods) {
+          if (cluster.openPod(pod.uid) === undefined) continue;
+          for (const node of cluster.nodes) {
+            const state = new CycleState();
+            const isAdmitted = profile.preFilter(state, pod).status === undefined;
+            const fits = isAdmitted && profile.filter(profile.localFilters, state, pod, node) === undefined;
+            expect(core.trial({ kind: 'pod', pod }, { within: new Set([node.name]) }).fits).toBe(fits);
           }
-          for (const pod of pods) {
-            if (cluster.openPod(pod.uid) === undefined) continue;
-            for (const node of cluster.nodes) {
-              const state = new CycleState();
-              const isAdmitted = profile.preFilter(state, pod).status === undefined;
-              const fits = isAdmitted && profile.filter(profile.localFilters, state, pod, node) === undefined;
-              expect(core.trial({ kind: 'pod', pod }, { within: new Set([node.name]) }).fits).toBe(fits);
-            }
-          }
-        },
-      ),
+        }
+      }),
       { numRuns: 400 },
     );
   });

@@ -1,12 +1,16 @@
-import type { Clock, Timer } from '../../base/clock.ts';
-import type { MutationGate } from './mutation-gate.ts';
+import type { Clock, Timer } from './clock.ts';
 
-/** A clock whose timers go through the mutation gate: a timer that fires while an attempt is open runs after the attempt. */
+/** Runs callbacks now or later, in order. */
+export interface Gate {
+  run(callback: () => void): void;
+}
+
+/** A clock whose timers go through a gate: a timer that fires while the gate is closed runs when it opens, unless it is cancelled first. */
 export class GatedClock implements Clock {
   readonly #clock: Clock;
-  readonly #gate: Pick<MutationGate, 'run'>;
+  readonly #gate: Gate;
 
-  constructor(clock: Clock, gate: Pick<MutationGate, 'run'>) {
+  constructor(clock: Clock, gate: Gate) {
     this.#clock = clock;
     this.#gate = gate;
   }

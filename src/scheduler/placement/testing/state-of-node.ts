@@ -1,0 +1,15 @@
+import type { NodeInfo } from '../../../cluster/node-info.ts';
+
+/** Everything that the cluster cache holds of a node and a trial may not change. */
+export function stateOfNode(node: NodeInfo): unknown {
+  return {
+    name: node.name,
+    index: node.index,
+    generation: node.generation,
+    requested: node.requested.entries(),
+    nonZero: [node.nonZeroMilliCpu, node.nonZeroMemory],
+    pods: [...node.pods],
+    hostPorts: [...node.hostPorts],
+    claims: [...node.claims],
+  };
+}
