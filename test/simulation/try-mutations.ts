@@ -7,7 +7,7 @@ import type { Task } from './worker.ts';
 /** How many seeds a thread takes at once: few, so that it ends soon after the first that catches the defect. */
 const batchSize = 4;
 
-export interface Trial {
+export interface DryRun {
   readonly mutation: Mutation;
   /** The first seed that caught it; undefined: none did. */
   readonly caught: FailedSeed | undefined;
@@ -15,7 +15,7 @@ export interface Trial {
 }
 
 /** Runs seeds on the product with that defect, from 1 until one catches it. */
-export async function tryMutation(mutation: Mutation, workers: number, most = mutation.within): Promise<Trial> {
+export async function tryMutation(mutation: Mutation, workers: number, most = mutation.within): Promise<DryRun> {
   const pool = new WorkerPool(workers, mutation);
   const failed: FailedSeed[] = [];
   let seeds = 0;
