@@ -15,7 +15,11 @@ export interface MutationOutcome {
 }
 
 /** Runs seeds on the product with that defect, from 1 until one catches it. */
-export async function tryMutation(mutation: Mutation, workers: number, most = mutation.within): Promise<MutationOutcome> {
+export async function tryMutation(
+  mutation: Mutation,
+  workers: number,
+  most = mutation.within,
+): Promise<MutationOutcome> {
   const pool = new WorkerPool(workers, mutation);
   const failed: FailedSeed[] = [];
   let seeds = 0;
